@@ -1,0 +1,62 @@
+/** What a test file has declared and what became of it: written by `test/support/suite.ts`, read by the worker. */
+
+export const DEFAULT_TIMEOUT_MS = 20_000
+
+export type Outcome = { kind: 'passed' } | { kind: 'failed'; errors: unknown[] } | { kind: 'skipped'; reason: string }
+
+export interface TestRecord {
+  readonly suite: string
+  readonly name: string
+  readonly timeoutMs: number
+  outcome?: Outcome
+}
+
+/** One phase of a file that may hang: loading, a hook or a test. */
+export interface Phase {
+  readonly title: string
+  readonly timeoutMs: number
+}
+
+export interface FileRecord {
+  readonly tests: TestRecord[]
+  /** Starts each suite of the file, in the order of declaration. */
+  readonly starts: Array<() => void>
+  /** Failures that belong to no single test: hooks, `.only`, suites that did not run. */
+  readonly failures: Array<{ title: string; error: unknown }>
+  /** Told before each phase, so that somebody outside can end one that blocks. */
+  onPhase(phase: Phase): void
+  onOutcome(test: TestRecord): void
+}
+
+/** Thrown by `skip(reason)`. */
+export class SkipSignal extends Error {
+  override name = 'SkipSignal'
+}
+
+const slot = Symbol.for('signalbox.test.file')
+const holder = globalThis as { [slot]?: FileRecord } // one file at a time, whichever copy of this module asks
+
+export function openFile(record: FileRecord | undefined): void {
+  if (record) holder[slot] = record
+  else delete holder[slot]
+}
+
+/** The file being loaded. Throws when a test file is started without the runner, which would report nothing. */
+export function currentFile(): FileRecord {
+  const file = holder[slot]
+  if (!file) throw new Error('test files run under the runner: npm test -- <part of the path>')
+  return file
+}
+
+/** Settles with the body, or rejects when it takes longer than `timeoutMs`. */
+export async function within(phase: Phase, body: () => unknown): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`took longer than ${phase.timeoutMs} ms`)), phase.timeoutMs)
+  })
+  try {
+    await Promise.race([body(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

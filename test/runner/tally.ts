@@ -1,0 +1,57 @@
+import type { FileResult } from './pool.ts'
+
+/** Skips that may stand on a continuous-integration machine: what they need cannot be in the repository. */
+export const ALLOWED_SKIP_TAGS = ['recordings:']
+
+const SLOWEST_COUNT = 5
+
+export interface TallyOptions {
+  /** A skip without an allowed tag is then a failure. */
+  isCi: boolean
+  write(line: string): void
+}
+
+/** Counts results, prints each file as it comes, and closes with the line that others read. */
+export function createTally({ isCi, write }: TallyOptions) {
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const files: Array<{ path: string; ms: number }> = []
+  const skips: string[] = []
+  const failures: string[] = []
+
+  const fail = (title: string, text: string) => {
+    counts.failed += 1
+    failures.push(`✘ ${title}\n${text.replace(/^(?=.)/gm, '    ')}`)
+    write(failures.at(-1) ?? '')
+  }
+
+  const add = ({ path, passed, failed, skipped, ms }: FileResult) => {
+    files.push({ path, ms })
+    counts.passed += passed.length
+    write(`${failed.length > 0 ? '✘' : '✓'} ${path} (${passed.length} passed, ${seconds(ms)})`)
+    for (const { title, text } of failed) fail(`${path} › ${title}`, text)
+    for (const { title, reason } of skipped) {
+      const isAllowed = !isCi || ALLOWED_SKIP_TAGS.some((tag) => reason.startsWith(tag))
+      if (isAllowed) {
+        counts.skipped += 1
+        skips.push(`- ${path} › ${title}: ${reason}`)
+      } else fail(`${path} › ${title}`, `skipped (${reason}): in continuous integration every test runs`)
+    }
+  }
+
+  /** Prints the summary; true when all is well. */
+  const close = (): boolean => {
+    if (counts.passed + counts.failed + counts.skipped === 0) fail('no test', 'not one test ran')
+    const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_COUNT)
+    if (slowest.length > 1) write(`\nSlowest: ${slowest.map(({ path, ms }) => `${path} ${seconds(ms)}`).join(', ')}`)
+    if (skips.length > 0) write(`\nSkipped:\n${skips.join('\n')}`)
+    if (failures.length > 0) write(`\nFailed:\n${failures.map((text) => text.split('\n')[0]).join('\n')}`)
+    write(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+    return counts.failed === 0
+  }
+
+  return { add, fail, close }
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+}
