@@ -1,0 +1,76 @@
+import { Boom, isBoom } from '@hapi/boom'
+
+/** Every failure that the gateway can name: its HTTP status and the sentence a client reads when no better one is given. */
+const table = {
+  INVALID_REQUEST: [400, 'The request is not valid.'],
+  INVALID_JSON: [400, 'The request body is not valid JSON.'],
+  FORMAT_MISMATCH: [400, 'The target does not speak the format of this request.'],
+  NAME_INVALID: [400, 'Name can only contain letters, numbers, -, _ and .'],
+  NAME_TAKEN: [400, 'Combo name already exists'],
+  MANAGEMENT_CLOSED: [401, 'The management API is closed.'],
+  MANAGEMENT_UNAUTHORIZED: [401, 'The management credential is missing or wrong.'],
+  KEY_MISSING: [401, 'This gateway needs an API key. Send it as "Authorization: Bearer <key>" or "x-api-key: <key>".'],
+  KEY_UNKNOWN: [401, 'The API key is not known to this gateway. Check that it was copied whole and has not been deleted.'],
+  KEY_PAUSED: [403, 'This API key is paused. Resume it to use it again.'],
+  FORBIDDEN: [403, 'The request is not allowed.'],
+  NOT_FOUND: [404, 'Not found'],
+  MODEL_NOT_FOUND: [404, 'The model does not exist.'],
+  METHOD_NOT_ALLOWED: [405, 'The method is not allowed here.'],
+  PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'The content type is not supported.'],
+  CLIENT_CLOSED_REQUEST: [499, 'The client closed the request.'],
+  INTERNAL: [500, 'Internal server error'],
+  STORAGE_FAILED: [500, 'The gateway cannot read its storage.'],
+  SECRET_MISMATCH: [500, 'The secret does not open this store.'],
+  UPSTREAM_FAILED: [502, 'The provider failed.'],
+  UPSTREAM_CREDENTIALS: [502, 'The provider refused the credentials of the connection.'],
+  UPSTREAM_INVALID: [502, 'The provider sent an answer that cannot be used.'],
+  UPSTREAM_UNREACHABLE: [502, 'The provider cannot be reached.'],
+  UPSTREAM_CUT: [502, 'The provider ended its answer too early.'],
+  CLOSED: [503, 'The gateway is shutting down.'],
+  UPSTREAM_TIMEOUT: [504, 'The provider did not answer in time.'],
+} as const satisfies Record<string, readonly [status: number, text: string]>
+
+export type ErrorCode = keyof typeof table
+
+/** What every error of the gateway looks like; the class behind it is an implementation detail. */
+export interface GatewayError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  /** Facts for the operator (`onError`); never a secret, a header or a body. */
+  readonly data: Readonly<Record<string, unknown>>
+  /** Headers that the answer must carry, such as `allow` or `retry-after`. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface ErrorDetails {
+  /** The sentence the caller reads; default: the code's. */
+  message?: string
+  /** Default: the code's. */
+  status?: number
+  cause?: unknown
+  data?: Record<string, unknown>
+  headers?: Record<string, string>
+}
+
+/** Makes an error to throw: `throw gatewayError('UPSTREAM_TIMEOUT', { cause, data: { provider } })`. */
+export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): GatewayError {
+  const [statusCode, text] = table[code]
+  const boom = new Boom(details.message ?? text, { statusCode: details.status ?? statusCode, data: details.data ?? {} })
+  if (details.cause !== undefined) boom.cause = details.cause
+  return Object.assign(boom, {
+    code,
+    status: boom.output.statusCode,
+    headers: details.headers ?? {},
+  }) as Boom & GatewayError // Boom types `data` as nullable; it is set above
+}
+
+/** Is it one of the gateway's own errors, optionally of one code? */
+export function isGatewayError(error: unknown, code?: ErrorCode): error is GatewayError {
+  return isBoom(error) && 'code' in error && (code === undefined || error.code === code)
+}
+
+/** Any thrown value as a gateway error; what is not one becomes a bare `INTERNAL` with the original as its cause. */
+export function toGatewayError(error: unknown): GatewayError {
+  return isGatewayError(error) ? error : gatewayError('INTERNAL', { cause: error })
+}

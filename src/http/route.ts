@@ -1,0 +1,16 @@
+import type { Exchange, Reply } from '../lib/exchange.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+
+/** One line of a route table. `path` is a pattern below the base path: `/api/keys/:id`, `/v1/models/:id+` (rest of the path). */
+export interface Route {
+  method: Method
+  path: string
+  run(request: RoutedRequest): Promise<Reply>
+}
+
+export interface RoutedRequest {
+  exchange: Exchange
+  /** Percent-decoded. */
+  params: Readonly<Record<string, string>>
+}

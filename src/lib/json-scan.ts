@@ -1,0 +1,100 @@
+/** Where one value stands in a JSON text: `text.slice(start, end)`. */
+export interface Span {
+  name: string
+  start: number
+  end: number
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+/**
+ * Finds the named members of the outermost object without parsing it, so that one value can be replaced and every other
+ * character stays as the client wrote it. Also answers how deep the text nests. Only meaningful for text that is valid JSON.
+ */
+export function scanTopLevel(text: string, names: readonly string[]): { spans: Span[]; depth: number } {
+  const spans: Span[] = []
+  let depth = 0
+  let deepest = 0
+  let name: string | undefined // of the wanted member whose value is being passed
+  let valueStart = -1
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOfString(text, at)
+        if (depth === 1 && name === undefined) {
+          const colon = skipSpace(text, end)
+          if (text[colon] === ':') {
+            const key = keyOf(text, at, end)
+            if (names.includes(key)) {
+              name = key
+              valueStart = skipSpace(text, colon + 1)
+              at = valueStart - 1
+              break
+            }
+          }
+        }
+        at = end - 1
+        break
+      }
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (++depth > deepest) deepest = depth
+        break
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        if (--depth === 0) close(at)
+        break
+      case COMMA:
+        if (depth === 1) close(at)
+    }
+  }
+  return { spans, depth: deepest }
+
+  function close(end: number) {
+    if (name !== undefined) spans.push({ name, start: valueStart, end: valueStart + text.slice(valueStart, end).trimEnd().length })
+    name = undefined
+  }
+}
+
+/** The text with each span's value replaced by what `replace` gives for its name. */
+export function replaceSpans(text: string, spans: readonly Span[], replace: (name: string) => string): string {
+  let out = ''
+  let at = 0
+  for (const span of spans) {
+    out += text.slice(at, span.start) + replace(span.name)
+    at = span.end
+  }
+  return out + text.slice(at)
+}
+
+/** Index just behind the closing quote of the string that opens at `open`. */
+function endOfString(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) return at + 1
+  }
+  return text.length
+}
+
+function keyOf(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end - 1)
+  if (!raw.includes('\\')) return raw
+  try {
+    return String(JSON.parse(text.slice(start, end)))
+  } catch {
+    return raw
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+  return at
+}

@@ -1,0 +1,39 @@
+import { gatewayError } from '../errors.ts'
+import { decodeUtf8 } from './bytes.ts'
+import { scanTopLevel } from './json-scan.ts'
+
+export type JsonObject = { [name: string]: unknown }
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** UTF-8 bytes as text. Throws `INVALID_JSON` when they are something else. */
+export function jsonText(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes)
+  } catch (cause) {
+    throw gatewayError('INVALID_JSON', { message: 'The request body is not valid UTF-8.', cause })
+  }
+}
+
+/** Parses a client's JSON object. Throws `INVALID_JSON` with a sentence that says what is wrong, also when it nests too deep. */
+export function parseJsonObject(text: string, maxDepth = 64): JsonObject {
+  if (text.trim() === '') throw gatewayError('INVALID_JSON', { message: 'The request body is empty; send a JSON object.' })
+  if (scanTopLevel(text, []).depth > maxDepth) {
+    throw gatewayError('INVALID_JSON', { message: `The request body nests deeper than ${maxDepth} levels.` })
+  }
+  const value = tryParseJson(text)
+  if (value === undefined) throw gatewayError('INVALID_JSON')
+  if (!isObject(value)) throw gatewayError('INVALID_JSON', { message: 'The request body must be a JSON object.' })
+  return value
+}
+
+/** The value, or `undefined` (which JSON cannot express) when the text is not JSON. */
+export function tryParseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}

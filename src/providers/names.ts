@@ -1,0 +1,34 @@
+import type { Catalog, CatalogProvider, Connection } from '../types.ts'
+
+/** The three names under which a connection's models are filed and asked for (spec.md, Listing rules 4). */
+export interface ProviderNames {
+  /** The connection's prefix, else the provider's configured alias, else the catalog alias; trimmed. */
+  output: string
+  catalog: string
+  id: string
+}
+
+/** What naming reads of a connection. */
+export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificData'>
+
+/** The provider's definition, if the catalog has it under its own key. */
+export const definitionOf = (catalog: Catalog, provider: string): CatalogProvider | undefined =>
+  Object.hasOwn(catalog, provider) ? catalog[provider] : undefined
+
+export const catalogAliasOf = (provider: string, definition: CatalogProvider | undefined): string =>
+  definition?.catalogAlias ?? definition?.alias ?? provider
+
+export function namesOf(catalog: Catalog, connection: NamedConnection): ProviderNames {
+  const definition = definitionOf(catalog, connection.provider)
+  const catalogAlias = catalogAliasOf(connection.provider, definition)
+  const prefix = connection.providerSpecificData?.prefix?.trim()
+  return { output: prefix || (definition?.alias ?? catalogAlias).trim(), catalog: catalogAlias, id: connection.provider }
+}
+
+/** Without a leading `<name>/`, where `name` is one of the three. */
+export function stripName(modelId: string, names: ProviderNames): string {
+  for (const name of [names.output, names.catalog, names.id]) {
+    if (modelId.startsWith(`${name}/`)) return modelId.slice(name.length + 1)
+  }
+  return modelId
+}

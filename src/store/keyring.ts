@@ -1,0 +1,82 @@
+import type { ApiKey, Clock } from '../types.ts'
+import { isClientKey } from './client-key.ts'
+import type { Freshness } from './freshness.ts'
+import type { Records } from './records.ts'
+import type { Vault } from './vault.ts'
+
+/** A client key at rest: filed under the digest of its value, the value itself sealed. */
+export interface KeyRecord extends Omit<ApiKey, 'key'> {
+  sealedKey: string
+}
+
+/** What a request may know of the key that it presented. */
+export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'>
+
+/** Finds the client key behind a credential. */
+export interface Keyring {
+  /** `undefined` when the credential is no key of this gateway. Throws `STORAGE_FAILED` when that cannot be told. */
+  find(credential: string): Promise<PresentedKey | undefined>
+}
+
+export const KEYS = 'keys/'
+
+/**
+ * Looks keys up by digest, one storage read for a key that was not seen before, none for one that was: however many keys there are,
+ * a request costs the same. A change made here counts for the next request; one made elsewhere as soon as `freshness` allows.
+ */
+export function createKeyring(deps: {
+  records: Records<KeyRecord>
+  vault: () => Promise<Vault>
+  freshness: Freshness
+  clock: Clock
+}): Keyring & { forget(digest: string): void } {
+  const { records, vault, freshness, clock } = deps
+  const known = new Map<string, { digest: string; key: PresentedKey; readAt: number }>()
+  const credentials = new Map<string, string>() // credential by digest
+  let epoch = 0
+
+  freshness.onChange((storageKey) => {
+    if (storageKey.startsWith(KEYS)) forget(storageKey.slice(KEYS.length))
+  })
+
+  function forget(digest: string) {
+    epoch++
+    const credential = credentials.get(digest)
+    credentials.delete(digest)
+    if (credential !== undefined) known.delete(credential)
+  }
+
+  return {
+    forget,
+    async find(credential) {
+      const entry = known.get(credential)
+      if (entry && freshness.isFresh(entry.readAt)) return entry.key
+      if (!isClientKey(credential)) return undefined
+      const startedIn = epoch
+      const readAt = clock.now()
+      const digest = entry?.digest ?? (await (await vault()).digest(credential))
+      const record = await records.get(digest)
+      if (!record) {
+        forget(digest)
+        return undefined
+      }
+      const { id, name, isActive } = record
+      const key = isActive === undefined ? { id, name } : { id, name, isActive }
+      if (startedIn === epoch) remember(credential, { digest, key, readAt })
+      return key
+    },
+  }
+
+  function remember(credential: string, entry: { digest: string; key: PresentedKey; readAt: number }) {
+    if (known.size >= MAX_KNOWN) {
+      for (const { digest } of known.values()) {
+        forget(digest)
+        break // the oldest one
+      }
+    }
+    known.set(credential, entry)
+    credentials.set(entry.digest, credential)
+  }
+}
+
+const MAX_KNOWN = 20_000

@@ -1,0 +1,71 @@
+import { gatewayError } from '../errors.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import type { Clock, Settings, Storage } from '../types.ts'
+import { storageFailure } from './failure.ts'
+import type { Freshness } from './freshness.ts'
+
+const KEY = 'settings'
+const DEFAULTS: Settings = { cloudEnabled: false, requireApiKey: false, cloudUrl: '' }
+
+/** The one settings record, with the defaults of spec.md for what is absent. */
+export interface SettingsStore {
+  /** Throws `STORAGE_FAILED` when they cannot be read: the gate then stays shut. */
+  read(): Promise<Settings>
+  /** Merges `patch` into what is stored, again when another writer was faster. */
+  update(patch: Partial<Settings>): Promise<Settings>
+}
+
+export function createSettingsStore(deps: { storage: Storage; clock: Clock; freshness: Freshness }): SettingsStore {
+  const { storage, clock, freshness } = deps
+  let view: { settings: Settings; readAt: number } | undefined
+  let epoch = 0
+
+  freshness.onChange((key) => {
+    if (key === KEY) forget()
+  })
+
+  function forget() {
+    epoch++
+    view = undefined
+  }
+
+  async function load() {
+    const stored = await storage.get(KEY).catch((cause: unknown) => {
+      throw storageFailure('read', KEY, cause)
+    })
+    return { version: stored?.version ?? null, settings: stored ? parse(stored.value) : DEFAULTS }
+  }
+
+  return {
+    async read() {
+      if (view && freshness.isFresh(view.readAt)) return view.settings
+      const startedIn = epoch
+      const readAt = clock.now()
+      const { settings } = await load()
+      if (startedIn === epoch) view = { settings, readAt }
+      return settings
+    },
+
+    async update(patch) {
+      for (;;) {
+        const { version, settings } = await load()
+        const next = { ...settings, ...patch }
+        const written = await storage.set(KEY, JSON.stringify(next), { ifVersion: version }).catch((cause: unknown) => {
+          throw storageFailure('write', KEY, cause)
+        })
+        forget()
+        if (written !== false) return next
+      }
+    },
+  }
+}
+
+function parse(text: string): Settings {
+  const record = tryParseJson(text)
+  if (!isObject(record)) throw gatewayError('STORAGE_FAILED', { message: 'The settings in the storage cannot be read.' })
+  return {
+    cloudEnabled: record.cloudEnabled === true,
+    requireApiKey: record.requireApiKey === true,
+    cloudUrl: typeof record.cloudUrl === 'string' ? record.cloudUrl : '',
+  }
+}

@@ -1,0 +1,88 @@
+import type { Clock, Combo, Connection, CustomModel, Logger, Storage } from '../types.ts'
+import { createFreshness } from './freshness.ts'
+import { createKeyring, KEYS, type Keyring, type KeyRecord } from './keyring.ts'
+import { createRecords, type Records } from './records.ts'
+import { createSettingsStore, type SettingsStore } from './settings.ts'
+import { openVault, type Secret, type Vault } from './vault.ts'
+
+/** A connection at rest: its credential is sealed, bound to the connection's id. */
+export interface ConnectionRecord extends Omit<Connection, 'apiKey'> {
+  sealedApiKey?: string
+}
+
+/** One alias of the model alias map: `alias` stands for the model name `model`. */
+export interface AliasRecord {
+  alias: string
+  model: string
+}
+
+/** Everything the gateway keeps, one record a storage key. */
+export interface Store {
+  settings: SettingsStore
+  /** By digest of the key's value. */
+  keys: Records<KeyRecord>
+  /** By id. */
+  connections: Records<ConnectionRecord>
+  /** By name, which makes names unique by construction. */
+  combos: Records<Combo>
+  /** By `customModelId`. */
+  customModels: Records<CustomModel>
+  /** By alias. */
+  aliases: Records<AliasRecord>
+  keyring: Keyring & { forget(digest: string): void }
+  /** Opened on first use; a failure is not remembered. */
+  vault(): Promise<Vault>
+  close(): void
+}
+
+export interface StoreOptions {
+  storage: Storage
+  clock: Clock
+  logger: Logger
+  secret?: Secret | undefined
+  /** How long what was read from a storage without `watch` is used; default 1,000. */
+  maxAgeMs?: number | undefined
+}
+
+export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreOptions): Store {
+  const freshness = createFreshness(storage, clock, maxAgeMs)
+  const deps = { storage, clock, freshness }
+  const keys = createRecords<KeyRecord>(KEYS, deps)
+  let opening: Promise<Vault> | undefined
+
+  function vault() {
+    opening ??= openVault(storage, secret, logger).catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+
+  return {
+    settings: createSettingsStore(deps),
+    keys,
+    connections: createRecords<ConnectionRecord>('connections/', deps),
+    combos: createRecords<Combo>('combos/', deps),
+    customModels: createRecords<CustomModel>('custom-models/', deps),
+    aliases: createRecords<AliasRecord>('aliases/', deps),
+    keyring: createKeyring({ records: keys, vault, freshness, clock }),
+    vault,
+    close: freshness.close,
+  }
+}
+
+/** A custom model's place in the store. */
+export const customModelId = (model: { providerAlias: string; id: string }): string =>
+  JSON.stringify([model.providerAlias, model.id])
+
+/** A connection's credential in clear, or `undefined` when it has none. Throws `STORAGE_FAILED` when it was tampered with. */
+export async function openApiKey(store: Pick<Store, 'vault'>, connection: ConnectionRecord): Promise<string | undefined> {
+  if (connection.sealedApiKey === undefined) return undefined
+  return (await store.vault()).open(placeOfApiKey(connection.id), connection.sealedApiKey)
+}
+
+/** What a connection's sealed credential is bound to. */
+export const placeOfApiKey = (connectionId: string): string => `connections/${connectionId}/apiKey`
+
+/** What a client key's sealed value is bound to. */
+export const placeOfKey = (keyId: string): string => `keys/${keyId}/key`

@@ -1,0 +1,126 @@
+import { gatewayError } from '../errors.ts'
+import { decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
+import { fromBase64, randomBytes, toBase64, toHex } from '../lib/encoding.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import type { Logger, Storage } from '../types.ts'
+import { storageFailure } from './failure.ts'
+
+/** One secret, or several by version: the first seals, the others only open what an earlier one has sealed. */
+export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
+
+/** Seals secrets at rest and turns client keys into look-up digests. */
+export interface Vault {
+  /** The name under which a client key is stored: HMAC-SHA-256, in hex. */
+  digest(credential: string): Promise<string>
+  /** AES-256-GCM; `place` (collection, id, field) is bound to the result, so that sealed values cannot be swapped. */
+  seal(place: string, plain: string): Promise<string>
+  /** Throws `STORAGE_FAILED` when the value was changed, moved, or sealed with another key. */
+  open(place: string, sealed: string): Promise<string>
+}
+
+const RECORD = 'vault'
+const SCHEMA = 1
+const UNSEALED = 'none'
+
+/**
+ * Opens the store's vault, making it on first use: a random data key and a random look-up key, wrapped by a key that HKDF derives
+ * from the secret. Rotating the secret re-wraps these two and leaves every record as it is. Without any secret the keys lie unwrapped
+ * in the store, which is said once to the logger. Throws `SECRET_MISMATCH` when no given secret fits.
+ */
+export async function openVault(storage: Storage, secret: Secret | undefined, logger: Logger): Promise<Vault> {
+  const secrets = secretList(secret ?? (await storage.ownSecret?.()))
+  const current = secrets[0]
+  if (!current) {
+    logger.warn('No secret is set: API keys and credentials lie unprotected in the storage. Set the `secret` option.')
+  }
+  for (;;) {
+    const stored = await storage.get(RECORD).catch((cause: unknown) => {
+      throw storageFailure('read', RECORD, cause)
+    })
+    const keys = stored ? await unwrap(parseRecord(stored.value), secrets) : randomBytes(64)
+    const upToDate = stored && parseRecord(stored.value).wrappedBy === (current?.version ?? UNSEALED)
+    if (upToDate) return vaultFrom(keys)
+    const written = await storage.set(RECORD, JSON.stringify(await wrap(keys, current)), { ifVersion: stored?.version ?? null })
+    if (written !== false) return vaultFrom(keys)
+  }
+}
+
+interface VaultRecord {
+  schema: number
+  wrappedBy: string
+  salt: string
+  keys: string
+}
+type NamedSecret = { version: string; value: string }
+
+function secretList(secret: Secret | undefined): NamedSecret[] {
+  if (secret === undefined) return []
+  const list = typeof secret === 'string' ? [{ version: 'default', value: secret }] : secret
+  return list.map(({ version, value }) => ({ version: String(version), value }))
+}
+
+function parseRecord(text: string): VaultRecord {
+  const record = tryParseJson(text)
+  if (!isObject(record) || record.schema !== SCHEMA) {
+    throw gatewayError('STORAGE_FAILED', { message: 'The vault record of the storage cannot be read.' })
+  }
+  return { schema: SCHEMA, wrappedBy: String(record.wrappedBy), salt: String(record.salt), keys: String(record.keys) }
+}
+
+async function wrap(keys: Uint8Array<ArrayBuffer>, secret: NamedSecret | undefined): Promise<VaultRecord> {
+  const salt = randomBytes(16)
+  const wrapped = secret ? await encrypt(await wrappingKey(secret.value, salt), RECORD, keys) : toBase64(keys)
+  return { schema: SCHEMA, wrappedBy: secret?.version ?? UNSEALED, salt: toBase64(salt), keys: wrapped }
+}
+
+async function unwrap(record: VaultRecord, secrets: readonly NamedSecret[]): Promise<Uint8Array<ArrayBuffer>> {
+  if (record.wrappedBy === UNSEALED) return fromBase64(record.keys)
+  for (const secret of secrets) {
+    if (secret.version !== record.wrappedBy) continue
+    const key = await wrappingKey(secret.value, fromBase64(record.salt))
+    const keys = await decrypt(key, RECORD, record.keys).catch(() => undefined) // the wrong secret: said below
+    if (keys) return keys
+  }
+  throw gatewayError('SECRET_MISMATCH', {
+    message: `The secret does not open this store: its data was sealed with secret version "${record.wrappedBy}". Start with that secret.`,
+  })
+}
+
+async function wrappingKey(secret: string, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const material = await crypto.subtle.importKey('raw', encodeUtf8(secret), 'HKDF', false, ['deriveKey'])
+  const info = encodeUtf8('signalbox vault')
+  return crypto.subtle.deriveKey({ name: 'HKDF', hash: 'SHA-256', salt, info }, material, { name: 'AES-GCM', length: 256 }, false, [
+    'encrypt',
+    'decrypt',
+  ])
+}
+
+async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
+  const dataKey = await crypto.subtle.importKey('raw', keys.slice(0, 32), 'AES-GCM', false, ['encrypt', 'decrypt'])
+  const lookupKey = await crypto.subtle.importKey('raw', keys.slice(32), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  return {
+    digest: async (credential) => toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),
+    seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
+    open: async (place, sealed) => {
+      const plain = await decrypt(dataKey, place, sealed).catch((cause: unknown) => {
+        throw gatewayError('STORAGE_FAILED', { message: `A sealed value in the storage was changed or moved: ${place}`, cause })
+      })
+      return decodeUtf8(plain)
+    },
+  }
+}
+
+/** Base64 of a random 12-byte IV and the ciphertext with its tag. */
+async function encrypt(key: CryptoKey, place: string, plain: Uint8Array<ArrayBuffer>): Promise<string> {
+  const iv = randomBytes(12)
+  const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: boundTo(place) }, key, plain)
+  return `${toBase64(iv)}.${toBase64(new Uint8Array(cipher))}`
+}
+
+async function decrypt(key: CryptoKey, place: string, sealed: string): Promise<Uint8Array<ArrayBuffer>> {
+  const [iv = '', cipher = ''] = sealed.split('.')
+  const parameters = { name: 'AES-GCM', iv: fromBase64(iv), additionalData: boundTo(place) }
+  return new Uint8Array(await crypto.subtle.decrypt(parameters, key, fromBase64(cipher)))
+}
+
+const boundTo = (place: string) => encodeUtf8(`${SCHEMA}:${place}`)

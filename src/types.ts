@@ -1,0 +1,169 @@
+/** Time, injected. `sleep` rejects with the signal's reason when aborted. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** One stored value and the version that a later conditional write names. */
+export interface Stored {
+  value: string
+  version: string
+}
+
+/** What every storage adapter provides: string values under string keys, ordered by key. */
+export interface Storage {
+  get(key: string): Promise<Stored | undefined>
+  /**
+   * Writes and answers the new version, or `false` when `ifVersion` lost the race.
+   * `ifVersion: null` means "only if the key does not exist"; without it the write is unconditional.
+   */
+  set(key: string, value: string, options?: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
+  /** Answers whether a value was removed; `false` when it was absent or `ifVersion` lost the race. */
+  delete(key: string, options?: { ifVersion?: string }): Promise<boolean>
+  /** Keys that start with `prefix`, in ascending code-unit order, those behind `after` only, at most `limit`. */
+  list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
+  /** Does `ifVersion` hold against other writers of the same data? */
+  readonly atomic: boolean
+  /** Adds to a counter in one step and answers its new value. */
+  increment?(key: string, by: number, options?: { ttlMs?: number }): Promise<number>
+  /** Calls back with each key that another writer changed; answers the function that stops it. */
+  watch?(onChange: (key: string) => void): () => void
+  /** A secret that this store keeps beside its data, used to seal credentials when the host gives no `secret`. */
+  ownSecret?(): Promise<string>
+  close?(): Promise<void>
+}
+
+/** What a model, a combo or a provider serves. */
+export type Kind = 'llm' | 'image' | 'tts' | 'stt' | 'embedding' | 'imageToText' | 'webSearch' | 'webFetch'
+
+/** The shape of requests and answers that a client or a provider speaks. */
+export type WireFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
+
+/** How an upstream wants its credential. */
+export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key'
+
+/** One model of a provider in the catalog. Prices are US dollars per million tokens. */
+export interface CatalogModel {
+  id: string
+  /** Absent means `llm`. */
+  type?: Kind
+  /** Largest input plus output, in tokens. */
+  contextWindow?: number
+  maxOutputTokens?: number
+  price?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
+}
+
+/** A provider as the catalog knows it. */
+export interface CatalogProvider {
+  /** The provider's configured alias. */
+  alias?: string
+  /** The name its models are filed under; default: `alias`, else the provider id. */
+  catalogAlias?: string
+  name?: string
+  docsUrl?: string
+  /** With its version segment: `https://api.openai.com/v1`. */
+  baseUrl?: string
+  /** Default `openai-chat`. */
+  format?: WireFormat
+  /** Default: what the format uses. */
+  auth?: AuthStyle
+  /** Default `['llm']`. */
+  serviceKinds?: readonly Kind[]
+  models?: readonly CatalogModel[]
+  ttsConfig?: { models: ReadonlyArray<{ id: string }> }
+  embeddingConfig?: { models: ReadonlyArray<{ id: string }> }
+  searchConfig?: object
+  fetchConfig?: object
+}
+
+/** Provider definitions by provider id. */
+export type Catalog = Readonly<Record<string, CatalogProvider>>
+
+/** A client's API key as the management API shows it (spec.md, API key). */
+export interface ApiKey {
+  id: string
+  name: string
+  key: string
+  /** Only an explicit `false` means paused. */
+  isActive?: boolean
+  /** ISO 8601. */
+  createdAt: string
+}
+
+/** spec.md, Settings. */
+export interface Settings {
+  cloudEnabled: boolean
+  requireApiKey: boolean
+  /** Without a trailing `/v1` or slash; may be empty. */
+  cloudUrl: string
+}
+
+/** How a combo chooses among its models. */
+export type Strategy = 'fallback' | 'round-robin'
+
+/** A named group of models that is listed and requested like a model. */
+export interface Combo {
+  id: string
+  name: string
+  /** Absent means `llm`. */
+  kind?: Kind
+  /** Model names: `<alias>/<model_id>`, an alias, or another combo. */
+  models: string[]
+  strategy: Strategy
+  createdAt: string
+  updatedAt: string
+}
+
+/** What a connection knows beyond its provider's definition. */
+export interface ProviderSpecificData {
+  /** Alias that prefixes the connection's model ids in the listing. */
+  prefix?: string
+  /** Explicit list of model ids to expose. */
+  enabledModels?: string[]
+  /** Upstream base address, with its version segment. */
+  baseUrl?: string
+  /** Overrides the provider's wire format. */
+  format?: WireFormat
+}
+
+/** One account at a provider. */
+export interface Connection {
+  id: string
+  provider: string
+  name: string
+  /** Only `false` excludes the connection. */
+  isActive?: boolean
+  /** Lower first; absent last. */
+  priority?: number
+  /** In answers of the management API: the last four characters only. */
+  apiKey?: string
+  providerSpecificData?: ProviderSpecificData
+  createdAt: string
+  updatedAt: string
+}
+
+/** A model that the catalog does not know, filed under a provider's alias or id. */
+export interface CustomModel {
+  id: string
+  type?: Kind
+  providerAlias: string
+}
+
+/** One entry of the model listing (spec.md, Model entry). */
+export interface ModelEntry {
+  id: string
+  object: 'model'
+  /** Unix time in seconds. */
+  created: number
+  owned_by: string
+  kind?: 'webSearch' | 'webFetch'
+}
+
+/** A console-like sink for the few things worth saying. */
+export interface Logger {
+  debug?(message: string, data?: Record<string, unknown>): void
+  info?(message: string, data?: Record<string, unknown>): void
+  warn(message: string, data?: Record<string, unknown>): void
+  error(message: string, data?: Record<string, unknown>): void
+}
