@@ -1,0 +1,54 @@
+import { fakeClock } from './clock.ts'
+import { assert, suite } from './suite.ts'
+
+const test = suite('the fake clock')
+
+test('stands still until it is moved', async () => {
+  const clock = fakeClock(1_000)
+  let woke = false
+  const sleep = clock.sleep(10).then(() => {
+    woke = true
+  })
+  await clock.advance(9)
+  assert.is(clock.now(), 1_009)
+  assert.is(woke, false)
+  await clock.advance(1)
+  assert.is(woke, true)
+  await sleep
+})
+
+test('wakes sleepers at their own moments, in order, with time to settle between', async () => {
+  const clock = fakeClock(0)
+  const seen: string[] = []
+  const note = (name: string) => () => void seen.push(`${name} at ${clock.now()}`)
+  const late = clock.sleep(20).then(note('late'))
+  const early = clock
+    .sleep(5)
+    .then(note('early'))
+    .then(() => clock.sleep(5))
+    .then(note('early again'))
+  await clock.advance(100)
+  await Promise.all([late, early])
+  assert.equal(seen, ['early at 5', 'early again at 10', 'late at 20'])
+  assert.is(clock.now(), 100)
+})
+
+test('an aborted sleep rejects with the reason of its signal and is not pending any more', async () => {
+  const clock = fakeClock()
+  const abort = new AbortController()
+  const sleep = clock.sleep(10, abort.signal).catch((reason: unknown) => reason)
+  assert.is(clock.pending(), 1)
+  abort.abort('enough')
+  assert.is(await sleep, 'enough')
+  assert.is(clock.pending(), 0)
+  assert.is(await clock.sleep(10, abort.signal).catch((reason: unknown) => reason), 'enough')
+})
+
+test('waits for code that has not come to its sleep yet', async () => {
+  const clock = fakeClock()
+  const slow = new Promise((resolve) => setTimeout(resolve, 5)).then(() => clock.sleep(10))
+  await clock.untilPending()
+  await clock.advance(10)
+  await slow
+  assert.is(clock.pending(), 0)
+})
