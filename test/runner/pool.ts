@@ -45,12 +45,13 @@ function runWorker(waiting: string[], { isolate, graceMs, onResult }: PoolOption
     result = undefined
   }
 
+  const order = (what: Order) => void child.send(what)
   const next = (isFirst: boolean) => {
     const path = isolate && !isFirst ? undefined : waiting.shift()
-    if (path === undefined) return child.send({ do: 'stop' } satisfies Order)
+    if (path === undefined) return order({ do: 'stop' })
     result = { path, passed: [], failed: [], skipped: [], ms: 0 }
     startedAt = performance.now()
-    child.send({ do: 'run', path } satisfies Order)
+    return order({ do: 'run', path })
   }
 
   const watch = (timeoutMs: number) => {

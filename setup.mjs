@@ -1,0 +1,165 @@
+/*
+ * Gets a fresh clone to where it can start, build, check or test, with nothing but Node and npm:
+ *   node setup.mjs start [arguments of the command line]
+ *   node setup.mjs test [--isolate] [part of a path ...]
+ *   node setup.mjs build | check
+ * What is up to date is left alone.
+ */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { delimiter, join, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('.', import.meta.url))
+const at = (...parts) => join(root, ...parts)
+const node = at('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+const runtimes = at('test', 'runtimes')
+const tasks = { start, test, build: () => build('full'), check }
+
+const [name, ...args] = process.argv.slice(2)
+if (!Object.hasOwn(tasks, name ?? '')) fail(`say what to do: ${Object.keys(tasks).join(', ')}`)
+process.chdir(root)
+await tasks[name](args).catch((error) => fail(error.message))
+
+async function start(args) {
+  await install(root)
+  await build('quick')
+  const cli = at('dist', 'cli.js')
+  if (!existsSync(cli)) throw new Error('the build has no command line (dist/cli.js)')
+  // In this process: signals and the exit code are the program's own.
+  process.argv = [process.argv[0], cli, ...args]
+  await import(pathToFileURL(cli).href)
+}
+
+async function test(args) {
+  await install(root)
+  if (existsSync(join(runtimes, 'package.json'))) await install(runtimes)
+  await build('full')
+  process.exitCode = (await run(node, ['test/run.ts', ...args])).code
+}
+
+async function check() {
+  await install(root)
+  const projects = ['tsconfig.json', 'tsconfig.node.json', 'tsconfig.test.json']
+  const runs = [['node_modules/@biomejs/biome/bin/biome', 'check']]
+  for (const project of projects) runs.push(['node_modules/tsc7/bin/tsc', '--noEmit', '-p', project])
+  let failures = 0
+  for (const args of runs) failures += (await run(node, args)).code === 0 ? 0 : 1
+  if (failures > 0) throw new Error(`the check found something (${failures} of ${runs.length} steps)`)
+}
+
+/** Installs what the lock names, unless that is what is there. */
+async function install(folder) {
+  const isMissing = !existsSync(join(folder, 'node_modules'))
+  if (!isMissing && isInstalled(folder)) return
+  const label = folder === root ? 'the dependencies' : 'the runtimes that the tests run in'
+  console.log(`Installing ${label} ...`)
+  const how = isMissing ? ['ci'] : ['install', '--no-save']
+  const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+  const { code, stderr } = await run('npm', [...how, ...flags], { cwd: folder, env: outsideEnv(), quiet: true })
+  if (code !== 0) throw new Error(`npm could not install ${label}: ${reason(stderr)}`)
+  if (folder === root && !existsSync(node))
+    throw new Error('npm ran no install scripts: allow them for "node" and "esbuild"')
+}
+
+/** Does the list npm keeps of what it has installed hold the versions of the lock? */
+function isInstalled(folder) {
+  const wanted = readJson(join(folder, 'package-lock.json'))?.packages
+  const present = readJson(join(folder, 'node_modules', '.package-lock.json'))?.packages
+  if (!wanted || !present || (folder === root && !existsSync(node))) return false
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      path === '' || (optional && !present[path]) || present[path]?.version === version,
+  )
+}
+
+/** Builds into a folder of its own and swaps it in, so that a failed build or a second one at a time harms nothing. */
+async function build(kind) {
+  await install(root)
+  const stampPath = at('node_modules', '.cache', 'signalbox', 'build.json')
+  const sources = fingerprint([
+    'src',
+    'adapters',
+    'tsup.config.ts',
+    'tsconfig.base.json',
+    'package.json',
+    'package-lock.json',
+  ])
+  const stamp = readJson(stampPath)
+  const isFresh = existsSync(at('dist', 'index.js')) && stamp?.sources === sources
+  if (isFresh && (stamp.kind === 'full' || kind === 'quick')) return
+  console.log(kind === 'quick' ? 'Building ...' : 'Building, with types ...')
+  const out = `dist-build-${process.pid}`
+  const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
+  try {
+    const { code } = await run(node, ['node_modules/tsup/dist/cli-default.js'], { env })
+    if (code !== 0) throw new Error('the build failed')
+    await rm(at('dist'), { recursive: true, force: true })
+    await rename(at(out), at('dist'))
+  } finally {
+    await rm(at(out), { recursive: true, force: true })
+  }
+  await mkdir(join(stampPath, '..'), { recursive: true })
+  await writeFile(stampPath, JSON.stringify({ kind, sources }))
+}
+
+function fingerprint(paths) {
+  const hash = createHash('sha256')
+  const add = (path) => {
+    if (!existsSync(at(path))) return
+    hash.update(path)
+    hash.update(readFileSync(at(path)))
+  }
+  for (const path of paths) {
+    if (path.includes('.') || !existsSync(at(path))) add(path)
+    else {
+      const files = readdirSync(at(path), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+      for (const file of files.map((entry) => join(entry.parentPath ?? entry.path, entry.name)).sort())
+        add(file.slice(root.length))
+    }
+  }
+  return hash.digest('hex')
+}
+
+/** The environment without this package's own commands: npm must not run on the Node that it is about to replace. */
+function outsideEnv() {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((part) => !part.includes(`node_modules${sep}.bin`))
+  return { ...process.env, PATH: path.join(delimiter) }
+}
+
+/** Runs a command to its end. `quiet`: nothing is printed, what it wrote as errors is returned. */
+function run(command, args, { cwd = root, env = process.env, quiet = false } = {}) {
+  const stdio = quiet ? ['ignore', 'ignore', 'pipe'] : 'inherit'
+  const child = spawn(command, args, { cwd, env, stdio, shell: process.platform === 'win32' })
+  const pass = () => child.kill('SIGTERM')
+  const ignore = () => {} // a terminal sends it to the child as well
+  process.on('SIGTERM', pass).on('SIGINT', ignore)
+  let stderr = ''
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(new Error(`cannot run ${command}: ${error.message}`)))
+    child.on('close', (code, signal) => {
+      process.off('SIGTERM', pass).off('SIGINT', ignore)
+      resolve({ code: signal ? 1 : code, stderr })
+    })
+  })
+}
+
+/** npm's reason in one line: the first that is more than a code. */
+function reason(stderr) {
+  const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/, '').trim())
+  return lines.find((line) => line && !/^(?:code|npm warn|errno|syscall)\b/.test(line)) ?? 'it gave no reason'
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
+}
+
+function fail(message) {
+  console.error(`setup: ${message}`)
+  process.exit(1)
+}
