@@ -1,0 +1,54 @@
+import { HttpResponse, http } from 'msw'
+import { assert, suite } from './suite.ts'
+import { upstream } from './upstream.ts'
+
+const test = suite('msw handlers as an upstream')
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no failure',
+    (reason: unknown) => reason,
+  )
+
+test('answers by handler and keeps what it was asked', async () => {
+  const fetch = upstream(
+    http.post('http://up/echo', async ({ request }) => HttpResponse.text(await request.text(), { status: 201 })),
+  )
+  const response = await fetch('http://up/echo', { method: 'POST', body: 'hello' })
+  assert.is(response.status, 201)
+  assert.is(await response.text(), 'hello')
+  assert.is(await fetch.requests[0]?.text(), 'hello')
+})
+
+test('a broken connection and a request without handler are TypeErrors', async () => {
+  const fetch = upstream(http.get('http://up/broken', () => HttpResponse.error()))
+  assert.instance(await reasonOf(fetch('http://up/broken')), TypeError)
+  assert.match(String(await reasonOf(fetch('http://up/other'))), /no handler for GET/)
+})
+
+test('an abort rejects a call before its headers', async () => {
+  const fetch = upstream(http.get('http://up/silent', () => new Promise<Response>(() => {})))
+  const abort = new AbortController()
+  const call = reasonOf(fetch('http://up/silent', { signal: abort.signal }))
+  abort.abort('gone')
+  assert.is(await call, 'gone')
+  assert.is(await reasonOf(fetch('http://up/silent', { signal: abort.signal })), 'gone')
+})
+
+test('an abort cuts a body and cancels its source', async () => {
+  let cancelled: unknown
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('first')),
+    cancel(reason) {
+      cancelled = reason
+    },
+  })
+  const fetch = upstream(http.get('http://up/stream', () => new HttpResponse(body)))
+  const abort = new AbortController()
+  const response = await fetch('http://up/stream', { signal: abort.signal })
+  const reader = response.body?.getReader()
+  assert.is(new TextDecoder().decode((await reader?.read())?.value), 'first')
+  const next = reasonOf(Promise.resolve(reader?.read()))
+  abort.abort('gone')
+  assert.is(await next, 'gone')
+  assert.is(cancelled, 'gone')
+})
