@@ -8,13 +8,25 @@ import type { Freshness } from './freshness.ts'
 export interface Records<T> {
   /** All records in the order of their creation; the same array as long as nothing changed. Throws `STORAGE_FAILED`. */
   all(): Promise<readonly T[]>
+  /** The same with their ids and places; `fresh` reads the storage again, for what must not be up to a second old. */
+  entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<Entry<T>>>
   get(id: string): Promise<T | undefined>
   /** `false` when the id is taken. `order` keeps a renamed record in its place. */
   insert(id: string, record: T, order?: number): Promise<boolean>
-  /** Applies `change` to the current record, again when another writer was faster; `undefined` when there is none. */
-  update(id: string, change: (current: T) => T): Promise<T | undefined>
-  /** Answers the record that was removed, with its place in the order. */
-  remove(id: string): Promise<{ record: T; order: number } | undefined>
+  /**
+   * Applies `change` to the current record, again when another writer was faster; `undefined` when there is none, or when `change`
+   * answers `undefined`, which leaves it as it is. What `change` throws goes to the caller.
+   */
+  update(id: string, change: (current: T) => T | undefined): Promise<T | undefined>
+  /** Answers the record that was removed, with its place in the order. With `onlyIf` it stays unless the current record passes. */
+  remove(id: string, onlyIf?: (current: T) => boolean): Promise<{ record: T; order: number } | undefined>
+}
+
+/** A record, the id it is filed under, and its place in the order of creation. */
+export interface Entry<T> {
+  id: string
+  order: number
+  record: T
 }
 
 interface Envelope<T> {
@@ -25,7 +37,7 @@ interface Envelope<T> {
 /** `prefix` ends with a slash; the id follows it, percent-encoded. */
 export function createRecords<T extends object>(prefix: string, deps: { storage: Storage; clock: Clock; freshness: Freshness }): Records<T> {
   const { storage, clock, freshness } = deps
-  let view: { entries: Envelope<T>[]; records: readonly T[]; readAt: number } | undefined
+  let view: { entries: Entry<T>[]; records: readonly T[]; readAt: number } | undefined
   let loading: Promise<NonNullable<typeof view>> | undefined
   let epoch = 0 // counts changes, so that a read under way during one is not kept
 
@@ -43,7 +55,7 @@ export function createRecords<T extends object>(prefix: string, deps: { storage:
     const startedIn = epoch
     const readAt = clock.now()
     const stored = await listAll(storage, prefix)
-    const entries = stored.map(({ key, value }) => parse(key, value)).sort((a, b) => a.order - b.order)
+    const entries = stored.map(({ key, value }) => ({ id: idOf(key), ...parse(key, value) })).sort((a, b) => a.order - b.order)
     const loaded = { entries, records: entries.map((entry) => entry.record), readAt }
     if (startedIn === epoch) view = loaded
     return loaded
@@ -68,6 +80,14 @@ export function createRecords<T extends object>(prefix: string, deps: { storage:
 
   const keyOf = (id: string) => prefix + encodeURIComponent(id)
 
+  function idOf(key: string) {
+    try {
+      return decodeURIComponent(key.slice(prefix.length))
+    } catch (cause) {
+      throw storageFailure('read', key, cause)
+    }
+  }
+
   async function write(key: string, envelope: Envelope<T>, ifVersion: string | null) {
     try {
       return (await storage.set(key, JSON.stringify(envelope), { ifVersion })) !== false
@@ -88,6 +108,11 @@ export function createRecords<T extends object>(prefix: string, deps: { storage:
   return {
     all: async () => (await current()).records,
 
+    async entries({ fresh = false } = {}) {
+      if (fresh) forget()
+      return (await current()).entries
+    },
+
     get: async (id) => (await read(keyOf(id)))?.record,
 
     async insert(id, record, order) {
@@ -100,19 +125,22 @@ export function createRecords<T extends object>(prefix: string, deps: { storage:
         const found = await read(keyOf(id))
         if (!found) return undefined
         const record = change(found.record)
+        if (record === undefined) return undefined
         if (await write(keyOf(id), { order: found.order, record }, found.version)) return record
       }
     },
 
-    async remove(id) {
+    async remove(id, onlyIf) {
       for (;;) {
         const key = keyOf(id)
         const found = await read(key)
-        if (!found) return undefined
-        const removed = await storage.delete(key, { ifVersion: found.version }).catch((cause: unknown) => {
-          throw storageFailure('write', key, cause)
-        })
-        forget()
+        if (!found || onlyIf?.(found.record) === false) return undefined
+        const removed = await storage
+          .delete(key, { ifVersion: found.version })
+          .catch((cause: unknown) => {
+            throw storageFailure('write', key, cause)
+          })
+          .finally(forget) // a delete that failed may have been done all the same
         if (removed) return { record: found.record, order: found.order }
       }
     },
