@@ -38,8 +38,11 @@ const present = Object.entries(entries).filter(([name, source]) => {
   return false
 })
 
+const entry = Object.fromEntries(present)
+const { cli, ...typed } = entry // a command has no types
+
 export default {
-  entry: Object.fromEntries(present),
+  entry,
   outDir: process.env.BUILD_OUT ?? 'dist',
   format: ['esm'],
   platform: 'neutral',
@@ -47,7 +50,7 @@ export default {
   splitting: true,
   silent: true,
   tsconfig: 'tsconfig.node.json',
-  dts: process.env.BUILD_QUICK !== '1',
+  dts: process.env.BUILD_QUICK === '1' ? false : { entry: typed },
   noExternal: [/^@hapi\//],
   external: [/^node:/],
   esbuildPlugins: [portableBoom],

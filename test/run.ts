@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
     isolate: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
     root: { type: 'string', default: 'test' },
+    'timeout-ms': { type: 'string', default: '20000' },
     'grace-ms': { type: 'string', default: '5000' },
   },
 })
@@ -29,6 +30,7 @@ const onResult = (result: FileResult) => tally.add({ ...result, path: relative(p
 await runFiles(files, {
   workers: Math.max(1, Number(values.workers) || 1),
   isolate: values.isolate,
+  timeoutMs: Number(values['timeout-ms']),
   graceMs: Number(values['grace-ms']),
   onResult,
 })

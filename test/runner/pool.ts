@@ -14,6 +14,8 @@ export interface PoolOptions {
   workers: number
   /** A new process for each file. */
   isolate: boolean
+  /** For tests that name none. */
+  timeoutMs: number
   /** How much longer than its own time-out a step may block before its process is ended. */
   graceMs: number
   onResult(result: FileResult): void
@@ -29,9 +31,10 @@ export async function runFiles(paths: readonly string[], options: PoolOptions): 
 }
 
 /** One process, from its start until no file is waiting, it was told to stop, or it died. */
-function runWorker(waiting: string[], { isolate, graceMs, onResult }: PoolOptions): Promise<void> {
-  const child = fork(new URL('./worker.ts', import.meta.url))
+function runWorker(waiting: string[], { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
+  const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)])
   let result: FileResult | undefined
+  let lastPath = 'test/runner/worker.ts'
   let startedAt = 0
   let phase = 'starting'
   let overdue: NodeJS.Timeout | undefined
@@ -45,26 +48,33 @@ function runWorker(waiting: string[], { isolate, graceMs, onResult }: PoolOption
     result = undefined
   }
 
+  /** A failure that comes when no file is under way still belongs to the last one. */
+  const fail = (failure: FileResult['failed'][number]) => {
+    if (result) result.failed.push(failure)
+    else onResult({ path: lastPath, passed: [], failed: [failure], skipped: [], ms: 0 })
+  }
+
   const order = (what: Order) => void child.send(what)
   const next = (isFirst: boolean) => {
     const path = isolate && !isFirst ? undefined : waiting.shift()
     if (path === undefined) return order({ do: 'stop' })
     result = { path, passed: [], failed: [], skipped: [], ms: 0 }
+    lastPath = path
     startedAt = performance.now()
     return order({ do: 'run', path })
   }
 
-  const watch = (timeoutMs: number) => {
+  const watch = (limitMs: number) => {
     clearTimeout(overdue)
     overdue = setTimeout(() => {
       hung = true
       child.kill('SIGKILL')
-    }, timeoutMs + graceMs)
+    }, limitMs + graceMs)
   }
 
   child.on('message', (report: Report) => {
     if (report.at === 'passed') result?.passed.push(report.title)
-    else if (report.at === 'failed') result?.failed.push(report)
+    else if (report.at === 'failed') fail(report)
     else if (report.at === 'skipped') result?.skipped.push(report)
     else if (report.at === 'phase') {
       phase = report.title
@@ -79,11 +89,8 @@ function runWorker(waiting: string[], { isolate, graceMs, onResult }: PoolOption
   return new Promise((resolve) => {
     child.on('exit', (code, signal) => {
       const text = hung ? 'blocked its process and was ended' : `ended its process (${signal ?? `exit code ${code}`})`
-      result?.failed.push({ title: phase, text })
-      if (!result && (code !== 0 || signal)) {
-        const path = waiting.shift() ?? 'test/runner/worker.ts'
-        onResult({ path, passed: [], failed: [{ title: phase, text }], skipped: [], ms: 0 })
-      }
+      if (result || code !== 0 || signal) fail({ title: phase, text })
+      if (!result && phase === 'starting') waiting.length = 0 // a worker that cannot start never will
       finish()
       resolve()
     })

@@ -1,7 +1,5 @@
 /** What a test file has declared and what became of it: written by `test/support/suite.ts`, read by the worker. */
 
-export const DEFAULT_TIMEOUT_MS = 20_000
-
 export type Outcome = { kind: 'passed' } | { kind: 'failed'; errors: unknown[] } | { kind: 'skipped'; reason: string }
 
 export interface TestRecord {
@@ -18,14 +16,16 @@ export interface Phase {
 }
 
 export interface FileRecord {
+  /** For a test or hook that names none. */
+  readonly timeoutMs: number
   readonly tests: TestRecord[]
   /** Starts each suite of the file, in the order of declaration. */
   readonly starts: Array<() => void>
-  /** Failures that belong to no single test: hooks, `.only`, suites that did not run. */
-  readonly failures: Array<{ title: string; error: unknown }>
   /** Told before each phase, so that somebody outside can end one that blocks. */
   onPhase(phase: Phase): void
   onOutcome(test: TestRecord): void
+  /** Told of what belongs to no single test: a hook, a left-over `.only`. */
+  onFailure(title: string, error: unknown): void
 }
 
 /** Thrown by `skip(reason)`. */

@@ -1,28 +1,33 @@
 import { readFile } from 'node:fs/promises'
-import { relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { describeError } from './describe.ts'
 import type { Order, Report } from './protocol.ts'
-import { DEFAULT_TIMEOUT_MS, type FileRecord, openFile, SkipSignal } from './registry.ts'
+import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
 
 /*
  * Loads and runs test files, one after the other, and reports each step to the process that started it,
- * which ends this one when a step blocks.
+ * which ends this one when a step blocks. Its argument is the time-out of tests that name none.
  */
+
+/** How long a file's left-overs may still throw before the process ends. */
+const LATE_MS = 20
 
 type Queue = Array<() => Promise<unknown>>
 const uvu = globalThis as { UVU_DEFER?: number; UVU_QUEUE?: Queue[] }
 uvu.UVU_DEFER = 1 // before uvu is loaded: it then starts nothing by itself
 
-let current: FileRecord | undefined
+const timeoutMs = Number(process.argv[2])
+const send = (report: Report) => void process.send?.(report)
+const fail = (title: string, error: unknown) => send({ at: 'failed', title, text: describeError(error) })
+
 for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
-  process.on(event, (error: unknown) => current?.failures.push({ title: event, error }))
+  process.on(event, (error: unknown) => fail(event, error))
 }
 quietUvu()
 
 process.on('message', async (order: Order) => {
-  if (order.do === 'stop') process.exit(0)
+  if (order.do === 'stop') return void setTimeout(() => process.exit(0), LATE_MS)
   await runFile(order.path)
   send({ at: 'end' })
 })
@@ -30,10 +35,11 @@ send({ at: 'end' })
 
 async function runFile(path: string): Promise<void> {
   const file: FileRecord = {
+    timeoutMs,
     tests: [],
     starts: [],
-    failures: [],
     onPhase: (phase) => send({ at: 'phase', ...phase }),
+    onFailure: fail,
     onOutcome: ({ suite, name, outcome }) => {
       const title = `${suite} › ${name}`
       if (outcome?.kind === 'failed') send({ at: 'failed', title, text: outcome.errors.map(describeError).join('\n') })
@@ -41,34 +47,31 @@ async function runFile(path: string): Promise<void> {
       else send({ at: 'passed', title })
     },
   }
-  current = file
   openFile(file)
   try {
     await runSuites(path, file)
   } catch (error) {
     if (error instanceof SkipSignal) send({ at: 'skipped', title: 'the whole file', reason: error.message })
-    else file.failures.push({ title: 'while loading', error })
+    else fail('the file itself', error)
   }
   // Two turns, so that a rejection nobody handles is seen while its file is still the current one.
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   openFile(undefined)
-  for (const { title, error } of file.failures) send({ at: 'failed', title, text: describeError(error) })
 }
 
 async function runSuites(path: string, file: FileRecord): Promise<void> {
-  file.onPhase({ title: 'loading', timeoutMs: DEFAULT_TIMEOUT_MS })
+  const loading = { title: 'loading', timeoutMs }
+  file.onPhase(loading)
   if (/^import\b[^'"]*['"]uvu['"]/m.test(await readFile(path, 'utf8'))) {
-    throw new Error('imports uvu itself: take `suite` and `assert` from test/support/suite.ts')
+    throw 'it imports uvu: take `suite` and `assert` from test/support/suite.ts, which forget nothing'
   }
   const queue: Queue = []
   uvu.UVU_QUEUE = [queue]
-  await import(pathToFileURL(path).href)
+  await within(loading, () => import(pathToFileURL(path).href))
+  if (file.tests.length === 0) throw 'it declares no test'
   for (const start of file.starts) start()
-  for (const runSuite of queue) await runSuite().catch(() => {}) // hooks have recorded what they threw
-  if (file.tests.length === 0) throw `${relative(process.cwd(), path)} declares no test`
-  for (const { outcome, suite, name } of file.tests) {
-    if (!outcome) file.failures.push({ title: `${suite} › ${name}`, error: 'did not run' })
-  }
+  for (const runSuite of queue) await runSuite().catch(() => {}) // a hook that threw was reported
+  for (const { outcome, suite, name } of file.tests) if (!outcome) fail(`${suite} › ${name}`, 'it did not run')
 }
 
 /** uvu prints a dot a test; the report is somebody else's. */
@@ -79,8 +82,4 @@ function quietUvu(): void {
     typeof chunk === 'string' && isUvu.test(stripVTControlCharacters(chunk))
       ? true
       : write(chunk, ...rest)) as typeof write
-}
-
-function send(report: Report): void {
-  process.send?.(report)
 }

@@ -1,13 +1,6 @@
 import { suite as uvuSuite } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  currentFile,
-  DEFAULT_TIMEOUT_MS,
-  type Outcome,
-  SkipSignal,
-  type TestRecord,
-  within,
-} from '../runner/registry.ts'
+import { currentFile, type Outcome, SkipSignal, type TestRecord, within } from '../runner/registry.ts'
 
 export { assert }
 
@@ -64,7 +57,7 @@ export function suite<Context extends object = Record<string, unknown>>(
   const afterEach: Body<Context>[] = []
   file.starts.push(inner.run)
 
-  const declare = (title: string, timeoutMs = DEFAULT_TIMEOUT_MS): TestRecord => {
+  const declare = (title: string, timeoutMs = file.timeoutMs): TestRecord => {
     const record = { suite: name, name: title, timeoutMs }
     file.tests.push(record)
     records.push(record)
@@ -81,9 +74,11 @@ export function suite<Context extends object = Record<string, unknown>>(
     const errors: unknown[] = []
     const attempt = (steps: Body<Context>[]) => inTurn(steps, value).catch((error: unknown) => void errors.push(error))
     file.onPhase(phase)
-    await within(phase, () => attempt([...beforeEach, body]).then(() => attempt(afterEach))).catch(
-      (error: unknown) => void errors.push(error),
-    )
+    try {
+      await within(phase, () => attempt([...beforeEach, body]).then(() => attempt(afterEach)))
+    } catch (error) {
+      errors.push(error)
+    }
     settle(record, outcomeOf(errors))
   }
 
@@ -98,13 +93,13 @@ export function suite<Context extends object = Record<string, unknown>>(
   const hook = (kind: 'before' | 'after', each: Body<Context>[]): Hook<Context> => {
     const add = (...rest: Arguments<Context>) => {
       const { options, body } = parse(kind, rest)
-      const phase = { title: `${name} › ${kind}`, timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS }
+      const phase = { title: `${name} › ${kind}`, timeoutMs: options.timeoutMs ?? file.timeoutMs }
       inner[kind](async (value) => {
         file.onPhase(phase)
         try {
           await within(phase, () => body(value))
         } catch (error) {
-          if (!(error instanceof SkipSignal)) file.failures.push({ title: phase.title, error })
+          if (!(error instanceof SkipSignal)) file.onFailure(phase.title, error)
           const outcome = error instanceof SkipSignal ? outcomeOf([error]) : outcomeOf([`did not run: ${kind} failed`])
           for (const record of records) if (!record.outcome) settle(record, outcome)
           throw error // so that uvu runs none of the tests
@@ -115,7 +110,7 @@ export function suite<Context extends object = Record<string, unknown>>(
   }
 
   const only = register((title, handler) => {
-    file.failures.push({ title: `${name} › ${title}`, error: '.only was left in the file' })
+    file.onFailure(`${name} › ${title}`, '.only was left in the file')
     inner.only(title, handler)
   })
 

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assert, suite } from '../support/suite.ts'
+
+interface Outcome {
+  code: number
+  output: string
+  lastLine: string
+}
+
+interface Case {
+  fixture: string
+  counts: [passed: number, failed: number, skipped: number]
+  says: RegExp
+  flags?: string[]
+  env?: Record<string, string>
+}
+
+const test = suite('the test runner')
+
+const failing: Record<string, Case> = {
+  'a suite of uvu itself, whose run was forgotten': {
+    fixture: 'forgotten-run',
+    counts: [0, 1, 0],
+    says: /imports uvu/,
+  },
+  'a file without a test': { fixture: 'no-tests', counts: [0, 1, 0], says: /declares no test/ },
+  'a test without a body': { fixture: 'no-body', counts: [0, 1, 0], says: /has no body/ },
+  'a test that is declared too late to run': { fixture: 'declared-late', counts: [1, 1, 0], says: /did not run/ },
+  'a before hook that throws': {
+    fixture: 'before-throws',
+    counts: [0, 3, 0],
+    says: /hooked › before\n +Error: the hook broke/,
+  },
+  'an after hook that throws': {
+    fixture: 'after-throws',
+    counts: [2, 1, 0],
+    says: /hooked › after\n +Error: the hook broke/,
+  },
+  'a before.each hook that throws': { fixture: 'before-each-throws', counts: [0, 1, 0], says: /the hook broke/ },
+  'an after.each hook that throws': { fixture: 'after-each-throws', counts: [0, 1, 0], says: /the hook broke/ },
+  'whatever else is thrown': {
+    fixture: 'thrown-values',
+    counts: [0, 5, 0],
+    says: /a bare string[\s\S]*thrown: undefined/,
+  },
+  'a left-over .only': { fixture: 'left-over-only', counts: [1, 2, 0], says: /\.only was left/ },
+  'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], says: /nobody listens/ },
+  'an error thrown when its test is over': { fixture: 'unhandled-late', counts: [1, 1, 0], says: /thrown later/ },
+  'a test that waits for ever': { fixture: 'hangs', counts: [1, 1, 0], says: /took longer than 50 ms/ },
+  'a hook that waits for ever': { fixture: 'hook-hangs', counts: [0, 2, 0], says: /took longer than 50 ms/ },
+  'a file that waits for ever': {
+    fixture: 'never-loads',
+    counts: [0, 1, 0],
+    says: /took longer than 300 ms/,
+    flags: ['--timeout-ms', '300'],
+  },
+  'a test that blocks its process; the next file still runs': {
+    fixture: 'blocks',
+    counts: [2, 1, 0],
+    says: /spins for ever\n +blocked/,
+    flags: ['--grace-ms', '300'],
+  },
+  'a test that ends its process; the next file still runs': {
+    fixture: 'exits',
+    counts: [2, 1, 0],
+    says: /ends the process\n +ended its process \(exit code 0\)/,
+  },
+  'a file that throws at its top; the next file still runs': {
+    fixture: 'does-not-load',
+    counts: [1, 1, 0],
+    says: /broken at the top/,
+  },
+  'a wrong value, with the difference and the place': {
+    fixture: 'fails',
+    counts: [1, 1, 0],
+    says: /wrong › compares\n[\s\S]*Expected:[\s\S]*fails\/it\.test\.ts:\d+/,
+  },
+  'a skip in continuous integration, unless its tag is allowed': {
+    fixture: 'skips',
+    counts: [1, 1, 3],
+    says: /stops in the middle\n +skipped \(no network here\)/,
+    env: { CI: 'true' },
+  },
+}
+
+for (const [name, { fixture, counts, says, flags = [], env = {} }] of Object.entries(failing)) {
+  test(`fails on ${name}`, async () => {
+    const outcome = await runFixture(fixture, flags, env)
+    assert.is(outcome.lastLine, closingLine(...counts), outcome.output)
+    assert.match(outcome.output, says)
+    assert.is(outcome.code, 1)
+  })
+}
+
+test('passes when all is well, with the counts alone on the last line', async () => {
+  const outcome = await runFixture('passing')
+  assert.is(outcome.lastLine, closingLine(3, 0, 1), outcome.output)
+  assert.is(outcome.code, 0)
+})
+
+test('lists what was skipped, and why', async () => {
+  const { output, lastLine } = await runFixture('skips')
+  assert.is(lastLine, closingLine(1, 0, 4), output)
+  assert.match(output, /\nSkipped:\n[\s\S]*stops in the middle: no network here\n/)
+  assert.match(output, /is declared so: recordings: none on this machine\n/)
+})
+
+test('fails on a filter that matches nothing, whatever the others match', async () => {
+  const outcome = await runFixture('passing', ['good', 'no-such-file'])
+  assert.match(outcome.output, /no-such-file\n +this filter matches no test file/)
+  assert.is(outcome.lastLine, closingLine(3, 1, 1), outcome.output)
+  assert.is(outcome.code, 1)
+})
+
+test('fails where there is no test file', async () => {
+  const empty = await mkdtemp(join(tmpdir(), 'no-tests-'))
+  try {
+    const outcome = await runTests(['--root', empty])
+    assert.is(outcome.lastLine, closingLine(0, 1, 0), outcome.output)
+    assert.is(outcome.code, 1)
+  } finally {
+    await rm(empty, { recursive: true })
+  }
+})
+
+test('shares one process between files, or gives each its own with --isolate', async () => {
+  const shared = await runFixture('shares', ['--workers', '1'])
+  assert.is(shared.lastLine, closingLine(1, 1, 0), shared.output)
+  const isolated = await runFixture('shares', ['--workers', '1', '--isolate'])
+  assert.is(isolated.lastLine, closingLine(2, 0, 0), isolated.output)
+})
+
+test('refuses a test file that is started without it', async () => {
+  const outcome = await execute(['test/runner/fixtures/passing/good.test.ts'])
+  assert.match(outcome.output, /test files run under the runner/)
+  assert.is(outcome.code, 1)
+})
+
+function runFixture(name: string, flags: string[] = [], env: Record<string, string> = {}): Promise<Outcome> {
+  return runTests(['--root', `test/runner/fixtures/${name}`, ...flags], env)
+}
+
+function runTests(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
+  return execute(['test/run.ts', ...args], env)
+}
+
+function execute(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const cwd = new URL('../..', import.meta.url)
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      args,
+      { cwd, env: { ...process.env, CI: '', ...env } },
+      (_, stdout, stderr) => {
+        resolve({
+          code: child.exitCode ?? -1,
+          output: stdout + stderr,
+          lastLine: stdout.trimEnd().split('\n').at(-1) ?? '',
+        })
+      },
+    )
+  })
+}
+
+function closingLine(passed: number, failed: number, skipped: number): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`
+}
