@@ -32,29 +32,35 @@ export const portableBoom: Plugin = {
   },
 }
 
-const present = Object.entries(entries).filter(([name, source]) => {
-  if (existsSync(source)) return true
-  console.log(`entry ${name} is left out: there is no ${source} yet`)
-  return false
-})
+/** The entries whose source is there; each other one is named. */
+function present(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(entries).filter(([name, source]) => {
+      if (existsSync(source)) return true
+      console.log(`The entry ${name} is left out: there is no ${source} yet`)
+      return false
+    }),
+  )
+}
 
-const entry = Object.fromEntries(present)
-const { cli, ...typed } = entry // a command has no types
-
-export default {
-  entry,
-  outDir: process.env.BUILD_OUT ?? 'dist',
-  format: ['esm'],
-  platform: 'neutral',
-  target: 'es2022',
-  splitting: true,
-  silent: true,
-  tsconfig: 'tsconfig.node.json',
-  dts: process.env.BUILD_QUICK === '1' ? false : { entry: typed },
-  noExternal: [/^@hapi\//],
-  external: [/^node:/],
-  esbuildPlugins: [portableBoom],
-  esbuildOptions(options) {
-    options.mainFields = ['module', 'main'] // the neutral platform looks at none
-  },
-} satisfies Options
+export default function config(): Options {
+  const entry = present()
+  const { cli, ...typed } = entry // a command has no types
+  return {
+    entry,
+    outDir: process.env.BUILD_OUT ?? 'dist',
+    format: ['esm'],
+    platform: 'neutral',
+    target: 'es2022',
+    splitting: true,
+    silent: true,
+    tsconfig: 'tsconfig.node.json',
+    dts: process.env.BUILD_QUICK === '1' ? false : { entry: typed },
+    noExternal: [/^@hapi\//],
+    external: [/^node:/],
+    esbuildPlugins: [portableBoom],
+    esbuildOptions(options) {
+      options.mainFields = ['module', 'main'] // the neutral platform looks at none
+    },
+  }
+}

@@ -1,0 +1,163 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { entries } from '../tsup.config.ts'
+import { violations } from './architecture/rules.ts'
+import { assert, suite } from './support/suite.ts'
+
+const root = new URL('..', import.meta.url).pathname
+
+const house = suite('the house')
+
+house('stands as the design says', async () => {
+  const found = violations(await readTree(['src', 'adapters']), Object.values(entries))
+  assert.is(found.length, 0, `${found.length} violations:\n${found.join('\n')}`)
+})
+
+const rules = suite('the rules of the house')
+
+/** What must be refused: a path, its text, and what the refusal says. */
+const refused: Record<string, [path: string, text: string, says: RegExp]> = {
+  'an import from a higher floor': [
+    'src/store/a.ts',
+    "import { run } from '../pipeline/run.ts'",
+    /floor 1 imports from floor 3/,
+  ],
+  'a type from a higher floor': [
+    'src/lib/a.ts',
+    "import type { Key } from '../store/keys.ts'",
+    /floor 0 imports from floor 1/,
+  ],
+  'a re-export from a higher floor': [
+    'src/routing/a.ts',
+    "export { x } from '../http/x.ts'",
+    /floor 2 imports from floor 4/,
+  ],
+  'an import while running': [
+    'src/http/a.ts',
+    "const x = await import('../gateway.ts')",
+    /floor 4 imports from floor 5/,
+  ],
+  'an import of a type in place': [
+    'src/http/a.ts',
+    "let x: import('../gateway.ts').Gateway",
+    /floor 4 imports from floor 5/,
+  ],
+  'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
+  'a sibling on the same floor': ['src/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
+  'the management in the pipeline': ['src/pipeline/a.ts', "import { x } from '../management/x.ts'", /siblings/],
+  'an error in a helper': ['src/lib/a.ts', "import { gatewayError } from '../errors.ts'", /siblings/],
+  'an error among the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
+  'a folder that is on no floor': ['src/misc/a.ts', 'export const a = 1', /stands on no floor/],
+  'the client with code of the server': ['src/client/a.ts', "import { routes } from '../http/routes.ts'", /types only/],
+  'an adapter in the core': [
+    'src/gateway.ts',
+    "import { m } from '../adapters/storage/memory.ts'",
+    /command line chooses/,
+  ],
+  'a test in the core': ['src/gateway.ts', "import { c } from '../test/support/clock.ts'", /no part of the library/],
+  'the router outside src/http': ['src/pipeline/a.ts', "import { Router } from 'itty-router'", /only src\/http\/ does/],
+  'boom outside src/errors.ts': ['src/http/a.ts', "import { boomify } from '@hapi/boom'", /only src\/errors.ts does/],
+  'undici in the core': ['src/upstream/a.ts', "import { request } from 'undici'", /only adapters\/ does/],
+  'a package that is no dependency': ['src/lib/a.ts', "import { debounce } from 'lodash'", /no dependency/],
+  'a Node module in the core': ['src/lib/a.ts', "import { randomUUID } from 'node:crypto'", /imports node:crypto/],
+  Buffer: ['src/lib/a.ts', "export const a = Buffer.from('a')", /uses Buffer/],
+  process: ['src/gateway.ts', 'export const a = process.env.HOME', /uses process/],
+  console: ['src/http/a.ts', "console.log('here')", /uses console/],
+  'Date.now': ['src/store/a.ts', 'export const now = () => Date.now()', /uses Date\.now/],
+  'a date that reads the clock': ['src/store/a.ts', 'export const now = new Date()', /uses new Date\(\)/],
+  setTimeout: ['src/upstream/a.ts', 'setTimeout(() => {}, 1)', /uses setTimeout/],
+  setInterval: ['src/upstream/a.ts', 'export const every = setInterval', /uses setInterval/],
+  'Math.random': ['src/routing/a.ts', 'export const pick = () => Math.random()', /uses Math\.random/],
+  'ambient fetch': ['src/upstream/a.ts', "export const call = () => fetch('/')", /uses fetch/],
+  'ambient fetch by another name': ['src/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
+  'ambient fetch in shorthand': ['src/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
+  'ambient fetch where another scope has its own': [
+    'src/upstream/a.ts',
+    "export function a(fetch: () => void) { fetch() }\nexport const b = () => fetch('/')",
+    /a\.ts:2 uses fetch/,
+  ],
+  'a long file': ['src/lib/a.ts', 'export {}\n'.repeat(251), /has 251 lines/],
+  'the type any': ['src/lib/a.ts', 'export const a = (b: any) => b', /uses the type any/],
+  'a silenced compiler': ['adapters/mount/a.ts', '// @ts-ignore\nexport const a = 1', /silences the compiler/],
+  'a file of the core in an adapter': [
+    'adapters/mount/bun.ts',
+    "import { x } from '../../src/lib/bytes.ts'",
+    /knows src\/index\.ts/,
+  ],
+  'the gateway itself in an adapter': [
+    'adapters/mount/bun.ts',
+    "import { createGateway } from '../../src/index.ts'",
+    /types only/,
+  ],
+  'another adapter in an adapter': [
+    'adapters/mount/bun.ts',
+    "import { x } from './node.ts'",
+    /do not import each other/,
+  ],
+  'a helper of other adapters': [
+    'adapters/storage/file.ts',
+    "import { x } from '../mount/helper.ts'",
+    /helper of other adapters/,
+  ],
+}
+
+for (const [name, [path, text, says]] of Object.entries(refused)) {
+  rules(`refuse ${name}`, () => {
+    const found = check({ [path]: text })
+    assert.is(found.length, 1, found.join('\n') || 'nothing was found')
+    assert.match(found[0] ?? '', says)
+  })
+}
+
+const allowed: Record<string, [path: string, text: string]> = {
+  'imports that go down': ['src/http/a.ts', "import { x } from '../pipeline/run.ts'\nimport { y } from '../lib/y.ts'"],
+  'files of one room': ['src/store/a.ts', "import { x } from './b.ts'"],
+  'errors that know types and helpers': [
+    'src/errors.ts',
+    "import type { A } from './types.ts'\nimport { b } from './lib/b.ts'",
+  ],
+  'the composition as a whole': ['src/index.ts', "export { createGateway } from './gateway.ts'"],
+  'the command line with Node and adapters': [
+    'src/cli/main.ts',
+    "import { argv } from 'node:process'\nimport { s } from '../../adapters/mount/node.ts'\nconsole.log(Date.now(), argv, s)",
+  ],
+  'the defaults of the composition': [
+    'src/gateway.ts',
+    'export const clock = { now: () => Date.now(), fetch, setTimeout }',
+  ],
+  'what is given': ['src/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
+  'a member of the same name': [
+    'src/http/a.ts',
+    'export const a = (gateway: Gateway) => gateway.fetch({ process: 1 })',
+  ],
+  'a type that names a global': ['src/types.ts', 'export interface Options { fetch?: typeof fetch; console: Console }'],
+  'a date made from a number': ['src/store/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
+  'the word any in words': ['src/lib/a.ts', "/** Any error, any value. */\nexport const any = 'any'"],
+  'long data': ['src/providers/models.data.ts', 'export {}\n'.repeat(900)],
+  'adapters with errors, helpers and types': [
+    'adapters/mount/node.ts',
+    "import { request } from 'undici'\nimport { gatewayError } from '../../src/errors.ts'\nimport type { Gateway } from '../../src/index.ts'\nimport { a } from '../lib/a.ts'\nimport type { B } from '../types/b.ts'\nimport { c } from './node-bridge.ts'",
+  ],
+  'a client with types of the routes': ['src/client/a.ts', "import type { Routes } from '../http/routes.ts'"],
+}
+
+for (const [name, [path, text]] of Object.entries(allowed)) {
+  rules(`allow ${name}`, () => assert.equal(check({ [path]: text }), []))
+}
+
+function check(files: Record<string, string>): string[] {
+  return violations(new Map(Object.entries(files)), ['adapters/mount/node.ts', 'adapters/storage/file.ts'])
+}
+
+async function readTree(folders: string[]): Promise<Map<string, string>> {
+  const files = new Map<string, string>()
+  for (const folder of folders) {
+    const names = await readdir(join(root, folder), { recursive: true }).catch(() => [])
+    for (const name of names.filter((file) => file.endsWith('.ts'))) {
+      const path = join(folder, name)
+      files.set(path, await readFile(join(root, path), 'utf8'))
+    }
+  }
+  assert.ok(files.size > 0, 'the house is empty')
+  return files
+}

@@ -1,0 +1,147 @@
+import { posix } from 'node:path'
+import ts from 'typescript'
+
+export interface Import {
+  /** A path from the root of the repository, or a package as it is written. */
+  readonly target: string
+  readonly isTypeOnly: boolean
+  readonly line: number
+}
+
+/** A name that is used without being declared in the file: `fetch`, or `Date.now` and `new Date()` for members. */
+export interface Ambient {
+  readonly name: string
+  readonly line: number
+}
+
+export interface Source {
+  readonly path: string
+  readonly lineCount: number
+  readonly imports: Import[]
+  readonly ambients: Ambient[]
+  /** Lines with the `any` type. */
+  readonly anys: number[]
+  /** Lines with a comment that silences the compiler. */
+  readonly silenced: number[]
+}
+
+/** Reads what the rules ask about from the text of one file. */
+export function parseSource(path: string, text: string): Source {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1
+  const imports: Import[] = []
+  const ambients: Ambient[] = []
+  const anys: number[] = []
+
+  const visit = (node: ts.Node): void => {
+    const imported = importOf(node)
+    if (imported)
+      imports.push({ target: resolve(path, imported.from), isTypeOnly: imported.isTypeOnly, line: lineOf(node) })
+    if (node.kind === ts.SyntaxKind.AnyKeyword) anys.push(lineOf(node))
+    if (ts.isIdentifier(node) && isUse(node) && !isDeclared(node))
+      ambients.push({ name: nameOf(node), line: lineOf(node) })
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+
+  const lines = text.split('\n')
+  return {
+    path,
+    lineCount: text.endsWith('\n') ? lines.length - 1 : lines.length,
+    imports,
+    ambients,
+    anys,
+    silenced: lines.flatMap((line, index) => (/@ts-(?:ignore|nocheck)/.test(line) ? [index + 1] : [])),
+  }
+}
+
+function resolve(path: string, from: string): string {
+  return from.startsWith('.') ? posix.join(posix.dirname(path), from) : from
+}
+
+function importOf(node: ts.Node): { from: string; isTypeOnly: boolean } | undefined {
+  if (ts.isImportDeclaration(node)) return literal(node.moduleSpecifier, isTypeClause(node.importClause))
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier) return literal(node.moduleSpecifier, node.isTypeOnly)
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return literal(node.argument.literal, true)
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+    return literal(node.arguments[0], false)
+  return undefined
+}
+
+function isTypeClause(clause: ts.ImportClause | undefined): boolean {
+  if (!clause) return false
+  const named = clause.namedBindings
+  const areAllTypes = named && ts.isNamedImports(named) && named.elements.every((element) => element.isTypeOnly)
+  return clause.isTypeOnly || (!clause.name && areAllTypes === true)
+}
+
+function literal(node: ts.Node | undefined, isTypeOnly: boolean) {
+  if (node && ts.isStringLiteralLike(node)) return { from: node.text, isTypeOnly }
+  return { from: 'a computed path', isTypeOnly }
+}
+
+/** `Date.now`, `globalThis.fetch` as `fetch`, `new Date()` for a date that reads the clock; else the bare name. */
+function nameOf(node: ts.Identifier): string {
+  const { parent } = node
+  if (ts.isNewExpression(parent) && parent.expression === node && !parent.arguments?.length) return `new ${node.text}()`
+  const isObject = ts.isPropertyAccessExpression(parent) && parent.expression === node
+  if (!isObject) return node.text
+  return /^(?:globalThis|self|window)$/.test(node.text) ? parent.name.text : `${node.text}.${parent.name.text}`
+}
+
+/** Is this identifier a value that is read, not a property's name, a label, a declaration or a type? */
+function isUse(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent) || ts.isQualifiedName(parent)) return nodeIsLeft(node)
+  if (ts.isPropertyAssignment(parent)) return parent.initializer === node
+  if (ts.isBindingElement(parent) || ts.isVariableDeclaration(parent) || ts.isParameter(parent))
+    return parent.initializer === node
+  if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent) || ts.isImportClause(parent)) return false
+  if (ts.isTypeElement(parent) || ts.isClassElement(parent) || ts.isTypeParameterDeclaration(parent)) return false
+  return !ts.isPartOfTypeNode(node) && !ts.findAncestor(node, ts.isTypeNode)
+}
+
+function nodeIsLeft(node: ts.Identifier): boolean {
+  const { parent } = node
+  return ts.isPropertyAccessExpression(parent) && parent.expression === node
+}
+
+/** Does a scope around the use declare the name? */
+function isDeclared(node: ts.Identifier): boolean {
+  return ts.findAncestor(node.parent, (scope) => declaredIn(scope).includes(node.text)) !== undefined
+}
+
+const declarations = new WeakMap<ts.Node, string[]>()
+
+function declaredIn(scope: ts.Node): string[] {
+  const known = declarations.get(scope)
+  if (known) return known
+  const names: string[] = []
+  const add = (name: ts.BindingName | ts.Identifier | undefined): void => {
+    if (!name) return
+    if (ts.isIdentifier(name)) names.push(name.text)
+    else for (const element of name.elements) if (ts.isBindingElement(element)) add(element.name)
+  }
+  const addList = (list: ts.VariableDeclarationList) => {
+    for (const declaration of list.declarations) add(declaration.name)
+  }
+  if (ts.isFunctionLike(scope)) for (const parameter of scope.parameters) add(parameter.name)
+  if (ts.isCatchClause(scope)) add(scope.variableDeclaration?.name)
+  if (ts.isForStatement(scope) || ts.isForOfStatement(scope) || ts.isForInStatement(scope)) {
+    if (scope.initializer && ts.isVariableDeclarationList(scope.initializer)) addList(scope.initializer)
+  }
+  const statements =
+    ts.isSourceFile(scope) || ts.isBlock(scope) || ts.isCaseOrDefaultClause(scope) ? scope.statements : []
+  for (const statement of statements) {
+    if (ts.isVariableStatement(statement)) addList(statement.declarationList)
+    else if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) add(statement.name)
+    else if (ts.isImportDeclaration(statement)) {
+      add(statement.importClause?.name)
+      const named = statement.importClause?.namedBindings
+      if (named && ts.isNamespaceImport(named)) add(named.name)
+      else if (named) for (const element of named.elements) add(element.name)
+    }
+  }
+  declarations.set(scope, names)
+  return names
+}
