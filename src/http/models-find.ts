@@ -1,0 +1,35 @@
+import { gatewayError } from '../errors.ts'
+import type { UpstreamFetch } from '../lib/exchange.ts'
+import { nearest } from '../lib/nearest.ts'
+import type { Listing } from '../listing/listing.ts'
+import type { Kind, ModelEntry } from '../types.ts'
+import { GOOGLE_PREFIX } from './models-google.ts'
+
+const LLM: readonly Kind[] = ['llm']
+const OTHERS: readonly Kind[] = ['image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
+
+/**
+ * The entry of an id, which may also come as Google's clients name models (`models/<id>`), and the kinds among which it was found: `llm`
+ * first, then all others. Throws `MODEL_NOT_FOUND` naming the nearest ids.
+ */
+export async function findModel(
+  listing: Listing,
+  id: string,
+  upstream: UpstreamFetch,
+): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }> {
+  const bare = id.startsWith(GOOGLE_PREFIX) ? id.slice(GOOGLE_PREFIX.length) : id
+  const seen: ModelEntry[][] = []
+  for (const kinds of [LLM, OTHERS]) {
+    const entries = await listing.list(kinds, upstream)
+    const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
+    if (entry) return { entry, kinds }
+    seen.push(entries)
+  }
+  const names = seen.flat().map((one) => one.id)
+  throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist.${hint(nearest(bare, names))}` })
+}
+
+const hint = (names: readonly string[]) =>
+  names.length === 0
+    ? ' GET /v1/models lists all of them.'
+    : ` Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?`
