@@ -1,0 +1,27 @@
+import fc from 'fast-check'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { randomAnswers, randomKinds, randomWorld } from './random-world.ts'
+import { referenceListing } from './reference.ts'
+import { listWorld } from './world.ts'
+
+const test = suite('the listing and a reference written from the specification alone')
+
+test('agree on thousands of random worlds', async () => {
+  const clock = fakeClock(1_700_000_000_999)
+  const seen = { entries: 0, lookUps: 0 }
+  const property = fc.asyncProperty(randomWorld, randomKinds, randomAnswers, async (world, kinds, answers) => {
+    const fetch = async (url: string) => {
+      const answer = answers[url]
+      seen.lookUps++
+      return answer === undefined ? new Response('no', { status: 503 }) : Response.json(answer)
+    }
+    const actual = await listWorld(world, kinds, { fetch, clock })
+    const expected = referenceListing(world, kinds, 1_700_000_000, (url) => answers[url])
+    seen.entries += actual.length
+    assert.equal(actual, expected)
+  })
+  await fc.assert(property, { seed: 20_261_121, numRuns: 6_000 })
+  assert.ok(seen.entries > 15_000, `the worlds are too empty: ${seen.entries} entries`)
+  assert.ok(seen.lookUps > 1_000, `the upstreams are asked too seldom: ${seen.lookUps} times`)
+})
