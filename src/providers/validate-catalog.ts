@@ -1,0 +1,140 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { AuthStyle, CatalogProvider, WireFormat } from '../types.ts'
+import { isMember, isText, kinds, memberProblems, show, unknownFields } from './validate-field.ts'
+import { modelListProblems } from './validate-model.ts'
+
+/*
+ * Written as records so that a new member of a union, or a new field of a type, fails the compiler here until it is
+ * checked.
+ */
+const formats: Record<WireFormat, true> = {
+  'openai-chat': true,
+  'openai-responses': true,
+  'anthropic-messages': true,
+  gemini: true,
+}
+const auths: Record<AuthStyle, true> = { bearer: true, 'x-api-key': true, 'x-goog-api-key': true }
+const providerFields: Record<keyof CatalogProvider, true> = {
+  alias: true,
+  catalogAlias: true,
+  name: true,
+  docsUrl: true,
+  baseUrl: true,
+  format: true,
+  auth: true,
+  serviceKinds: true,
+  models: true,
+  ttsConfig: true,
+  embeddingConfig: true,
+  searchConfig: true,
+  fetchConfig: true,
+}
+
+/**
+ * What is wrong with a catalog, in lines `<provider>: …` and `<provider>/<model>: …`; empty when nothing is.
+ * Stricter than the gateway is towards a host's own catalog: a provider needs a name, its documentation and an address
+ * as well.
+ */
+export function validateCatalog(catalog: unknown): string[] {
+  if (!isObject(catalog)) return ['the catalog is not an object']
+  return [
+    ...Object.entries(catalog).flatMap(([id, provider]) => providerProblems(id, provider)),
+    ...sharedNameProblems(catalog),
+  ]
+}
+
+function providerProblems(id: string, provider: unknown): string[] {
+  if (!isObject(provider)) return [`${id}: is not an object`]
+  const served = servedKinds(provider)
+  const problems = [
+    ...unknownFields(provider, providerFields),
+    ...(isName(id) ? [] : [`the id "${id}" has other characters than a-z, 0-9 and "-"`]),
+    ...['alias', 'catalogAlias'].flatMap((field) =>
+      provider[field] === undefined || isName(provider[field])
+        ? []
+        : [`${field} ${show(provider[field])} has other characters than a-z, 0-9 and "-"`],
+    ),
+    ...(isText(provider.name) ? [] : ['name is missing or blank']),
+    ...urlProblems('docsUrl', provider.docsUrl),
+    ...(provider.baseUrl === undefined ? [] : urlProblems('baseUrl', provider.baseUrl)),
+    ...memberProblems('format', provider.format, formats),
+    ...memberProblems('auth', provider.auth, auths),
+    ...serviceProblems(provider, served),
+    ...configProblems(provider, served),
+  ].map((problem) => `${id}: ${problem}`)
+  return [...problems, ...modelListProblems(id, provider, served)]
+}
+
+/** Undefined when `serviceKinds` is there but names nothing. */
+function servedKinds(provider: JsonObject): readonly unknown[] | undefined {
+  if (provider.serviceKinds === undefined) return ['llm']
+  return Array.isArray(provider.serviceKinds) && provider.serviceKinds.length > 0 ? provider.serviceKinds : undefined
+}
+
+function serviceProblems(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
+  if (!served) return ['serviceKinds is not a list with a kind in it']
+  const problems = served.flatMap((kind) => memberProblems('serviceKinds', kind ?? null, kinds))
+  if (new Set(served).size < served.length) problems.push('serviceKinds names a kind twice')
+  const servesModels = served.some((kind) => isMember(kind, kinds) && kinds[kind] === 'model')
+  if (servesModels && provider.baseUrl === undefined) problems.push('baseUrl is missing')
+  if (servesModels && (!Array.isArray(provider.models) || provider.models.length === 0)) problems.push('has no models')
+  return problems
+}
+
+function configProblems(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
+  const problems: string[] = []
+  for (const [field, kind] of [
+    ['searchConfig', 'webSearch'],
+    ['fetchConfig', 'webFetch'],
+  ] as const) {
+    const config = provider[field]
+    const isServed = served?.includes(kind) ?? false
+    if (config === undefined) {
+      if (isServed) problems.push(`serves ${kind} without ${field}`)
+      continue
+    }
+    if (!isServed) problems.push(`has ${field} without ${kind} in serviceKinds`)
+    problems.push(...urlProblems(`${field}.baseUrl`, isObject(config) ? config.baseUrl : undefined))
+  }
+  for (const [field, kind] of [
+    ['ttsConfig', 'tts'],
+    ['embeddingConfig', 'embedding'],
+  ] as const) {
+    const config = provider[field]
+    if (config === undefined) continue
+    if (!served?.includes(kind)) problems.push(`has ${field} without ${kind} in serviceKinds`)
+    const list = isObject(config) ? config.models : undefined
+    const isList = Array.isArray(list) && list.every((model: unknown) => isObject(model) && isText(model.id))
+    if (!isList) problems.push(`${field}.models is not a list of { id }`)
+  }
+  return problems
+}
+
+/** A name that two providers have, as id, alias or catalog alias: requests by it could mean either. */
+function sharedNameProblems(catalog: JsonObject): string[] {
+  const owners = new Map<string, string>()
+  const problems: string[] = []
+  for (const [id, provider] of Object.entries(catalog)) {
+    const names = isObject(provider) ? [id, provider.alias, provider.catalogAlias].filter(isText) : [id]
+    for (const name of new Set(names)) {
+      const owner = owners.get(name)
+      if (owner) problems.push(`${id}: the name "${name}" belongs to ${owner} already`)
+      else owners.set(name, id)
+    }
+  }
+  return problems
+}
+
+function urlProblems(field: string, value: unknown): string[] {
+  if (!isText(value)) return [`${field} is missing or blank`]
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) return [`${field} ${show(value)} is not an http(s) URL`]
+  if (url.username || url.password) return [`${field} holds a credential`]
+  if (field === 'docsUrl') return []
+  if (url.protocol === 'http:' && url.hostname !== 'localhost') return [`${field} ${show(value)} is not https`]
+  if (value.endsWith('/') || url.search || url.hash)
+    return [`${field} ${show(value)} ends in a slash, or has a query or a fragment`]
+  return []
+}
+
+const isName = (value: unknown) => typeof value === 'string' && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(value)

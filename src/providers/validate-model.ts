@@ -1,0 +1,85 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { CatalogModel } from '../types.ts'
+import { isMember, isText, kinds, memberProblems, show, unknownFields } from './validate-field.ts'
+
+const modelFields: Record<keyof CatalogModel, true> = {
+  id: true,
+  type: true,
+  contextWindow: true,
+  maxOutputTokens: true,
+  price: true,
+}
+const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
+  input: true,
+  output: true,
+  cacheRead: true,
+  cacheWrite: true,
+}
+
+/**
+ * What is wrong with a provider's models, one line each; `served` are the provider's kinds, undefined when they cannot
+ * be read.
+ */
+export function modelListProblems(
+  provider: string,
+  { alias, catalogAlias, models }: JsonObject,
+  served: readonly unknown[] | undefined,
+): string[] {
+  if (models === undefined) return []
+  if (!Array.isArray(models)) return [`${provider}: models is not a list`]
+  const names = [provider, alias, catalogAlias].filter(isText)
+  const seen = new Set<string>()
+  return models.flatMap((model: unknown, index) => {
+    if (!isObject(model) || !isText(model.id)) return [`${provider}: models[${index}] has no id, or a blank one`]
+    const { id } = model
+    const problems = modelProblems(model, served)
+    const name = names.find((prefix) => id.startsWith(`${prefix}/`))
+    if (name) problems.push(`the listing would take the leading "${name}/" off its id`)
+    if (seen.has(id)) problems.push('is there twice')
+    seen.add(id)
+    return problems.map((problem) => `${provider}/${id}: ${problem}`)
+  })
+}
+
+function modelProblems(model: JsonObject, served: readonly unknown[] | undefined): string[] {
+  const problems = [...unknownFields(model, modelFields), ...memberProblems('type', model.type, kinds)]
+  if (model.id !== String(model.id).trim()) problems.push('id has blanks around it')
+  const kind = model.type ?? 'llm'
+  if (isMember(kind, kinds) && kinds[kind] === 'service') problems.push(`type ${kind} is no kind of model`)
+  else if (isMember(kind, kinds) && served && !served.includes(kind))
+    problems.push(`serviceKinds does not have its kind, ${kind}`)
+  for (const field of ['contextWindow', 'maxOutputTokens']) {
+    const value = model[field]
+    if (value !== undefined && !isPositiveInteger(value))
+      problems.push(`${field} ${show(value)} is not a positive integer`)
+  }
+  if (
+    isPositiveInteger(model.contextWindow) &&
+    isPositiveInteger(model.maxOutputTokens) &&
+    model.maxOutputTokens > model.contextWindow
+  ) {
+    problems.push('maxOutputTokens is larger than contextWindow')
+  }
+  return [...problems, ...priceProblems(model.price)]
+}
+
+function priceProblems(price: unknown): string[] {
+  if (price === undefined) return []
+  if (!isObject(price)) return ['price is not an object']
+  const problems = unknownFields(price, priceFields, 'price.')
+  for (const field of Object.keys(priceFields)) {
+    const value = price[field]
+    if (value === undefined) continue
+    if (typeof value !== 'number' || !Number.isFinite(value))
+      problems.push(`price.${field} ${show(value)} is not a number`)
+    else if (value < 0) problems.push(`price.${field} ${value} is negative`)
+  }
+  if (Object.keys(price).length === 0) problems.push('price is empty')
+  for (const field of ['output', 'cacheRead', 'cacheWrite']) {
+    if (price[field] !== undefined && price.input === undefined) problems.push(`price.${field} without an input price`)
+  }
+  if (Number(price.cacheRead) > Number(price.input)) problems.push('price.cacheRead is higher than the input price')
+  return problems
+}
+
+const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0

@@ -1,0 +1,190 @@
+import { validateCatalog } from '../../src/providers/validate-catalog.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('validateCatalog')
+
+const provider = {
+  name: 'Acme',
+  docsUrl: 'https://acme.example/docs',
+  baseUrl: 'https://api.acme.example/v1',
+  models: [
+    { id: 'large', contextWindow: 200_000, maxOutputTokens: 64_000, price: { input: 3, output: 15, cacheRead: 0.3 } },
+  ],
+}
+const withModel = (model: unknown) => ({ acme: { ...provider, models: [model] } })
+const withPrice = (price: unknown) => withModel({ id: 'large', price })
+
+test('finds nothing wrong with a whole catalog', () => {
+  const search = {
+    name: 'Find',
+    docsUrl: 'https://find.example',
+    serviceKinds: ['webSearch'],
+    searchConfig: { baseUrl: 'https://api.find.example' },
+  }
+  const home = {
+    ...provider,
+    alias: 'h',
+    catalogAlias: 'house',
+    auth: 'bearer',
+    format: 'gemini',
+    baseUrl: 'http://localhost:1234/v1',
+    serviceKinds: ['llm', 'tts', 'embedding'],
+    ttsConfig: { models: [{ id: 'speak' }] },
+    embeddingConfig: { models: [{ id: 'embed' }] },
+    models: [
+      { id: 'speak', type: 'tts' },
+      { id: 'vendor/free', price: { input: 0, output: 0 } },
+    ],
+  }
+  assert.equal(validateCatalog({ acme: provider, find: search, home }), [])
+})
+
+/** Each malformed catalog, and the one line it must give. */
+const malformed: Record<string, [catalog: unknown, line: string]> = {
+  'no object': [[], 'the catalog is not an object'],
+  'a provider that is no object': [{ acme: 'Acme' }, 'acme: is not an object'],
+  'a blank provider id': [{ ' ': provider }, ' : the id " " has other characters than a-z, 0-9 and "-"'],
+  'a slash in an alias': [
+    { acme: { ...provider, alias: 'a/b' } },
+    'acme: alias "a/b" has other characters than a-z, 0-9 and "-"',
+  ],
+  'a blank catalog alias': [
+    { acme: { ...provider, catalogAlias: '' } },
+    'acme: catalogAlias "" has other characters than a-z, 0-9 and "-"',
+  ],
+  'an alias that is another id': [
+    { acme: provider, other: { ...provider, alias: 'acme' } },
+    'other: the name "acme" belongs to acme already',
+  ],
+  'the same alias twice': [
+    { acme: { ...provider, alias: 'a' }, other: { ...provider, catalogAlias: 'a' } },
+    'other: the name "a" belongs to acme already',
+  ],
+  'a misspelt field': [{ acme: { ...provider, baseURL: '' } }, 'acme: baseURL is not a known field'],
+  'a blank name': [{ acme: { ...provider, name: ' ' } }, 'acme: name is missing or blank'],
+  'no documentation': [{ acme: { ...provider, docsUrl: undefined } }, 'acme: docsUrl is missing or blank'],
+  'no address': [{ acme: { ...provider, baseUrl: undefined } }, 'acme: baseUrl is missing'],
+  'a bad address': [
+    { acme: { ...provider, baseUrl: 'api.acme.example' } },
+    'acme: baseUrl "api.acme.example" is not an http(s) URL',
+  ],
+  'a plain-text address': [
+    { acme: { ...provider, baseUrl: 'http://api.acme.example/v1' } },
+    'acme: baseUrl "http://api.acme.example/v1" is not https',
+  ],
+  'an address with a slash behind': [
+    { acme: { ...provider, baseUrl: 'https://api.acme.example/v1/' } },
+    'acme: baseUrl "https://api.acme.example/v1/" ends in a slash, or has a query or a fragment',
+  ],
+  'an address with a credential': [
+    { acme: { ...provider, baseUrl: 'https://me:secret@api.acme.example/v1' } },
+    'acme: baseUrl holds a credential',
+  ],
+  'an unknown format': [
+    { acme: { ...provider, format: 'openai' } },
+    'acme: format "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini',
+  ],
+  'an unknown auth': [
+    { acme: { ...provider, auth: 'basic' } },
+    'acme: auth "basic" is none of bearer, x-api-key, x-goog-api-key',
+  ],
+  'an unknown service kind': [
+    { acme: { ...provider, serviceKinds: ['llm', 'video'] } },
+    'acme: serviceKinds "video" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch',
+  ],
+  'a service kind twice': [
+    { acme: { ...provider, serviceKinds: ['llm', 'llm'] } },
+    'acme: serviceKinds names a kind twice',
+  ],
+  'no service kinds': [
+    { acme: { ...provider, serviceKinds: [] } },
+    'acme: serviceKinds is not a list with a kind in it',
+  ],
+  'search without its address': [
+    { acme: { ...provider, serviceKinds: ['llm', 'webSearch'] } },
+    'acme: serves webSearch without searchConfig',
+  ],
+  'a fetch address that is none': [
+    { acme: { ...provider, serviceKinds: ['llm', 'webFetch'], fetchConfig: {} } },
+    'acme: fetchConfig.baseUrl is missing or blank',
+  ],
+  'an address for a kind that is not served': [
+    { acme: { ...provider, searchConfig: { baseUrl: 'https://api.acme.example' } } },
+    'acme: has searchConfig without webSearch in serviceKinds',
+  ],
+  'voices that are no list': [
+    { acme: { ...provider, serviceKinds: ['llm', 'tts'], ttsConfig: { models: ['speak'] } } },
+    'acme: ttsConfig.models is not a list of { id }',
+  ],
+  'models that are no list': [
+    { acme: { ...provider, serviceKinds: ['webSearch'], searchConfig: { baseUrl: 'https://a.example' }, models: {} } },
+    'acme: models is not a list',
+  ],
+  'no models': [{ acme: { ...provider, models: [] } }, 'acme: has no models'],
+  'a model without an id': [withModel({ contextWindow: 1 }), 'acme: models[0] has no id, or a blank one'],
+  'a blank model id': [withModel({ id: '  ' }), 'acme: models[0] has no id, or a blank one'],
+  'a model id with a blank behind': [withModel({ id: 'large ' }), 'acme/large : id has blanks around it'],
+  'a model id twice': [
+    { acme: { ...provider, models: [{ id: 'large' }, { id: 'large' }] } },
+    'acme/large: is there twice',
+  ],
+  'a model id that the listing would cut': [
+    withModel({ id: 'acme/large' }),
+    'acme/acme/large: the listing would take the leading "acme/" off its id',
+  ],
+  'a misspelt model field': [withModel({ id: 'large', context: 1 }), 'acme/large: context is not a known field'],
+  'an unknown kind of model': [
+    withModel({ id: 'large', type: 'chat' }),
+    'acme/large: type "chat" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch',
+  ],
+  'a kind that is no model': [
+    withModel({ id: 'large', type: 'webFetch' }),
+    'acme/large: type webFetch is no kind of model',
+  ],
+  'a kind that the provider does not serve': [
+    withModel({ id: 'large', type: 'image' }),
+    'acme/large: serviceKinds does not have its kind, image',
+  ],
+  'a context window of zero': [
+    withModel({ id: 'large', contextWindow: 0 }),
+    'acme/large: contextWindow 0 is not a positive integer',
+  ],
+  'half a token': [
+    withModel({ id: 'large', contextWindow: 1.5 }),
+    'acme/large: contextWindow 1.5 is not a positive integer',
+  ],
+  'a limit in words': [
+    withModel({ id: 'large', maxOutputTokens: '8k' }),
+    'acme/large: maxOutputTokens "8k" is not a positive integer',
+  ],
+  'more output than fits': [
+    withModel({ id: 'large', contextWindow: 10, maxOutputTokens: 11 }),
+    'acme/large: maxOutputTokens is larger than contextWindow',
+  ],
+  'a price that is a number': [withPrice(3), 'acme/large: price is not an object'],
+  'an empty price': [withPrice({}), 'acme/large: price is empty'],
+  'a negative price': [withPrice({ input: -1 }), 'acme/large: price.input -1 is negative'],
+  'a price in words': [withPrice({ input: '3' }), 'acme/large: price.input "3" is not a number'],
+  'a price that is not a number': [withPrice({ input: Number.NaN }), 'acme/large: price.input null is not a number'],
+  'a misspelt price': [withPrice({ input: 3, cache_read: 1 }), 'acme/large: price.cache_read is not a known field'],
+  'a cache price without an input price': [
+    withPrice({ cacheRead: 1 }),
+    'acme/large: price.cacheRead without an input price',
+  ],
+  'a cache read dearer than input': [
+    withPrice({ input: 1, cacheRead: 2 }),
+    'acme/large: price.cacheRead is higher than the input price',
+  ],
+}
+
+for (const [what, [catalog, line]] of Object.entries(malformed)) {
+  test(`refuses ${what}`, () => assert.equal(validateCatalog(catalog), [line]))
+}
+
+test('reports every malformed entry, not just the first', () => {
+  const lines = validateCatalog({
+    acme: { ...provider, name: '' },
+    ...{ other: { ...provider, models: [{ id: '' }] } },
+  })
+  assert.is(lines.length, 2)
+})
