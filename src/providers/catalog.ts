@@ -1,0 +1,29 @@
+import type { Catalog, CatalogModel } from '../types.ts'
+import { models } from './catalog.data.ts'
+import { extraModels } from './catalog.extra.ts'
+import { definitions, type ProviderDefinition } from './definitions.ts'
+
+/**
+ * The built-in providers and their current models: ids, addresses, formats, kinds, context windows, prices in US
+ * dollars per million tokens. Extend it with `createGateway({ catalog: { ...defaultCatalog, mine } })`. Sources and
+ * dates: catalog.data.ts, catalog.extra.ts.
+ */
+export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, extraModels)
+
+type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
+
+/** Definitions with their models; a hand-kept model yields to one of the same id in the data. */
+export function mergeCatalog(
+  providers: Readonly<Record<string, ProviderDefinition>>,
+  data: ModelLists,
+  extra: ModelLists,
+): Catalog {
+  return Object.fromEntries(
+    Object.entries(providers).map(([id, definition]) => {
+      const listed = data[id] ?? []
+      const known = new Set(listed.map((model) => model.id))
+      const added = (extra[id] ?? []).filter((model) => !known.has(model.id))
+      return [id, { ...definition, models: [...listed, ...added] }]
+    }),
+  )
+}

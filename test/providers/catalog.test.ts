@@ -1,0 +1,101 @@
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { modelSources, models } from '../../src/providers/catalog.data.ts'
+import { defaultCatalog, mergeCatalog } from '../../src/providers/catalog.ts'
+import { definitions } from '../../src/providers/definitions.ts'
+import { validateCatalog } from '../../src/providers/validate-catalog.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('built-in catalog')
+
+test('is well-formed', () => {
+  assert.equal(validateCatalog(defaultCatalog), [])
+})
+
+test('knows the providers people ask for', () => {
+  const names = new Set(Object.values(defaultCatalog).map((provider) => provider.name))
+  const wanted = [
+    'OpenAI',
+    'Anthropic',
+    'Google',
+    'Mistral',
+    'Groq',
+    'DeepSeek',
+    'xAI',
+    'OpenRouter',
+    'Together AI',
+    'Fireworks AI',
+    'Cerebras',
+    'Perplexity',
+    'Cohere',
+    'Ollama',
+    'LM Studio',
+    'Moonshot AI',
+    'Z.ai',
+    'Alibaba Cloud Model Studio',
+    'NVIDIA NIM',
+    'Hugging Face Inference Providers',
+    'SambaNova',
+    'DeepInfra',
+    'MiniMax',
+    'Nebius Token Factory',
+    'Novita AI',
+    'Voyage AI',
+    'Jina AI',
+    'Tavily',
+    'Exa',
+    'Brave Search',
+    'Firecrawl',
+  ]
+  assert.equal(
+    wanted.filter((name) => !names.has(name)),
+    [],
+  )
+})
+
+test('says of every provider what a call needs', () => {
+  for (const [id, provider] of Object.entries(defaultCatalog)) {
+    const { baseUrl, searchConfig, fetchConfig, models: list = [] } = provider
+    assert.ok(baseUrl ? list.length > 0 : searchConfig || fetchConfig, `${id} has no address, or no models at it`)
+    assert.ok(provider.name && provider.docsUrl, `${id} has no name or documentation`)
+  }
+})
+
+test('speaks chat completions to all but the vendors known to speak otherwise', () => {
+  const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
+  assert.equal(others, ['anthropic anthropic-messages', 'perplexity-agent openai-responses'])
+})
+
+test('prices the models of the vendors that bill by the token', () => {
+  for (const id of ['openai', 'anthropic', 'deepseek', 'xai', 'moonshot', 'alibaba', 'minimax']) {
+    const unpriced = (defaultCatalog[id]?.models ?? []).filter((model) => !model.type && !model.price?.output)
+    assert.equal(unpriced, [], id)
+  }
+})
+
+test('calls only local and openly free models free', () => {
+  const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
+    list.some((model) => model.price?.input === 0) ? [id] : [],
+  )
+  assert.equal(free, ['zai', 'openrouter', 'ollama', 'lmstudio'])
+})
+
+test('names source and date of every provider in the data', () => {
+  assert.equal(Object.keys(modelSources), Object.keys(models))
+  for (const [id, source] of Object.entries(modelSources))
+    assert.match(source, /^https:\/\/\S+.*, \d{4}-\d\d-\d\d$/, id)
+  for (const id of Object.keys(models)) assert.ok(Object.hasOwn(definitions, id), `${id} has models, but no definition`)
+})
+
+test('lets the data win over a hand-kept model of the same id', () => {
+  const data = { a: [{ id: 'x', contextWindow: 2 }] }
+  const merged = mergeCatalog({ a: { name: 'A' } }, data, { a: [{ id: 'x' }, { id: 'y' }] })
+  assert.equal(merged, { a: { name: 'A', models: [{ id: 'x', contextWindow: 2 }, { id: 'y' }] } })
+})
+
+test('is under 25 kB gzipped as an entry of its own', async () => {
+  const entryPoints = [new URL('../../src/providers/catalog.ts', import.meta.url).pathname]
+  const { outputFiles } = await build({ entryPoints, bundle: true, minify: true, format: 'esm', write: false })
+  const bytes = gzipSync(outputFiles[0]?.contents ?? '').length
+  assert.ok(bytes > 1_000 && bytes < 25_000, `${bytes} bytes`)
+})
