@@ -1,0 +1,125 @@
+/**
+ * Which of a source's models go into the catalog; what a provider does not serve, is deprecated or makes video never
+ * does.
+ */
+export interface Selection {
+  /** The provider's id in the source. */
+  from: string
+  /** Only models released this many months before the data's date; for hosts that list hundreds. */
+  months?: number
+  /** Only models that call tools, among the language models. */
+  tools?: true
+  /** Only ids that match. */
+  keep?: RegExp
+  /** No ids that match. */
+  drop?: RegExp
+  /** Ids that stay in spite of `months`, `tools` and `drop`. */
+  always?: readonly string[]
+  /** Ids that cost nothing. Anywhere else a price of zero stands for one that nobody stated. */
+  free?: RegExp
+  /** Only these ids have a price, where that of the others moves with the host that happens to answer. */
+  priced?: RegExp
+  /** Ids whose price of a cache write is really one of storing it for a while. */
+  stored?: RegExp
+}
+
+/** Vendors whose models people ask hosts for. */
+const popular =
+  /^(?:anthropic|openai|google|x-ai|spacexai|deepseek|mistral(?:ai)?|qwen|alibaba|moonshotai|z-?ai|minimax|meta|nvidia|xiaomi)\//
+
+/** Older open models that are still asked for. */
+const openWeights = [
+  'openai/gpt-oss-120b',
+  'openai/gpt-oss-20b',
+  'meta-llama/Llama-3.3-70B-Instruct',
+  'meta-llama/Llama-3.3-70B-Instruct-Turbo',
+]
+
+/** Models that one vendor alone serves, at its own price, whichever gateway they are asked through. */
+const closed =
+  /^(?:anthropic\/|google\/gemini|openai\/(?:gpt-\d|o\d|chat)|x-ai\/|spacexai\/|meta\/muse-(?:ember|wonder|spark-\d))/
+
+/** By provider id. A provider that is not here keeps to catalog.extra.ts. */
+export const selections: Readonly<Record<string, Selection>> = {
+  openai: {
+    from: 'openai',
+    // Realtime models need a socket, Cyber and Daybreak an invitation; gpt-image-1 is switched off on 2026-12-01.
+    drop: /realtime|cyber|daybreak|^gpt-4o-20|^gpt-image-1|^chatgpt-image|^gpt-5-chat/,
+  },
+  anthropic: { from: 'anthropic' },
+  google: {
+    from: 'google',
+    // Not served through the OpenAI-compatible door; `-latest` names have no fixed price.
+    drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
+  },
+  mistral: { from: 'mistral', drop: /^glm-|^open-|^labs-|pixtral|mixtral|nemo$|-2411$|-250\d$|-4-0-8$/ },
+  deepseek: { from: 'deepseek' },
+  xai: { from: 'xai', drop: /multi-agent/ },
+  cohere: { from: 'cohere', drop: /^c4ai-|translate|arabic/ },
+  'perplexity-agent': { from: 'perplexity-agent', months: 8, always: ['perplexity/sonar'] },
+  moonshot: { from: 'moonshotai' },
+  zai: { from: 'zai', months: 12, free: /^glm-4\.\dv?-flash$/ },
+  alibaba: {
+    from: 'alibaba',
+    months: 9,
+    drop: /realtime|livetranslate|-preview$/,
+    always: [
+      'qwen3-max',
+      'qwen3-coder-plus',
+      'qwen3-coder-flash',
+      'qwen3-vl-plus',
+      'qwen-plus',
+      'qwen-flash',
+      'qwen-vl-ocr',
+    ],
+  },
+  minimax: { from: 'minimax' },
+  meta: { from: 'meta' },
+  xiaomi: { from: 'xiaomi' },
+  stepfun: { from: 'stepfun-ai', drop: /^step-[12]-/ },
+  inception: { from: 'inception' },
+  openrouter: {
+    from: 'openrouter',
+    months: 8,
+    tools: true,
+    keep: popular,
+    drop: /:batch$|^openai\/\S+-pro$|latest$|banana/,
+    always: [
+      'anthropic/claude-sonnet-4.5',
+      'anthropic/claude-haiku-4.5',
+      'openai/gpt-5',
+      'openai/gpt-5-mini',
+      'openai/gpt-4o-mini',
+      'openai/gpt-oss-120b',
+      'google/gemini-2.5-pro',
+      'google/gemini-2.5-flash',
+      'meta-llama/llama-3.3-70b-instruct',
+    ],
+    free: /:free$/,
+    priced: closed,
+    stored: /^google\//,
+  },
+  vercel: {
+    from: 'vercel',
+    months: 6,
+    tools: true,
+    keep: popular,
+    drop: /-(?:batch|fast|ultrafast|free|contributor)$|voice/,
+    priced: closed,
+    stored: /^google\//,
+  },
+  groq: { from: 'groq', drop: /^groq\/|guard|allam/ },
+  cerebras: { from: 'cerebras' },
+  together: { from: 'togetherai', tools: true },
+  fireworks: { from: 'fireworks-ai', drop: /\/routers\// },
+  deepinfra: { from: 'deepinfra', months: 9, tools: true, always: openWeights },
+  huggingface: { from: 'huggingface', months: 9, tools: true, always: openWeights },
+  // A trial service, not billed by the token.
+  'nvidia-nim': { from: 'nvidia', months: 12, tools: true, priced: /^$/ },
+  nebius: { from: 'nebius', months: 12 },
+  novita: { from: 'novita-ai', months: 7, always: ['deepseek/deepseek-ocr-2', 'openai/gpt-oss-120b'] },
+  siliconflow: { from: 'siliconflow', months: 7 },
+  baseten: { from: 'baseten', drop: /-Fast$/ },
+  scaleway: { from: 'scaleway', months: 18, always: ['whisper-large-v3'] },
+  lmstudio: { from: 'lmstudio', free: /./ },
+}

@@ -1,0 +1,165 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { CatalogModel, Kind } from '../types.ts'
+import type { Selection } from './catalog-selection.ts'
+
+/** A model of the source that passed its checks. Fields as in https://models.dev/api.json. */
+interface SourceModel {
+  id: string
+  isDeprecated: boolean
+  callsTools: boolean
+  released: string
+  input: readonly string[]
+  output: readonly string[]
+  contextWindow: number
+  maxOutputTokens: number
+  cost: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
+}
+
+export interface SelectionOptions {
+  /** What the provider serves; models of other kinds are left out. */
+  kinds: readonly Kind[]
+  /** The data's date, `YYYY-MM-DD`. */
+  asOf: string
+  /** Collects one line for each entry of the source that cannot be read. */
+  problems: string[]
+}
+
+/** The models of one provider of the source, chosen by its selection: language models first, newest first. */
+export function selectModels(
+  source: unknown,
+  selection: Selection,
+  { kinds, asOf, problems }: SelectionOptions,
+): CatalogModel[] {
+  const provider = isObject(source) && Object.hasOwn(source, selection.from) ? source[selection.from] : undefined
+  if (!isObject(provider) || !isObject(provider.models)) {
+    problems.push(`${selection.from}: the source has no such provider, or it has no models`)
+    return []
+  }
+  const all = Object.entries(provider.models).flatMap(([id, model]) =>
+    readModel(id, model, (what) => problems.push(`${selection.from}/${id}: ${what}`)),
+  )
+  return all
+    .flatMap((model) => {
+      const kind = kindOf(model)
+      return kind && kinds.includes(kind) && isSelected(model, kind, selection, asOf) ? [{ model, kind }] : []
+    })
+    .sort(
+      (a, b) =>
+        rank(a.kind) - rank(b.kind) || compare(b.model.released, a.model.released) || compare(a.model.id, b.model.id),
+    )
+    .map(({ model, kind }) => toCatalogModel(model, kind, selection))
+}
+
+function isSelected(
+  model: SourceModel,
+  kind: Kind,
+  { always, keep, drop, months, tools }: Selection,
+  asOf: string,
+): boolean {
+  if (model.isDeprecated) return false
+  if (always?.includes(model.id)) return true
+  if ((keep && !keep.test(model.id)) || drop?.test(model.id)) return false
+  if (tools && kind === 'llm' && !model.callsTools) return false
+  return !months || model.released >= monthsBefore(asOf, months)
+}
+
+/** Undefined for what the gateway does not route: video, reranking, moderation. */
+function kindOf({ id, input, output }: SourceModel): Kind | undefined {
+  if (/rerank|guard|moderation|safety/i.test(id) || output.includes('video')) return undefined
+  if (/embed|\bbge-/i.test(id)) return 'embedding'
+  if (output.includes('image')) return 'image'
+  if (!output.includes('text')) return output.includes('audio') ? 'tts' : undefined
+  if (input.length > 0 && input.every((part) => part === 'audio')) return 'stt'
+  return /ocr/i.test(id) ? 'imageToText' : 'llm'
+}
+
+function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): CatalogModel {
+  const { contextWindow, maxOutputTokens } = model
+  const price = priceOf(model, kind, selection)
+  return {
+    id: model.id,
+    ...(kind !== 'llm' && { type: kind }),
+    ...(contextWindow > 0 && kind !== 'image' && { contextWindow }),
+    // From nine tenths of the window it is no limit of its own; an embedding's "output" is its dimension.
+    ...(maxOutputTokens > 0 &&
+      maxOutputTokens < Math.floor(contextWindow * 0.9) &&
+      kind === 'llm' && { maxOutputTokens }),
+    ...(price && { price }),
+  }
+}
+
+function priceOf({ id, cost }: SourceModel, kind: Kind, { free, priced, stored }: Selection): CatalogModel['price'] {
+  if (free?.test(id)) return { input: 0, output: 0 }
+  if (priced && !priced.test(id)) return undefined
+  if (kind === 'tts' || kind === 'stt') return undefined // billed by the minute or the character
+  if (!cost.input) return undefined
+  const { input, output, cacheRead, cacheWrite } = cost
+  const writes = cacheWrite && !stored?.test(id)
+  return { input, ...(output && { output }), ...(cacheRead && { cacheRead }), ...(writes && { cacheWrite }) }
+}
+
+function readModel(id: string, value: unknown, report: (what: string) => void): SourceModel[] {
+  if (!isObject(value)) {
+    report('is not an object')
+    return []
+  }
+  const model = value
+  let isWhole = true
+  const expect = (isRight: boolean, what: string) => {
+    if (isRight) return
+    isWhole = false
+    report(what)
+  }
+  const section = (name: string): JsonObject => {
+    const part = model[name]
+    return isObject(part) ? part : {}
+  }
+  const amount = (part: string, field: string): number | undefined => {
+    const number = section(part)[field]
+    if (number === undefined || number === null) return undefined
+    const isAmount = typeof number === 'number' && Number.isFinite(number) && number >= 0
+    expect(isAmount, `${part}.${field} ${JSON.stringify(number)} is not a number from 0`)
+    return isAmount ? Math.round(number * 1e6) / 1e6 : undefined
+  }
+  const list = (field: string): string[] => {
+    const items: unknown = section('modalities')[field]
+    const isList = Array.isArray(items) && items.every((item) => typeof item === 'string')
+    expect(isList, `modalities.${field} is not a list of words`)
+    return isList ? items : []
+  }
+  const released = typeof model.release_date === 'string' ? model.release_date : ''
+  expect(model.id === id && id.trim() !== '', `its id is ${JSON.stringify(model.id)}`)
+  expect(/^\d{4}(?:-\d\d){0,2}$/.test(released), `release_date ${JSON.stringify(model.release_date)} is not a date`)
+  expect(isObject(model.limit), 'limit is missing')
+  const cost: Record<string, number | undefined> = {}
+  for (const [name, field] of [
+    ['input', 'input'],
+    ['output', 'output'],
+    ['cacheRead', 'cache_read'],
+    ['cacheWrite', 'cache_write'],
+  ] as const) {
+    cost[name] = amount('cost', field)
+  }
+  const parsed = {
+    id,
+    isDeprecated: model.status === 'deprecated',
+    callsTools: model.tool_call === true,
+    released,
+    input: list('input'),
+    output: list('output'),
+    contextWindow: amount('limit', 'context') ?? 0,
+    maxOutputTokens: amount('limit', 'output') ?? 0,
+    cost: Object.fromEntries(Object.entries(cost).filter(([, number]) => number !== undefined)),
+  }
+  return isWhole ? [parsed] : []
+}
+
+function monthsBefore(date: string, months: number): string {
+  const at = new Date(`${date}T00:00:00Z`)
+  at.setUTCMonth(at.getUTCMonth() - months)
+  return at.toISOString().slice(0, 10)
+}
+
+const order: readonly Kind[] = ['llm', 'imageToText', 'image', 'tts', 'stt', 'embedding']
+const rank = (kind: Kind) => order.indexOf(kind)
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,99 @@
+/*
+ * Refreshes src/providers/catalog.data.ts from https://models.dev/api.json, or from a copy of it:
+ *
+ *   node src/cli/refresh-catalog.ts [--from <path or URL>] [--as-of YYYY-MM-DD] [--source <text>]
+ *     [--only <provider,…>] [--out <file>]
+ *
+ * Prints what changed. Writes nothing, and exits with 1, when the source or the outcome is malformed. `--as-of` is the
+ * date of the data, today unless given; `--source` is what the file then names as its source. With `--only` the other
+ * providers stay as they are, with their own dates.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { isObject } from '../lib/json.ts'
+import { modelSources, models } from '../providers/catalog.data.ts'
+import { extraModels } from '../providers/catalog.extra.ts'
+import { mergeCatalog } from '../providers/catalog.ts'
+import { definitions } from '../providers/definitions.ts'
+import { validateCatalog } from '../providers/validate-catalog.ts'
+import { changes, type Entries, type Entry, renderCatalog } from './catalog-file.ts'
+import { selections } from './catalog-selection.ts'
+import { selectModels } from './catalog-source.ts'
+
+interface Outcome {
+  after: Entries
+  /** Nothing is written unless this is empty. */
+  problems: string[]
+}
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string', default: 'https://models.dev/api.json' },
+    'as-of': { type: 'string', default: new Date().toISOString().slice(0, 10) },
+    source: { type: 'string', default: 'https://models.dev' },
+    only: { type: 'string', default: Object.keys(selections).join() },
+    out: { type: 'string', default: new URL('../providers/catalog.data.ts', import.meta.url).pathname },
+  },
+})
+
+const before: Entries = Object.fromEntries(
+  Object.entries(models).map(([id, list]) => [id, { source: modelSources[id] ?? '', models: list }]),
+)
+const { after, problems } = await load(values.from).then(refresh, unreadable)
+for (const problem of problems) console.error(`refused: ${problem}`)
+if (problems.length > 0) {
+  process.exitCode = 1
+} else {
+  await writeFile(values.out, renderCatalog(after))
+  const lines = changes(before, after)
+  console.log(
+    [...lines, ...overtaken(after), lines.length === 0 ? 'nothing changed' : `${lines.length} changes`].join('\n'),
+  )
+}
+
+function refresh(source: unknown): Outcome {
+  const problems: string[] = []
+  if (!isObject(source)) return { after: {}, problems: ['the source is not an object of providers'] }
+  const asOf = values['as-of']
+  if (!/^\d{4}-\d\d-\d\d$/.test(asOf)) return { after: {}, problems: [`--as-of ${asOf} is not a date like 2026-11-21`] }
+  const wanted = values.only.split(',')
+  problems.push(
+    ...wanted.filter((id) => !Object.hasOwn(selections, id)).map((id) => `--only ${id} is not in catalog-selection.ts`),
+  )
+  const after: Record<string, Entry> = {}
+  for (const [id, selection] of Object.entries(selections)) {
+    const old = before[id]
+    if (!wanted.includes(id)) {
+      if (old) after[id] = old
+      continue
+    }
+    const kinds = definitions[id]?.serviceKinds ?? ['llm']
+    after[id] = {
+      source: `${values.source}, ${asOf}`,
+      models: selectModels(source, selection, { kinds, asOf, problems }),
+    }
+  }
+  const lists = Object.fromEntries(Object.entries(after).map(([id, entry]) => [id, entry.models]))
+  problems.push(...validateCatalog(mergeCatalog(definitions, lists, extraModels)))
+  return { after, problems }
+}
+
+/** Hand-kept models that the source lists by now. */
+function overtaken(after: Entries): string[] {
+  return Object.entries(extraModels).flatMap(([provider, list]) =>
+    list
+      .filter(({ id }) => after[provider]?.models.some((model) => model.id === id))
+      .map(({ id }) => `! ${provider}/${id} is in the source now: take it out of catalog.extra.ts`),
+  )
+}
+
+function unreadable(error: unknown): Outcome {
+  return { after: {}, problems: [`${values.from} cannot be read: ${error instanceof Error ? error.message : error}`] }
+}
+
+async function load(from: string): Promise<unknown> {
+  if (!/^https?:/.test(from)) return JSON.parse(await readFile(from, 'utf8'))
+  const response = await fetch(from, { signal: AbortSignal.timeout(60_000) })
+  if (!response.ok) throw new Error(`${from} answered ${response.status}`)
+  return response.json()
+}
