@@ -1,7 +1,8 @@
 import type { Catalog, CatalogModel } from '../types.ts'
 import { models } from './catalog.data.ts'
 import { extraModels } from './catalog.extra.ts'
-import { definitions, type ProviderDefinition } from './definitions.ts'
+import type { ProviderDefinition } from './definition.ts'
+import { definitions } from './definitions.ts'
 
 /**
  * The built-in providers and their current models: ids, addresses, formats, kinds, context windows, prices in US
