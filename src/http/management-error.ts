@@ -1,0 +1,12 @@
+import { gatewayError, toGatewayError } from '../errors.ts'
+import type { Reply } from '../lib/exchange.ts'
+import { jsonReply } from './reply.ts'
+
+/** Any error under `/api` as `{ error: string }`. The gateway's own trouble goes whole to `onError` and bare to the client. */
+export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
+  const error = toGatewayError(thrown)
+  const isInternal = error.code === 'INTERNAL' // its message, if it has one, was written for the client
+  if (error.status === 500) onError(isInternal && error.cause !== undefined ? error.cause : error)
+  const message = error.status === 500 && !isInternal ? gatewayError(error.code).message : error.message
+  return jsonReply(error.status, { error: message }, error.headers)
+}

@@ -1,0 +1,85 @@
+import { gatewayError, toGatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Management } from '../management/management.ts'
+import { readJsonBody } from './json-body.ts'
+import { jsonReply } from './reply.ts'
+import type { Method, Route, RoutedRequest } from './route.ts'
+
+/** What an operation takes from its request; what the route does not bring is empty. */
+interface Call {
+  id: string
+  alias: string
+  providerAlias: string
+  body: JsonObject
+}
+
+/**
+ * Method (all but GET and DELETE bring a body) and path, what the client reads when it fails for no fault of its own, the operation,
+ * and its status if not 200.
+ */
+type Row = readonly [Method, string, failure: string, run: (call: Call) => Promise<object>, status?: number]
+
+/** The management API over HTTP: one row an operation. `maxBodyBytes` is 1 MiB by default. */
+export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024 * 1024 } = {}): Route[] {
+  const { keys, settings, combos, connections, customModels, aliases, providers } = api
+  const rows: readonly Row[] = [
+    ['GET', '/api/keys', 'Failed to fetch keys', () => keys.list()],
+    ['POST', '/api/keys', 'Failed to create key', ({ body }) => keys.create(body), 201],
+    ['GET', '/api/keys/:id', 'Failed to fetch key', ({ id }) => keys.get(id)],
+    ['PUT', '/api/keys/:id', 'Failed to update key', ({ id, body }) => keys.update(id, body)],
+    ['DELETE', '/api/keys/:id', 'Failed to delete key', ({ id }) => keys.delete(id)],
+
+    ['GET', '/api/settings', 'Failed to fetch settings', () => settings.get()],
+    ['PATCH', '/api/settings', 'Failed to update settings', ({ body }) => settings.update(body)],
+
+    ['GET', '/api/combos', 'Failed to fetch combos', () => combos.list()],
+    ['POST', '/api/combos', 'Failed to create combo', ({ body }) => combos.create(body), 201],
+    ['GET', '/api/combos/:id', 'Failed to fetch combo', ({ id }) => combos.get(id)],
+    ['PUT', '/api/combos/:id', 'Failed to update combo', ({ id, body }) => combos.update(id, body)],
+    ['DELETE', '/api/combos/:id', 'Failed to delete combo', ({ id }) => combos.delete(id)],
+
+    ['GET', '/api/connections', 'Failed to fetch connections', () => connections.list()],
+    ['POST', '/api/connections', 'Failed to create connection', ({ body }) => connections.create(body), 201],
+    ['GET', '/api/connections/:id', 'Failed to fetch connection', ({ id }) => connections.get(id)],
+    ['PUT', '/api/connections/:id', 'Failed to update connection', ({ id, body }) => connections.update(id, body)],
+    ['DELETE', '/api/connections/:id', 'Failed to delete connection', ({ id }) => connections.delete(id)],
+
+    ['GET', '/api/models/custom', 'Failed to fetch custom models', () => customModels.list()],
+    ['POST', '/api/models/custom', 'Failed to create custom model', ({ body }) => customModels.create(body), 201],
+    [
+      'DELETE',
+      '/api/models/custom/:providerAlias/:id+',
+      'Failed to delete custom model',
+      ({ providerAlias, id }) => customModels.delete(providerAlias, id),
+    ],
+
+    ['GET', '/api/models/aliases', 'Failed to fetch aliases', () => aliases.list()],
+    ['PUT', '/api/models/aliases', 'Failed to set alias', ({ body }) => aliases.set(body)],
+    ['DELETE', '/api/models/aliases/:alias+', 'Failed to delete alias', ({ alias }) => aliases.delete(alias)],
+
+    ['GET', '/api/providers', 'Failed to fetch providers', () => providers.list()],
+  ]
+  return rows.map((row) => routeOf(row, maxBodyBytes))
+}
+
+function routeOf([method, path, failure, run, status = 200]: Row, maxBodyBytes: number): Route {
+  const bringsBody = method !== 'GET' && method !== 'DELETE'
+
+  async function call({ exchange, params }: RoutedRequest): Promise<object> {
+    const { id = '', alias = '', providerAlias = '' } = params
+    const body = bringsBody ? await readJsonBody(exchange, maxBodyBytes) : {}
+    return run({ id, alias, providerAlias, body })
+  }
+
+  return {
+    method,
+    path,
+    run: async (request) => {
+      try {
+        return jsonReply(status, await call(request))
+      } catch (cause) {
+        throw toGatewayError(cause).status === 500 ? gatewayError('INTERNAL', { message: failure, cause }) : cause
+      }
+    },
+  }
+}

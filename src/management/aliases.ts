@@ -1,0 +1,54 @@
+import type { Mutex } from '../lib/mutex.ts'
+import type { AliasRecord, Store } from '../store/store.ts'
+import { findCycle } from './cycle.ts'
+import { fields } from './fields.ts'
+import { findRecord, present } from './find.ts'
+import { closed, invalidInput, parseInput } from './input.ts'
+
+/** The model alias map (spec.md, Other records). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+export interface AliasOperations<Input = never> {
+  /** Model names by alias, in the order of creation. */
+  list(): Promise<{ aliases: Record<string, string> }>
+  /** Makes the alias, or changes what it stands for. A combo of the same name goes before it. */
+  set(input: AliasRecord | Input): Promise<AliasRecord>
+  delete(alias: string): Promise<{ success: true }>
+}
+
+const aliasInput = closed({ alias: fields.name, model: fields.model })
+
+/** `inTurn` is shared with the combos: both say where a name leads. */
+export function createAliases({ store, inTurn }: { store: Store; inTurn: Mutex }): AliasOperations<unknown> {
+  const { aliases } = store
+
+  /** In its old place when the alias is known already. */
+  async function write(record: AliasRecord): Promise<void> {
+    for (;;) {
+      if (await aliases.update(record.alias, () => record)) return
+      if (await aliases.insert(record.alias, record)) return
+    }
+  }
+
+  return {
+    list: async () => ({
+      aliases: Object.fromEntries((await aliases.all()).map(({ alias, model }) => [alias, model])),
+    }),
+
+    async set(input) {
+      const record = parseInput(aliasInput, input)
+      return inTurn(async () => {
+        const others = (await aliases.all()).filter(({ alias }) => alias !== record.alias)
+        const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
+        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${cycle}`)
+        await write(record)
+        return record
+      })
+    },
+
+    delete: (name) =>
+      inTurn(async () => {
+        const { id } = await findRecord(aliases, 'Alias', ({ alias }) => alias === name)
+        present(await aliases.remove(id), 'Alias')
+        return { success: true }
+      }),
+  }
+}

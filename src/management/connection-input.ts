@@ -1,0 +1,74 @@
+import * as v from 'valibot'
+import { compatibleFormat } from '../providers/compatible.ts'
+import type { ProviderSpecificData } from '../types.ts'
+import { addressProblem } from './address.ts'
+import { fields } from './fields.ts'
+import { closed, invalidInput } from './input.ts'
+
+/** A credential is sent as a header: pasted line ends are dropped, what no header can carry is refused. */
+const apiKey = v.pipe(
+  fields.text,
+  v.trim(),
+  v.nonEmpty('must not be blank; send null, or leave it out, for none'),
+  v.check(
+    (key) => !key.includes('…'),
+    'is the shortened form in which it is shown; leave it out to keep the stored one',
+  ),
+  v.regex(/^[\x21-\x7e]+$/, 'must be the bare key: one line of plain characters, without blanks and without "Bearer"'),
+  v.maxLength(8_192, 'must not be longer than 8192 characters'),
+)
+
+const baseUrl = v.pipe(
+  fields.text,
+  v.trim(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed && dataset.value !== '' ? addressProblem(dataset.value) : undefined
+    if (problem) addIssue({ message: problem })
+  }),
+)
+
+const providerSpecificData = closed({
+  prefix: v.exactOptional(fields.raw(200)),
+  enabledModels: v.exactOptional(
+    v.pipe(
+      v.array(fields.raw(512), 'must be a list of model ids'),
+      v.maxLength(5_000, 'must not hold more than 5000 ids'),
+    ),
+  ),
+  baseUrl: v.exactOptional(baseUrl),
+  format: v.exactOptional(fields.format),
+})
+
+const shared = {
+  isActive: v.exactOptional(fields.flag),
+  priority: v.exactOptional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a number')))),
+  apiKey: v.exactOptional(v.nullable(apiKey)),
+  providerSpecificData: v.exactOptional(v.nullable(providerSpecificData)),
+}
+
+/** What `POST /api/connections` takes; `null` counts as absent. */
+export const newConnection = closed({ provider: fields.name, name: v.exactOptional(fields.name), ...shared })
+
+/** What `PUT /api/connections/{id}` takes; `null` removes. What the gateway has set may be sent back and is ignored. */
+export const connectionChange = closed({
+  name: v.exactOptional(fields.name),
+  ...shared,
+  provider: v.exactOptional(fields.text),
+  id: v.exactOptional(fields.text),
+  createdAt: fields.ignored,
+  updatedAt: fields.ignored,
+})
+
+/** Throws `INVALID_REQUEST` when the base URL already holds the path that the gateway adds. A blank one is dropped: it counts as not set. */
+export function checkedData(provider: string, data: ProviderSpecificData): ProviderSpecificData {
+  const { baseUrl, ...rest } = data
+  if (!baseUrl) return rest
+  const isMessages = compatibleFormat(provider) === 'anthropic-messages'
+  const [path] = (isMessages ? ENDPOINT : ENDPOINT_OR_MESSAGES).exec(baseUrl) ?? []
+  if (path === undefined) return data
+  const base = baseUrl.slice(0, -path.length)
+  throw invalidInput(`"providerSpecificData.baseUrl" must end before "${path}", which the gateway adds: "${base}"`)
+}
+
+const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings)\/*$/i
+const ENDPOINT_OR_MESSAGES = /\/(?:chat\/completions|completions|responses|embeddings|messages)\/*$/i

@@ -1,0 +1,131 @@
+import { definitionOf } from '../providers/names.ts'
+import { type ConnectionRecord, openApiKey, placeOfApiKey, type Store } from '../store/store.ts'
+import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
+import { checkedData, connectionChange, newConnection } from './connection-input.ts'
+import { requireProvider } from './connection-provider.ts'
+import { findRecord, present } from './find.ts'
+import { invalidInput, parseInput } from './input.ts'
+import { timestamp, timestampAfter } from './time.ts'
+
+/** Accounts at providers. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+export interface ConnectionOperations<Input = never> {
+  /** Of a credential only the last four characters are shown, and nothing when it is short. */
+  list(): Promise<{ connections: Connection[] }>
+  get(id: string): Promise<Connection>
+  /** The provider is in the catalog, is of a compatible kind, or comes with a `baseUrl`. `name` defaults to the provider's. */
+  create(input: NewConnection | Input): Promise<Connection>
+  /** Changes what is given; `null` removes. `providerSpecificData` is replaced as a whole. */
+  update(id: string, input: ConnectionChange | Input): Promise<Connection>
+  delete(id: string): Promise<{ success: true }>
+}
+
+export interface ConnectionChange {
+  name?: string
+  isActive?: boolean
+  priority?: number | null
+  apiKey?: string | null
+  providerSpecificData?: ProviderSpecificData | null
+}
+
+export interface NewConnection extends ConnectionChange {
+  provider: string
+}
+
+interface Dependencies {
+  store: Store
+  catalog: Catalog
+  clock: Clock
+}
+
+export function createConnections({ store, catalog, clock }: Dependencies): ConnectionOperations<unknown> {
+  const { connections } = store
+  const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
+
+  const seal = async (id: string, apiKey: string) => (await store.vault()).seal(placeOfApiKey(id), apiKey)
+
+  async function shown(record: ConnectionRecord): Promise<Connection> {
+    const { id, provider, name, isActive, priority, providerSpecificData, createdAt, updatedAt } = record
+    const apiKey = await openApiKey(store, record)
+    return {
+      id,
+      provider,
+      name,
+      isActive: isActive !== false,
+      ...(priority !== undefined && { priority }),
+      ...(apiKey !== undefined && { apiKey: shortened(apiKey) }),
+      ...(providerSpecificData && { providerSpecificData: structuredClone(providerSpecificData) }),
+      createdAt,
+      updatedAt,
+    }
+  }
+
+  return {
+    list: async () => ({ connections: await Promise.all((await connections.all()).map(shown)) }),
+
+    get: async (id) => shown((await find(id)).record),
+
+    async create(input) {
+      const { provider, name, isActive, priority, apiKey, providerSpecificData } = parseInput(newConnection, input)
+      const data = providerSpecificData && checkedData(provider, providerSpecificData)
+      requireProvider(catalog, provider, data ?? undefined)
+      const id = crypto.randomUUID()
+      const now = timestamp(clock)
+      const record: ConnectionRecord = {
+        id,
+        provider,
+        name: name ?? definitionOf(catalog, provider)?.name ?? provider,
+        ...(isActive !== undefined && { isActive }),
+        ...(typeof priority === 'number' && { priority }),
+        ...(typeof apiKey === 'string' && { sealedApiKey: await seal(id, apiKey) }),
+        ...(data && { providerSpecificData: data }),
+        createdAt: now,
+        updatedAt: now,
+      }
+      await connections.insert(id, record)
+      return shown(record)
+    },
+
+    async update(id, input) {
+      const change = parseInput(connectionChange, input)
+      if (change.id !== undefined && change.id !== id) throw invalidInput('"id" cannot be changed; leave it out')
+      const { record: found } = await find(id)
+      if (change.provider !== undefined && change.provider !== found.provider) {
+        throw invalidInput('"provider" cannot be changed; make a new connection instead')
+      }
+      const data = change.providerSpecificData && checkedData(found.provider, change.providerSpecificData)
+      if (data !== undefined) requireProvider(catalog, found.provider, data ?? undefined)
+      const sealedApiKey = typeof change.apiKey === 'string' ? await seal(id, change.apiKey) : change.apiKey
+      const changed = await connections.update(id, (current) => {
+        const next: ConnectionRecord = { ...current, updatedAt: timestampAfter(clock, current.updatedAt) }
+        if (change.name !== undefined) next.name = change.name
+        if (change.isActive !== undefined) next.isActive = change.isActive
+        put(next, 'priority', change.priority)
+        put(next, 'sealedApiKey', sealedApiKey)
+        put(next, 'providerSpecificData', data)
+        return next
+      })
+      return shown(present(changed, 'Connection'))
+    },
+
+    async delete(id) {
+      await find(id)
+      present(await connections.remove(id), 'Connection')
+      return { success: true }
+    },
+  }
+}
+
+/** `null` removes, `undefined` leaves as it is. */
+function put<K extends 'priority' | 'sealedApiKey' | 'providerSpecificData'>(
+  record: ConnectionRecord,
+  field: K,
+  value: ConnectionRecord[K] | null | undefined,
+): void {
+  if (value === null) delete record[field]
+  else if (value !== undefined) record[field] = value
+}
+
+const LAST = 4
+const SHORTEST_SHOWN = 12
+
+const shortened = (apiKey: string) => (apiKey.length < SHORTEST_SHOWN ? '…' : `…${apiKey.slice(-LAST)}`)

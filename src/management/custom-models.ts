@@ -1,0 +1,37 @@
+import * as v from 'valibot'
+import { customModelId, type Store } from '../store/store.ts'
+import type { CustomModel } from '../types.ts'
+import { fields } from './fields.ts'
+import { findRecord, present } from './find.ts'
+import { closed, invalidInput, parseInput } from './input.ts'
+
+/** Models that the catalog does not know. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+export interface CustomModelOperations<Input = never> {
+  list(): Promise<{ models: CustomModel[] }>
+  /** One that exists already is refused; to change its type, delete it first. */
+  create(input: CustomModel | Input): Promise<CustomModel>
+  delete(providerAlias: string, id: string): Promise<{ success: true }>
+}
+
+const newModel = closed({ id: fields.model, type: v.exactOptional(fields.kind), providerAlias: fields.name })
+
+export function createCustomModels({ store: { customModels } }: { store: Store }): CustomModelOperations<unknown> {
+  return {
+    list: async () => ({ models: (await customModels.all()).map((model) => ({ ...model })) }),
+
+    async create(input) {
+      const model = parseInput(newModel, input)
+      if (!(await customModels.insert(customModelId(model), model))) {
+        throw invalidInput(`The custom model "${model.providerAlias}/${model.id}" already exists`)
+      }
+      return model
+    },
+
+    async delete(providerAlias, id) {
+      const isIt = (model: CustomModel) => model.providerAlias === providerAlias && model.id === id
+      const found = await findRecord(customModels, 'Custom model', isIt)
+      present(await customModels.remove(found.id), 'Custom model')
+      return { success: true }
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { AliasRecord } from '../store/store.ts'
+import type { Combo } from '../types.ts'
+
+/** What leads from one model name to others. */
+export interface Names {
+  combos: readonly Combo[]
+  aliases: readonly AliasRecord[]
+}
+
+/** The way on which `start` leads back to itself, as `a → b → a`; a combo goes before an alias of the same name, as in routing. */
+export function findCycle(start: string, { combos, aliases }: Names): string | undefined {
+  const next = new Map<string, readonly string[]>()
+  for (const { alias, model } of aliases) if (alias !== model) next.set(alias, [model])
+  for (const { name, models } of combos) next.set(name, models)
+  const cameFrom = new Map<string, string>()
+  const open = [start]
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    for (const model of next.get(name) ?? []) {
+      if (model === start) return describe(start, name, cameFrom)
+      if (cameFrom.has(model)) continue
+      cameFrom.set(model, name)
+      open.push(model)
+    }
+  }
+  return undefined
+}
+
+function describe(start: string, last: string, cameFrom: ReadonlyMap<string, string>): string {
+  const way = [start]
+  for (let name: string | undefined = last; name !== undefined && name !== start; name = cameFrom.get(name))
+    way.push(name)
+  return [...way, start].reverse().join(' → ')
+}

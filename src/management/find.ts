@@ -1,0 +1,20 @@
+import { gatewayError } from '../errors.ts'
+import type { Entry, Records } from '../store/records.ts'
+
+/** The first record that passes; before it is said to be missing, the storage is read again. Throws `NOT_FOUND`: `<what> not found`. */
+export async function findRecord<T>(
+  records: Records<T>,
+  what: string,
+  test: (record: T) => boolean,
+): Promise<Entry<T>> {
+  const passes = (entry: Entry<T>) => test(entry.record)
+  const found = (await records.entries()).find(passes) ?? (await records.entries({ fresh: true })).find(passes)
+  if (!found) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
+  return found
+}
+
+/** The record, or `NOT_FOUND`: for what may have been removed elsewhere a moment ago. */
+export function present<T>(record: T | undefined, what: string): T {
+  if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
+  return record
+}

@@ -1,0 +1,64 @@
+import * as v from 'valibot'
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import { nearest } from '../lib/nearest.ts'
+
+type Entries = v.ObjectEntries
+
+/** The schema of an object that refuses fields it does not know. Messages of its fields are predicates: `must be text`. */
+export function closed<const E extends Entries>(entries: E) {
+  return v.strictObject(entries, (issue) => {
+    if (issue.expected === 'never') return hint(String(issue.input), Object.keys(entries))
+    const entry = entries[fieldOf(issue)]
+    return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
+  })
+}
+
+/** Parses a caller's input; what is `undefined` counts as absent. Throws `INVALID_REQUEST` with a sentence on what to do. */
+export function parseInput<E extends Entries>(schema: ReturnType<typeof closed<E>>, input: unknown) {
+  const fields = Object.keys(schema.entries)
+  if (!isObject(input)) throw invalidInput(`Send an object with ${list(fields)}.`)
+  for (const field of Object.keys(input)) {
+    if (!Object.hasOwn(schema.entries, field)) throw invalidInput(unknownField(field, hint(field, fields)))
+  }
+  const result = v.safeParse(schema, withoutUndefined(input, 1), { abortEarly: true })
+  if (result.success) return result.output
+  throw invalidInput(sentence(result.issues[0]))
+}
+
+export const invalidInput = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
+
+function withoutUndefined(input: unknown, levels: number): unknown {
+  if (!isObject(input)) return input
+  const given = Object.entries(input).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, levels > 0 ? withoutUndefined(value, levels - 1) : value]),
+  )
+}
+
+interface Issue extends Pick<v.BaseIssue<unknown>, 'input' | 'message' | 'type' | 'expected'> {
+  path?: ReadonlyArray<{ key: unknown }> | undefined
+}
+
+function sentence(issue: Issue): string {
+  if (issue.type === 'strict_object' && issue.expected === 'never') return unknownField(pathOf(issue), issue.message)
+  return `"${pathOf(issue)}" ${issue.input === undefined ? 'is required and ' : ''}${issue.message}`
+}
+
+const fieldOf = (issue: Pick<Issue, 'path'>) => String(issue.path?.at(-1)?.key)
+
+/** `models[0]`, `providerSpecificData.baseUrl`. */
+const pathOf = ({ path = [] }: Issue) =>
+  path.map(({ key }, at) => (typeof key === 'number' ? `[${key}]` : `${at ? '.' : ''}${String(key)}`)).join('')
+
+const unknownField = (field: string, meant: string) =>
+  `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${meant}`
+
+function hint(field: string, known: readonly string[]): string {
+  const [meant] = nearest(field, known, 1)
+  return meant === undefined ? `Known: ${list(known)}.` : `Did you mean "${meant}"?`
+}
+
+const MAX_SHOWN = 60
+
+const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')

@@ -1,0 +1,68 @@
+import * as v from 'valibot'
+import { gatewayError } from '../errors.ts'
+import { mintClientKey } from '../store/client-key.ts'
+import type { KeyRecord } from '../store/keyring.ts'
+import { placeOfKey, type Store } from '../store/store.ts'
+import type { ApiKey, Clock } from '../types.ts'
+import { fields } from './fields.ts'
+import { findRecord, present } from './find.ts'
+import { closed, invalidInput, parseInput } from './input.ts'
+import { timestamp } from './time.ts'
+
+/** Clients' API keys (spec.md, API keys). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+export interface KeyOperations<Input = never> {
+  list(): Promise<{ keys: ApiKey[] }>
+  get(id: string): Promise<{ key: ApiKey }>
+  /** Answers the key's value as `key`. */
+  create(input: { name: string } | Input): Promise<{ key: string; id: string; name: string; createdAt: string }>
+  /** Renames, pauses or resumes; a pause holds from the very next request. */
+  update(id: string, input: { name?: string; isActive?: boolean } | Input): Promise<{ key: ApiKey }>
+  delete(id: string): Promise<{ success: true }>
+}
+
+const newKey = closed({ name: fields.name })
+const keyChange = closed({ name: v.exactOptional(fields.name), isActive: v.exactOptional(fields.flag) })
+
+export function createKeys({ store, clock }: { store: Store; clock: Clock }): KeyOperations<unknown> {
+  const find = (id: string) => findRecord(store.keys, 'Key', (record) => record.id === id)
+
+  async function shown({ id, name, isActive, createdAt, sealedKey }: KeyRecord): Promise<ApiKey> {
+    const key = await (await store.vault()).open(placeOfKey(id), sealedKey)
+    return { id, name, key, isActive: isActive !== false, createdAt }
+  }
+
+  return {
+    list: async () => ({ keys: await Promise.all((await store.keys.all()).map(shown)) }),
+
+    get: async (id) => ({ key: await shown((await find(id)).record) }),
+
+    async create(input) {
+      const { name } = parseInput(newKey, input)
+      const vault = await store.vault()
+      const id = crypto.randomUUID()
+      const key = mintClientKey()
+      const createdAt = timestamp(clock)
+      const sealedKey = await vault.seal(placeOfKey(id), key)
+      const isNew = await store.keys.insert(await vault.digest(key), { id, name, sealedKey, isActive: true, createdAt })
+      if (!isNew) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
+      return { key, id, name, createdAt }
+    },
+
+    async update(id, input) {
+      const change = parseInput(keyChange, input)
+      if (Object.keys(change).length === 0) throw invalidInput('Send "isActive" or "name".')
+      const { id: digest } = await find(id)
+      const changed = await store.keys
+        .update(digest, (current) => ({ ...current, ...change }))
+        .finally(() => store.keyring.forget(digest))
+      return { key: await shown(present(changed, 'Key')) }
+    },
+
+    async delete(id) {
+      const { id: digest } = await find(id)
+      const removed = await store.keys.remove(digest).finally(() => store.keyring.forget(digest))
+      present(removed, 'Key')
+      return { success: true }
+    },
+  }
+}

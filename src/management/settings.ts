@@ -1,0 +1,46 @@
+import * as v from 'valibot'
+import type { Store } from '../store/store.ts'
+import type { Settings } from '../types.ts'
+import { addressProblem } from './address.ts'
+import { fields } from './fields.ts'
+import { closed, invalidInput, parseInput } from './input.ts'
+
+/** The gateway's settings (spec.md, Settings). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+export interface SettingsOperations<Input = never> {
+  get(): Promise<Settings>
+  /** `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed. */
+  update(input: { requireApiKey?: boolean; cloudUrl?: string } | Input): Promise<Settings>
+}
+
+const settingsChange = closed({
+  requireApiKey: v.exactOptional(fields.flag),
+  cloudUrl: v.exactOptional(fields.text),
+  cloudEnabled: v.exactOptional(v.never('is changed with POST /api/sync/cloud, action "enable" or "disable"')),
+})
+
+export function createSettings({ store }: { store: Store }): SettingsOperations<unknown> {
+  return {
+    get: async () => ({ ...(await store.settings.read()) }),
+
+    async update(input) {
+      const { requireApiKey, cloudUrl } = parseInput(settingsChange, input)
+      return store.settings.update({
+        ...(requireApiKey !== undefined && { requireApiKey }),
+        ...(cloudUrl !== undefined && { cloudUrl: normalised(cloudUrl) }),
+      })
+    },
+  }
+}
+
+function normalised(cloudUrl: string): string {
+  const base = withoutSlashes(cloudUrl.trim().replace(/\/v1\/?$/, ''))
+  const problem = base === '' ? undefined : addressProblem(base)
+  if (problem) throw invalidInput(`"cloudUrl" ${problem}, or be empty`)
+  return base
+}
+
+function withoutSlashes(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '/') end--
+  return text.slice(0, end)
+}
