@@ -4,7 +4,12 @@ import type { Reply } from '../lib/exchange.ts'
 export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return {
     status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers },
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
     body: JSON.stringify(body),
   }
 }

@@ -1,4 +1,5 @@
 import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { PresentedKey } from '../store/keyring.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
@@ -13,4 +14,6 @@ export interface RoutedRequest {
   exchange: Exchange
   /** Percent-decoded. */
   params: Readonly<Record<string, string>>
+  /** The client key that the request carried, under `/v1`. */
+  key?: PresentedKey | undefined
 }

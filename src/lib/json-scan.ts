@@ -57,7 +57,8 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
   return { spans, depth: deepest }
 
   function close(end: number) {
-    if (name !== undefined) spans.push({ name, start: valueStart, end: valueStart + text.slice(valueStart, end).trimEnd().length })
+    if (name !== undefined)
+      spans.push({ name, start: valueStart, end: valueStart + text.slice(valueStart, end).trimEnd().length })
     name = undefined
   }
 }

@@ -18,7 +18,8 @@ export function jsonText(bytes: Uint8Array): string {
 
 /** Parses a client's JSON object. Throws `INVALID_JSON` with a sentence that says what is wrong, also when it nests too deep. */
 export function parseJsonObject(text: string, maxDepth = 64): JsonObject {
-  if (text.trim() === '') throw gatewayError('INVALID_JSON', { message: 'The request body is empty; send a JSON object.' })
+  if (text.trim() === '')
+    throw gatewayError('INVALID_JSON', { message: 'The request body is empty; send a JSON object.' })
   if (scanTopLevel(text, []).depth > maxDepth) {
     throw gatewayError('INVALID_JSON', { message: `The request body nests deeper than ${maxDepth} levels.` })
   }

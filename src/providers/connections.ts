@@ -6,7 +6,11 @@ type Ordered = Pick<Connection, 'isActive' | 'priority' | 'createdAt'>
 export function activeInOrder<C extends Ordered>(connections: readonly C[]): C[] {
   return connections
     .filter((connection) => connection.isActive !== false)
-    .sort((a, b) => compare(a.priority ?? Number.POSITIVE_INFINITY, b.priority ?? Number.POSITIVE_INFINITY) || compare(a.createdAt, b.createdAt))
+    .sort(
+      (a, b) =>
+        compare(a.priority ?? Number.POSITIVE_INFINITY, b.priority ?? Number.POSITIVE_INFINITY) ||
+        compare(a.createdAt, b.createdAt),
+    )
 }
 
 const compare = <V extends number | string>(a: V, b: V) => (a < b ? -1 : a > b ? 1 : 0)

@@ -22,7 +22,11 @@ export function namesOf(catalog: Catalog, connection: NamedConnection): Provider
   const definition = definitionOf(catalog, connection.provider)
   const catalogAlias = catalogAliasOf(connection.provider, definition)
   const prefix = connection.providerSpecificData?.prefix?.trim()
-  return { output: prefix || (definition?.alias ?? catalogAlias).trim(), catalog: catalogAlias, id: connection.provider }
+  return {
+    output: prefix || (definition?.alias ?? catalogAlias).trim(),
+    catalog: catalogAlias,
+    id: connection.provider,
+  }
 }
 
 /** Without a leading `<name>/`, where `name` is one of the three. */

@@ -35,7 +35,10 @@ interface Envelope<T> {
 }
 
 /** `prefix` ends with a slash; the id follows it, percent-encoded. */
-export function createRecords<T extends object>(prefix: string, deps: { storage: Storage; clock: Clock; freshness: Freshness }): Records<T> {
+export function createRecords<T extends object>(
+  prefix: string,
+  deps: { storage: Storage; clock: Clock; freshness: Freshness },
+): Records<T> {
   const { storage, clock, freshness } = deps
   let view: { entries: Entry<T>[]; records: readonly T[]; readAt: number } | undefined
   let loading: Promise<NonNullable<typeof view>> | undefined
@@ -55,7 +58,9 @@ export function createRecords<T extends object>(prefix: string, deps: { storage:
     const startedIn = epoch
     const readAt = clock.now()
     const stored = await listAll(storage, prefix)
-    const entries = stored.map(({ key, value }) => ({ id: idOf(key), ...parse(key, value) })).sort((a, b) => a.order - b.order)
+    const entries = stored
+      .map(({ key, value }) => ({ id: idOf(key), ...parse(key, value) }))
+      .sort((a, b) => a.order - b.order)
     const loaded = { entries, records: entries.map((entry) => entry.record), readAt }
     if (startedIn === epoch) view = loaded
     return loaded
@@ -153,9 +158,11 @@ async function listAll(storage: Storage, prefix: string) {
   const all: Array<Stored & { key: string }> = []
   for (;;) {
     const after = all.at(-1)?.key
-    const page = await storage.list(prefix, after === undefined ? { limit: PAGE } : { limit: PAGE, after }).catch((cause: unknown) => {
-      throw storageFailure('list', prefix, cause)
-    })
+    const page = await storage
+      .list(prefix, after === undefined ? { limit: PAGE } : { limit: PAGE, after })
+      .catch((cause: unknown) => {
+        throw storageFailure('list', prefix, cause)
+      })
     all.push(...page)
     if (page.length < PAGE) return all
   }

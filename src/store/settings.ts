@@ -62,7 +62,8 @@ export function createSettingsStore(deps: { storage: Storage; clock: Clock; fres
 
 function parse(text: string): Settings {
   const record = tryParseJson(text)
-  if (!isObject(record)) throw gatewayError('STORAGE_FAILED', { message: 'The settings in the storage cannot be read.' })
+  if (!isObject(record))
+    throw gatewayError('STORAGE_FAILED', { message: 'The settings in the storage cannot be read.' })
   return {
     cloudEnabled: record.cloudEnabled === true,
     requireApiKey: record.requireApiKey === true,

@@ -1,6 +1,6 @@
 import type { Clock, Combo, Connection, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshness } from './freshness.ts'
-import { createKeyring, KEYS, type Keyring, type KeyRecord } from './keyring.ts'
+import { createKeyring, KEYS, type KeyRecord, type Keyring } from './keyring.ts'
 import { createRecords, type Records } from './records.ts'
 import { createSettingsStore, type SettingsStore } from './settings.ts'
 import { openVault, type Secret, type Vault } from './vault.ts'
@@ -76,7 +76,10 @@ export const customModelId = (model: { providerAlias: string; id: string }): str
   JSON.stringify([model.providerAlias, model.id])
 
 /** A connection's credential in clear, or `undefined` when it has none. Throws `STORAGE_FAILED` when it was tampered with. */
-export async function openApiKey(store: Pick<Store, 'vault'>, connection: ConnectionRecord): Promise<string | undefined> {
+export async function openApiKey(
+  store: Pick<Store, 'vault'>,
+  connection: ConnectionRecord,
+): Promise<string | undefined> {
   if (connection.sealedApiKey === undefined) return undefined
   return (await store.vault()).open(placeOfApiKey(connection.id), connection.sealedApiKey)
 }

@@ -40,7 +40,9 @@ export async function openVault(storage: Storage, secret: Secret | undefined, lo
     const keys = stored ? await unwrap(parseRecord(stored.value), secrets) : randomBytes(64)
     const upToDate = stored && parseRecord(stored.value).wrappedBy === (current?.version ?? UNSEALED)
     if (upToDate) return vaultFrom(keys)
-    const written = await storage.set(RECORD, JSON.stringify(await wrap(keys, current)), { ifVersion: stored?.version ?? null })
+    const written = await storage.set(RECORD, JSON.stringify(await wrap(keys, current)), {
+      ifVersion: stored?.version ?? null,
+    })
     if (written !== false) return vaultFrom(keys)
   }
 }
@@ -89,21 +91,30 @@ async function unwrap(record: VaultRecord, secrets: readonly NamedSecret[]): Pro
 async function wrappingKey(secret: string, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey('raw', encodeUtf8(secret), 'HKDF', false, ['deriveKey'])
   const info = encodeUtf8('signalbox vault')
-  return crypto.subtle.deriveKey({ name: 'HKDF', hash: 'SHA-256', salt, info }, material, { name: 'AES-GCM', length: 256 }, false, [
-    'encrypt',
-    'decrypt',
-  ])
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt, info },
+    material,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  )
 }
 
 async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
   const dataKey = await crypto.subtle.importKey('raw', keys.slice(0, 32), 'AES-GCM', false, ['encrypt', 'decrypt'])
-  const lookupKey = await crypto.subtle.importKey('raw', keys.slice(32), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const lookupKey = await crypto.subtle.importKey('raw', keys.slice(32), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+  ])
   return {
-    digest: async (credential) => toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),
+    digest: async (credential) =>
+      toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),
     seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
     open: async (place, sealed) => {
       const plain = await decrypt(dataKey, place, sealed).catch((cause: unknown) => {
-        throw gatewayError('STORAGE_FAILED', { message: `A sealed value in the storage was changed or moved: ${place}`, cause })
+        throw gatewayError('STORAGE_FAILED', {
+          message: `A sealed value in the storage was changed or moved: ${place}`,
+          cause,
+        })
       })
       return decodeUtf8(plain)
     },
