@@ -1,0 +1,54 @@
+import type { Clock } from '../types.ts'
+
+/** Work that outlives the answer it belongs to. */
+export interface Background {
+  /** Lets work go on by itself; `waitUntil` keeps the platform alive for it. A rejection goes to the error handler. */
+  run(work: Promise<unknown>, waitUntil?: (work: Promise<unknown>) => void): void
+  /** Settles when all of it has. */
+  settled(): Promise<void>
+}
+
+export function createBackground(onError: (error: unknown) => void): Background {
+  const running = new Set<Promise<unknown>>()
+  return {
+    run(work, waitUntil) {
+      const tracked: Promise<unknown> = work.catch(onError).finally(() => running.delete(tracked))
+      running.add(tracked)
+      waitUntil?.(tracked)
+    },
+    async settled() {
+      while (running.size > 0) await Promise.all(running)
+    },
+  }
+}
+
+/** Requests under way, so that a closing gateway can wait for them and, at last, end them. */
+export interface InFlight {
+  add(work: { cancel(reason: unknown): void }): () => void
+  /** Waits until none is left, at most `graceMs`; then cancels the rest. */
+  drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
+}
+
+export function createInFlight(): InFlight {
+  const works = new Set<{ cancel(reason: unknown): void }>()
+  let onEmpty: (() => void) | undefined
+  return {
+    add(work) {
+      works.add(work)
+      return () => {
+        works.delete(work)
+        if (works.size === 0) onEmpty?.()
+      }
+    },
+    async drain(clock, graceMs, reason) {
+      if (works.size === 0) return
+      const stop = new AbortController()
+      const empty = new Promise<void>((resolve) => {
+        onEmpty = resolve
+      })
+      await Promise.race([empty, clock.sleep(graceMs, stop.signal).catch(() => {})])
+      stop.abort(reason)
+      for (const work of works) work.cancel(reason)
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { replaceSpans, scanTopLevel } from '../../src/lib/json-scan.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const rename = (text: string) => replaceSpans(text, scanTopLevel(text, ['model']).spans, () => '"new"')
+
+const scan = suite('json scan')
+
+scan('replaces the value of a top-level member and leaves every other character', () => {
+  assert.is(rename('{ "model" : "old" , "n": 12345678901234567890 }'), '{ "model" : "new" , "n": 12345678901234567890 }')
+  assert.is(rename('{"a":{"model":"inner"},"model":"old"}'), '{"a":{"model":"inner"},"model":"new"}')
+  assert.is(rename('{"a":"model","model":"old"\n}'), '{"a":"model","model":"new"\n}')
+})
+
+scan('is not misled by quotes, escapes and braces in strings', () => {
+  assert.is(rename('{"a":"\\"model\\":\\"x\\"}{","model":"o\\"ld"}'), '{"a":"\\"model\\":\\"x\\"}{","model":"new"}')
+  assert.is(rename('{"a":"\\\\","model":"old"}'), '{"a":"\\\\","model":"new"}')
+  assert.is(rename('{"mod\\u0065l":"old"}'), '{"mod\\u0065l":"new"}')
+})
+
+scan('replaces each of several members of the name, since parsers disagree on which one counts', () => {
+  assert.is(rename('{"model":"a","x":[1,{"y":2}],"model":{"b":[1,2]}}'), '{"model":"new","x":[1,{"y":2}],"model":"new"}')
+})
+
+scan('says how deep a text nests', () => {
+  assert.is(scanTopLevel('[[{"a":[]}],[]]', []).depth, 4)
+  assert.is(scanTopLevel('"[[["', []).depth, 0)
+})
+
+scan('agrees with JSON.parse on random objects', () => {
+  const spaces = fc.constantFrom(undefined, 1, '\t')
+  fc.assert(
+    fc.property(fc.dictionary(fc.oneof(fc.constant('model'), fc.string()), fc.jsonValue()), spaces, (object, space) => {
+      const text = JSON.stringify(object, null, space)
+      const expected = JSON.parse(text)
+      if (Object.hasOwn(expected, 'model')) expected.model = 'new'
+      assert.is(JSON.stringify(JSON.parse(rename(text))), JSON.stringify(expected))
+    }),
+  )
+})
+
+scan('ends on any text, in time linear in its length', () => {
+  fc.assert(fc.property(fc.string(), (text) => void scanTopLevel(text, ['model'])))
+  const start = performance.now()
+  scanTopLevel(`{"a":"${'\\\\'.repeat(500_000)}${'\\"'.repeat(500_000)}"}`, ['model'])
+  assert.ok(performance.now() - start < 500)
+})

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { decodeUtf8, encodeUtf8 } from '../../src/lib/bytes.ts'
+import { createSseParser, type SseEvent } from '../../src/lib/sse.ts'
+import { createEventSplitter } from '../../src/lib/sse-split.ts'
+import { assert, suite } from '../support/suite.ts'
+
+function parse(...pieces: string[]): SseEvent[] {
+  const events: SseEvent[] = []
+  const parser = createSseParser((event) => events.push(event))
+  for (const piece of pieces) parser.push(piece)
+  parser.end()
+  return events
+}
+
+const data = (...texts: string[]) => texts.map((text) => ({ event: undefined, data: text }))
+
+const parser = suite('sse parser')
+
+parser('reads events, comments, several data lines and names', () => {
+  assert.equal(parse('data: a\n\n: note\ndata:b\ndata: c\n\nevent: x\ndata: d\n\n'), [
+    ...data('a', 'b\nc'),
+    { event: 'x', data: 'd' },
+  ])
+})
+
+parser('accepts every line ending, also split over two pieces', () => {
+  assert.equal(parse('data: a\r\n\r\ndata: b\r\rdata: c\n\n'), data('a', 'b', 'c'))
+  assert.equal(parse('data: a\r', '\n\r', '\ndata: b\r', '\r'), data('a', 'b'))
+})
+
+parser('drops a byte order mark and takes a last event without its blank line', () => {
+  assert.equal(parse('\ufeffdata: a\n\ndata: [DONE]'), data('a', '[DONE]'))
+})
+
+parser('reads the same events however the text is cut', () => {
+  const line = fc.constantFrom('data: x', 'data:y', 'event: e', ': c', '', '', 'id: 1')
+  const ending = fc.constantFrom('\n', '\r\n', '\r')
+  const text = fc.tuple(fc.array(line), ending).map(([lines, end]) => lines.join(end))
+  fc.assert(fc.property(text, (whole) => assert.equal(parse(...whole), parse(whole))))
+})
+
+parser('takes a line of several megabytes in linear time and refuses one over 16 MiB', () => {
+  const piece = 'x'.repeat(1024)
+  const start = performance.now()
+  const pieces = ['data: ', ...Array.from({ length: 8_000 }, () => piece), '\n\n']
+  assert.is(parse(...pieces)[0]?.data.length, 8_000 * 1024)
+  assert.ok(performance.now() - start < 1_000)
+  assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => piece)), /16 MiB/)
+})
+
+const splitter = suite('sse splitter')
+
+function split(chunks: Uint8Array[]): string[] {
+  const events = createEventSplitter()
+  const wholes = chunks.flatMap((chunk) => events.take(chunk) ?? [])
+  return [...wholes, events.rest()].map((bytes) => decodeUtf8(bytes))
+}
+
+splitter('passes a chunk that ends with an event on as it is', () => {
+  const chunk = encodeUtf8('data: a\n\ndata: b\r\n\r\n')
+  assert.is(createEventSplitter().take(chunk), chunk)
+})
+
+splitter('holds half an event back until the rest is here', () => {
+  assert.equal(split(['data: a\n\nda', 'ta: b', '\n', '\ndata: c'].map(encodeUtf8)), ['data: a\n\n', 'data: b\n\n', 'data: c'])
+  assert.equal(split(['data: a\r\n\r', '\ndata: b\r\n', '\r\n'].map(encodeUtf8)), ['data: a\r\n\r\n', 'data: b\r\n\r\n', ''])
+})
+
+splitter('loses no byte and ends each piece with an event, wherever the stream is cut', () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const whole = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
+    for (let at = 0; at <= whole.length; at++) {
+      for (let next = at; next <= whole.length; next++) {
+        const pieces = split([whole.subarray(0, at), whole.subarray(at, next), whole.subarray(next)])
+        assert.is(pieces.join(''), decodeUtf8(whole))
+        for (const piece of pieces.slice(0, -1)) assert.ok(piece.endsWith(end + end), JSON.stringify(pieces))
+      }
+    }
+  }
+})
