@@ -1,0 +1,19 @@
+import { isObject } from '../../lib/json.ts'
+import { embeddedError, readVendorError } from '../embedded-error.ts'
+import type { Format } from '../format.ts'
+import { anthropicErrorBody } from './error.ts'
+import { watchMessageStream } from './stream.ts'
+import { messageUsage } from './usage.ts'
+
+/** Anthropic Messages. */
+export const anthropicMessages: Format = {
+  name: 'anthropic-messages',
+  auth: 'x-api-key',
+  defaultHeaders: { 'anthropic-version': '2023-06-01' },
+  errorBody: anthropicErrorBody,
+  errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
+  watchStream: watchMessageStream,
+  usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
+  errorIn: (answer) => (isObject(answer) && answer.type === 'error' ? embeddedError(answer.error) : undefined),
+  readError: readVendorError,
+}

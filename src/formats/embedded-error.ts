@@ -1,0 +1,48 @@
+import { isObject } from '../lib/json.ts'
+import type { EmbeddedError } from './format.ts'
+
+/** HTTP statuses by the words that providers put into error objects (wire-formats: errors seen inside answers of status 200). */
+const statusByWord: Record<string, number> = {
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  invalid_request_error: 400,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+
+/** Any vendor's error object or text as an error with a status; 502 when it names none. */
+export function embeddedError(error: unknown): EmbeddedError | undefined {
+  if (!error) return undefined
+  if (!isObject(error)) return { message: String(error), status: 502 }
+  const message =
+    typeof error.message === 'string' ? error.message : 'The provider reported an error without a message.'
+  return { message, status: statusOf(error) }
+}
+
+function statusOf(error: { [name: string]: unknown }): number {
+  for (const field of [error.status, error.code, error.type]) {
+    const status = typeof field === 'string' ? (statusByWord[field] ?? Number(field)) : field
+    if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return status
+  }
+  return 502
+}
+
+/** Message and code out of the error envelopes that vendors really send. */
+export function readVendorError(body: unknown): { message?: string; code?: string } {
+  const envelope = Array.isArray(body) ? body[0] : body
+  if (!isObject(envelope)) return {}
+  const { error } = envelope
+  if (isObject(error))
+    return { ...text('message', error.message), ...text('code', error.code ?? error.type ?? error.status) }
+  const message = typeof error === 'string' ? error : (envelope.message ?? envelope.detail)
+  return { ...text('message', message), ...text('code', envelope.code ?? envelope.type) }
+}
+
+const text = <K extends string>(name: K, value: unknown): { [P in K]?: string } => {
+  const found: { [P in K]?: string } = {}
+  if (typeof value === 'string' && value !== '') found[name] = value
+  return found
+}

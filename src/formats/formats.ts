@@ -1,0 +1,24 @@
+import type { WireFormat } from '../types.ts'
+import { anthropicMessages } from './anthropic-messages/format.ts'
+import type { ErrorFacts, Format } from './format.ts'
+import { geminiErrorBody } from './gemini/error.ts'
+import { openaiErrorBody } from './openai-chat/error.ts'
+import { openaiChat } from './openai-chat/format.ts'
+
+/** The formats that model requests are served in, each a folder and a line here. */
+const served: Partial<Record<WireFormat, Format>> = {
+  'openai-chat': openaiChat,
+  'anthropic-messages': anthropicMessages,
+}
+
+/** What is known of a wire format; `undefined` while it is not served. */
+export const formatOf = (name: WireFormat): Format | undefined => served[name]
+
+/** How a provider of this format wants its credential. */
+export const defaultAuth = (name: WireFormat) => served[name]?.auth ?? (name === 'gemini' ? 'x-goog-api-key' : 'bearer')
+
+/** An error envelope in the caller's format, also in those that only have errors so far. */
+export function errorBody(format: WireFormat, error: ErrorFacts): object {
+  if (format === 'gemini') return geminiErrorBody(error)
+  return served[format]?.errorBody(error) ?? openaiErrorBody(error)
+}

@@ -1,0 +1,21 @@
+import type { ErrorFacts } from '../format.ts'
+
+/** OpenAI's envelope, read by clients of all its endpoints. */
+export function openaiErrorBody({ status, code, message }: ErrorFacts): object {
+  return { error: { message, type: typeOf(status), param: null, code: codes[code] ?? code.toLowerCase() } }
+}
+
+function typeOf(status: number): string {
+  if (status >= 500) return 'server_error'
+  if (status === 401) return 'authentication_error'
+  if (status === 403) return 'permission_error'
+  if (status === 429) return 'rate_limit_error'
+  return 'invalid_request_error'
+}
+
+/** The codes that OpenAI's clients know, by the gateway's own. */
+const codes: Record<string, string> = {
+  KEY_MISSING: 'invalid_api_key',
+  KEY_UNKNOWN: 'invalid_api_key',
+  MODEL_NOT_FOUND: 'model_not_found',
+}

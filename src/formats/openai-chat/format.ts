@@ -1,0 +1,19 @@
+import { isObject } from '../../lib/json.ts'
+import { embeddedError, readVendorError } from '../embedded-error.ts'
+import type { Format } from '../format.ts'
+import { openaiErrorBody } from './error.ts'
+import { watchChatStream } from './stream.ts'
+import { chatUsage } from './usage.ts'
+
+/** OpenAI Chat Completions. */
+export const openaiChat: Format = {
+  name: 'openai-chat',
+  auth: 'bearer',
+  defaultHeaders: {},
+  errorBody: openaiErrorBody,
+  errorEvent: (error) => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`,
+  watchStream: watchChatStream,
+  usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
+  errorIn: (answer) => (isObject(answer) && !('choices' in answer) ? embeddedError(answer.error) : undefined),
+  readError: readVendorError,
+}
