@@ -1,0 +1,34 @@
+import type { AuthStyle, Catalog, Connection, WireFormat } from '../types.ts'
+import { compatibleFormat } from './compatible.ts'
+import { definitionOf } from './names.ts'
+
+/** Where one attempt goes: a model at a provider, by one of its connections. `C` is the connection as it is stored. */
+export interface Target<C extends Connectable = Connectable> {
+  connection: C
+  provider: string
+  /** The provider's own name of the model. */
+  model: string
+  format: WireFormat
+  /** Without a trailing slash; `undefined` when neither the connection nor the catalog has one. */
+  baseUrl: string | undefined
+  /** Undefined: what the format uses. */
+  auth: AuthStyle | undefined
+}
+
+type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
+
+export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): Target<C> {
+  const definition = definitionOf(catalog, connection.provider)
+  const own = connection.providerSpecificData
+  return {
+    connection,
+    provider: connection.provider,
+    model,
+    format: own?.format ?? definition?.format ?? compatibleFormat(connection.provider) ?? 'openai-chat',
+    baseUrl: (own?.baseUrl?.trim() || definition?.baseUrl)?.replace(/\/+$/, ''),
+    auth: definition?.auth,
+  }
+}
+
+/** How a target is named to people: `<provider>/<model>`. */
+export const targetName = (target: Pick<Target, 'provider' | 'model'>): string => `${target.provider}/${target.model}`

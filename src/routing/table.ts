@@ -1,0 +1,111 @@
+import { activeInOrder } from '../providers/connections.ts'
+import { definitionOf, namesOf } from '../providers/names.ts'
+import { type Target, targetOf } from '../providers/target.ts'
+import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
+import type { Catalog, Combo } from '../types.ts'
+import type { Rotation } from './rotation.ts'
+
+export type RouteTarget = Target<ConnectionRecord>
+
+/** What routing reads of the store. */
+export interface Routes {
+  connections: readonly ConnectionRecord[]
+  combos: readonly Combo[]
+  aliases: readonly AliasRecord[]
+}
+
+/** Turns model names into targets. */
+export interface RouteTable {
+  /**
+   * The targets of a model name in the order in which to try them, worked out one by one as they are asked for: a combo, else an alias,
+   * else `<alias>/<model_id>` by any of a provider's three names. `undefined` when the name means nothing.
+   */
+  resolve(model: string): Iterable<RouteTarget> | undefined
+  /** The provider of a name whose only fault is that no active connection leads there. */
+  missingProvider(model: string): string | undefined
+  /** All names that lead somewhere, as far as they can be known without asking a provider. */
+  names(): string[]
+}
+
+/** Combos within combos are followed this deep at most. */
+const MAX_DEPTH = 16
+
+export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotation: Rotation }): RouteTable {
+  const { catalog, rotation } = deps
+  const combos = new Map(routes.combos.map((combo) => [combo.name, combo]))
+  const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
+  const connections = connectionsByName(routes.connections, catalog)
+
+  function resolve(model: string, depth = 0): Iterable<RouteTarget> | undefined {
+    if (depth > MAX_DEPTH) return undefined
+    const combo = combos.get(model)
+    if (combo) return expand(combo, depth)
+    const alias = aliases.get(model)
+    if (alias !== undefined && alias !== model) return resolve(alias, depth + 1)
+    return direct(model)
+  }
+
+  function* expand(combo: Combo, depth: number): Iterable<RouteTarget> {
+    const { models } = combo
+    const start = combo.strategy === 'round-robin' && models.length > 0 ? rotation.next(combo.name, models.length) : 0
+    for (let at = 0; at < models.length; at++) {
+      const model = models[(start + at) % models.length]
+      if (model !== undefined) yield* resolve(model, depth + 1) ?? []
+    }
+  }
+
+  function direct(model: string): RouteTarget[] | undefined {
+    for (let slash = model.lastIndexOf('/'); slash > 0; slash = model.lastIndexOf('/', slash - 1)) {
+      const named = connections.get(model.slice(0, slash))
+      const id = model.slice(slash + 1)
+      if (named && id !== '') return named.map((connection) => targetOf(catalog, connection, id))
+    }
+    return undefined
+  }
+
+  return {
+    resolve,
+    missingProvider: (model) => providerOfName(catalog, model),
+    names: () => [...combos.keys(), ...aliases.keys(), ...modelNames(connections, catalog)],
+  }
+}
+
+function providerOfName(catalog: Catalog, model: string): string | undefined {
+  const name = model.slice(0, Math.max(0, model.indexOf('/')))
+  if (name === '') return undefined
+  return Object.keys(catalog).find((provider) => {
+    const { output, catalog: filed } = namesOf(catalog, { provider })
+    return name === provider || name === output || name === filed
+  })
+}
+
+function* modelNames(
+  connections: ReadonlyMap<string, readonly ConnectionRecord[]>,
+  catalog: Catalog,
+): Iterable<string> {
+  for (const [name, [first]] of connections) {
+    if (!first || namesOf(catalog, first).output !== name) continue
+    const enabled = first.providerSpecificData?.enabledModels
+    const ids = enabled?.length
+      ? enabled
+      : (definitionOf(catalog, first.provider)?.models ?? []).map((model) => model.id)
+    for (const id of ids) yield `${name}/${id}`
+  }
+}
+
+/** Active connections by each of their three names, in the order in which they are used. */
+function connectionsByName(
+  connections: readonly ConnectionRecord[],
+  catalog: Catalog,
+): Map<string, ConnectionRecord[]> {
+  const byName = new Map<string, ConnectionRecord[]>()
+  for (const connection of activeInOrder(connections)) {
+    const names = namesOf(catalog, connection)
+    for (const name of new Set([names.output, names.catalog, names.id])) {
+      const named = byName.get(name)
+      if (named) named.push(connection)
+      else byName.set(name, [connection])
+    }
+  }
+  return byName
+}
