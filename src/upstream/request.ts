@@ -1,0 +1,38 @@
+import { gatewayError } from '../errors.ts'
+import { defaultAuth } from '../formats/formats.ts'
+import type { UpstreamCall } from '../lib/exchange.ts'
+import { type Target, targetName } from '../providers/target.ts'
+import type { AuthStyle } from '../types.ts'
+
+/** What is asked of an upstream, whoever answers it. */
+export interface Ask {
+  /** Below the provider's base URL: `/chat/completions`. */
+  path: string
+  /** With its `?`, or empty. */
+  query: string
+  headers: Record<string, string>
+  body: string | Uint8Array
+}
+
+/** The call to one target. The host always comes from the connection or the catalog, never from the client (security.md, rule 4). */
+export function upstreamCall(target: Target, apiKey: string | undefined, ask: Ask): UpstreamCall {
+  if (target.baseUrl === undefined) {
+    throw gatewayError('UPSTREAM_INVALID', {
+      message: `The connection to ${targetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
+    })
+  }
+  const headers = { ...ask.headers }
+  if (apiKey !== undefined) credential(headers, target.auth ?? defaultAuth(target.format), apiKey)
+  return { method: 'POST', url: join(target.baseUrl, ask.path) + ask.query, headers, body: ask.body }
+}
+
+function credential(headers: Record<string, string>, style: AuthStyle, apiKey: string) {
+  if (style === 'bearer') headers.authorization = `Bearer ${apiKey}`
+  else headers[style] = apiKey
+}
+
+/** A base URL may already name the endpoint, as messages-style ones do (`…/v1/messages`). */
+function join(baseUrl: string, path: string): string {
+  const [, endpoint = ''] = /^(\/[^/]+)/.exec(path) ?? []
+  return endpoint === '/messages' && baseUrl.endsWith(endpoint) ? baseUrl + path.slice(endpoint.length) : baseUrl + path
+}
