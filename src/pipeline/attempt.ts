@@ -1,0 +1,91 @@
+import { gatewayError } from '../errors.ts'
+import type { Format, TokenUsage } from '../formats/format.ts'
+import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
+import { tryParseJson } from '../lib/json.ts'
+import { openUpstream } from '../upstream/open.ts'
+import { type Committed, commitStream } from './commit.ts'
+import type { PipelineContext } from './context.ts'
+import { contentFailure, type Failure, failureOfEmbedded, failureOfError, failureOfStatus } from './failure.ts'
+
+/** An answer that can go to the client: whole, or a stream that has begun. */
+export type Answer =
+  | { kind: 'whole'; head: UpstreamAnswer; bytes: Uint8Array; usage: TokenUsage | undefined }
+  | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
+
+export type AttemptResult = Answer | { kind: 'failure'; failure: Failure; head?: UpstreamAnswer }
+
+/** An attempt under way. `cancel` ends it in any phase, a stream that it has brought included. */
+export interface Attempt {
+  result: Promise<AttemptResult>
+  cancel(reason: unknown): void
+}
+
+/** Error bodies are read this far. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+/** Calls one target once. The result never rejects: whatever goes wrong is a failure with a class. */
+export function startAttempt(
+  call: UpstreamCall,
+  { format, stream }: { format: Format; stream: boolean },
+  { fetch, clock, limits }: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
+): Attempt {
+  const pending = openUpstream(call, { fetch, clock, ...limits })
+  const result = receive(pending, { format, stream, limits }).catch((thrown: unknown): AttemptResult => {
+    pending.cancel(thrown)
+    return { kind: 'failure', failure: failureOfError(thrown) }
+  })
+  if (stream) return { result, cancel: pending.cancel }
+  const deadline = startDeadline(clock, limits.totalTimeoutMs, () => {
+    pending.cancel(
+      gatewayError('UPSTREAM_TIMEOUT', {
+        message: `The provider did not finish its answer within ${limits.totalTimeoutMs / 1000} s.`,
+      }),
+    )
+  })
+  return { result: result.finally(deadline.cancel), cancel: pending.cancel }
+}
+
+interface Expected {
+  format: Format
+  stream: boolean
+  limits: PipelineContext['limits']
+}
+
+async function receive(pending: PendingAnswer, expected: Expected): Promise<AttemptResult> {
+  const head = await pending.answer
+  const { format, stream } = expected
+  if (head.status < 200 || head.status > 299) {
+    const failure = failureOfStatus(head, await readError(head.body), format)
+    return { kind: 'failure', failure, head }
+  }
+  const mediaType = head.header('content-type')?.toLowerCase() ?? ''
+  if (stream && !mediaType.includes('json') && !mediaType.includes('html')) {
+    const committed = await commitStream(head.body, format)
+    if ('watch' in committed) return { kind: 'stream', head, body: head.body, committed }
+    pending.cancel(committed)
+    return { kind: 'failure', failure: committed }
+  }
+  return receiveWhole(head, expected)
+}
+
+async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected): Promise<AttemptResult> {
+  const tooLarge = () =>
+    gatewayError('UPSTREAM_INVALID', {
+      message: `The provider's answer is larger than ${limits.maxAnswerBytes} bytes.`,
+    })
+  const bytes = await readAll(head.body, limits.maxAnswerBytes, tooLarge)
+  const answer = tryParseJson(decodeUtf8Lenient(bytes))
+  if (answer === undefined)
+    return { kind: 'failure', failure: contentFailure('The provider sent an answer that is not JSON.') }
+  const error = format.errorIn(answer)
+  if (error) return { kind: 'failure', failure: failureOfEmbedded(error) }
+  return { kind: 'whole', head, bytes, usage: format.usageOf(answer) }
+}
+
+/** As much of an error body as there is; a cut or silent one does not hide the status. */
+async function readError(body: ByteStream): Promise<Uint8Array> {
+  const tooLarge = () => new RangeError('error body too large')
+  return readAll(body, MAX_ERROR_BYTES, tooLarge).catch(() => new Uint8Array(0))
+}

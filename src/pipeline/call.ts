@@ -1,0 +1,50 @@
+import { gatewayError } from '../errors.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import { jsonText, parseJsonObject } from '../lib/json.ts'
+import { replaceSpans, scanTopLevel } from '../lib/json-scan.ts'
+import type { Endpoint } from './endpoints.ts'
+
+/** A client's model request, read once. */
+export interface ModelCall {
+  endpoint: Endpoint
+  model: string
+  stream: boolean
+  /** The client's body with another model name; every other character as the client wrote it. */
+  bodyFor(model: string): string
+}
+
+/** Throws `INVALID_JSON`, `INVALID_REQUEST`, `PAYLOAD_TOO_LARGE` or `UNSUPPORTED_MEDIA_TYPE`. */
+export async function readModelCall(exchange: Exchange, endpoint: Endpoint, maxBodyBytes: number): Promise<ModelCall> {
+  checkMediaType(exchange)
+  const text = jsonText(await exchange.body(maxBodyBytes))
+  const body = parseJsonObject(text)
+  const { model } = body
+  if (typeof model !== 'string' || model.trim() === '') {
+    throw gatewayError('INVALID_REQUEST', {
+      message:
+        '"model" is required: the name of a model from GET /v1/models, such as "openai/gpt-4o", an alias or a combo.',
+    })
+  }
+  return {
+    endpoint,
+    model,
+    stream: endpoint.streams && body.stream === true,
+    bodyFor: (name) => replaceSpans(text, scanTopLevel(text, ['model']).spans, () => JSON.stringify(name)),
+  }
+}
+
+/** A page of another site can send anything but JSON without asking first (a "simple request"), so with an `Origin` only JSON will do. */
+function checkMediaType(exchange: Exchange) {
+  const encoding = exchange.header('content-encoding')
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw gatewayError('UNSUPPORTED_MEDIA_TYPE', {
+      message: 'Compressed request bodies are not accepted. Send the JSON as it is.',
+    })
+  }
+  if (
+    exchange.header('origin') !== undefined &&
+    !/^application\/([\w.-]+\+)?json\b/i.test(exchange.header('content-type') ?? '')
+  ) {
+    throw gatewayError('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the request with "Content-Type: application/json".' })
+  }
+}

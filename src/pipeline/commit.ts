@@ -1,0 +1,34 @@
+import type { Format, StreamWatch } from '../formats/format.ts'
+import type { ByteStream } from '../lib/exchange.ts'
+import { createSseParser } from '../lib/sse.ts'
+import { contentFailure, type Failure, failureOfEmbedded } from './failure.ts'
+
+/** A stream whose first meaningful event has arrived: what was held back until then, and what is known of it. */
+export interface Committed {
+  head: Uint8Array[]
+  watch: StreamWatch
+}
+
+/**
+ * Holds a stream back until it says something. Before that point an error event, an early end or an answer that is nothing at all are
+ * failures of the attempt, so that the next target can be tried; after it they belong to the client. Rethrows what `body` throws.
+ */
+export async function commitStream(body: ByteStream, format: Format): Promise<Committed | Failure> {
+  const watch = format.watchStream()
+  const head: Uint8Array[] = []
+  const decoder = new TextDecoder()
+  const parser = createSseParser((event) => watch.observe(event))
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+    head.push(chunk)
+    parser.push(decoder.decode(chunk, { stream: true }))
+    if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
+    if (watch.started) return { head, watch }
+    if (watch.ended) break
+  }
+  parser.end()
+  if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
+  if (watch.started) return { head, watch }
+  return contentFailure(
+    watch.ended ? 'The provider sent an empty answer.' : 'The provider ended the stream before it had said anything.',
+  )
+}

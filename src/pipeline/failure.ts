@@ -1,0 +1,86 @@
+import { toGatewayError } from '../errors.ts'
+import type { EmbeddedError, Format } from '../formats/format.ts'
+import { decodeUtf8Lenient } from '../lib/bytes.ts'
+import type { UpstreamAnswer } from '../lib/exchange.ts'
+import { tryParseJson } from '../lib/json.ts'
+import { retryAfterMs } from '../lib/retry-after.ts'
+
+/** Why an attempt failed. Only `client` is the caller's own fault and is answered at once; all others go to the next target. */
+export type FailureClass =
+  | 'client'
+  | 'credentials'
+  | 'rate-limit'
+  | 'server'
+  | 'network'
+  | 'timeout'
+  | 'content'
+  | 'model-not-found'
+
+/** One attempt that brought no answer. */
+export interface Failure {
+  class: FailureClass
+  /** The HTTP status of the failure; 502 or 504 where the provider gave none. */
+  status: number
+  /** What the provider said, or what happened. Fit for the caller: it holds no secret. */
+  message: string
+  retryAfterMs?: number | undefined
+  /** The provider's own JSON error, which the caller may have as it is. */
+  body?: Uint8Array
+}
+
+/** What an error status means for the chain (design.md: a client's 4xx never walks it). */
+export function classOfStatus(status: number, text: string, code: string | undefined): FailureClass {
+  if (status === 401 || status === 402 || status === 403) return 'credentials'
+  if (status === 400 && /API_KEY_INVALID|API key not valid/.test(text)) return 'credentials' // Google's 401
+  if (status === 429) return 'rate-limit'
+  if (status === 408 || status === 504) return 'timeout'
+  if (status === 404 && code !== undefined && /model_?not_?found|not_found_error/i.test(code)) return 'model-not-found'
+  if (status >= 500) return 'server'
+  if (status >= 400) return 'client'
+  return 'content'
+}
+
+/** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
+export function failureOfStatus(answer: UpstreamAnswer, bytes: Uint8Array, format: Format): Failure {
+  const { status } = answer
+  const text = decodeUtf8Lenient(bytes)
+  const json = tryParseJson(text)
+  const said = format.readError(json)
+  const failureClass = classOfStatus(status, text, said.code)
+  if (failureClass === 'credentials') return { class: failureClass, status: 502, message: refusedCredentials(status) } // its text may show part of the key
+  if (failureClass === 'content')
+    return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
+  const message = said.message ?? `The provider answered with status ${status}.`
+  const failure: Failure = {
+    class: failureClass,
+    status,
+    message,
+    retryAfterMs: retryAfterMs((name) => answer.header(name)),
+  }
+  return json === undefined ? failure : { ...failure, body: bytes }
+}
+
+/** A failure out of an error that stood where the answer should have been, in a 200. */
+export function failureOfEmbedded({ status, message }: EmbeddedError): Failure {
+  const failureClass = classOfStatus(status, message, undefined)
+  if (failureClass === 'credentials') return { class: failureClass, status: 502, message: refusedCredentials(status) }
+  return { class: failureClass, status, message }
+}
+
+/** A failure out of what a call threw. */
+export function failureOfError(thrown: unknown): Failure {
+  const error = toGatewayError(thrown)
+  const failureClass =
+    error.code === 'UPSTREAM_TIMEOUT' ? 'timeout' : error.code === 'UPSTREAM_INVALID' ? 'content' : 'network'
+  return { class: failureClass, status: error.status, message: error.message }
+}
+
+export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
+
+const refusedCredentials = (status: number) =>
+  `The provider refused the credentials of the connection (status ${status}).`
+
+const hint = (status: number) =>
+  status === 0 || (status >= 300 && status < 400)
+    ? ', a redirect, which is never followed. Check the base URL of the connection.'
+    : '.'

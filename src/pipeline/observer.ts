@@ -1,0 +1,57 @@
+import { isGatewayError } from '../errors.ts'
+import type { Background } from '../lib/background.ts'
+import type { Logger } from '../types.ts'
+import type { UsageRecord } from '../usage/record.ts'
+import type { RequestRecord } from './context.ts'
+import type { AttemptRecord } from './journey.ts'
+
+/** Functions of the host that are told what happens. They may return a promise; what they throw is logged and changes nothing. */
+export interface Hooks {
+  /** Each model request, once, when it is over: for a stream when its last byte is out. */
+  onRequest?(request: RequestRecord): unknown
+  /** Each call to a provider. */
+  onAttempt?(attempt: AttemptRecord): unknown
+  /** Each answered model request, with its tokens and cost as far as they are known. */
+  onUsage?(usage: UsageRecord): unknown
+  /** What a client reads only as "Internal server error", and what the gateway tolerates. */
+  onError?(error: unknown): unknown
+}
+
+/** Where the gateway tells what happened. Nothing here throws. */
+export interface Observer {
+  onRequest(request: RequestRecord, waitUntil?: WaitUntil): void
+  onAttempt(attempt: AttemptRecord, waitUntil?: WaitUntil): void
+  onUsage(usage: UsageRecord, waitUntil?: WaitUntil): void
+  onError(error: unknown): void
+}
+
+type WaitUntil = (work: Promise<unknown>) => void
+
+export function createObserver(hooks: Hooks, logger: Logger, background: Background): Observer {
+  function tell<R>(hook: ((record: R) => unknown) | undefined, record: R, waitUntil?: WaitUntil) {
+    if (!hook) return
+    try {
+      const result = hook(record)
+      if (result instanceof Promise) background.run(result, waitUntil)
+    } catch (error) {
+      logger.error('A hook of the host threw.', { error: describe(error) })
+    }
+  }
+  return {
+    onRequest: (request, waitUntil) => tell(hooks.onRequest, request, waitUntil),
+    onAttempt: (attempt, waitUntil) => tell(hooks.onAttempt, attempt, waitUntil),
+    onUsage: (usage, waitUntil) => tell(hooks.onUsage, usage, waitUntil),
+    onError(error) {
+      logger.error(describe(error))
+      tell(hooks.onError, error)
+    },
+  }
+}
+
+/** Name, message and causes of an error: enough for a log line, without stacks or attached data. */
+function describe(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return String(error)
+  const name = isGatewayError(error) ? error.code : error.name
+  const cause = error.cause === undefined || depth > 3 ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
+  return `${name}: ${error.message}${cause}`
+}

@@ -1,0 +1,78 @@
+import type { TokenUsage } from '../formats/format.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import type { RouteTarget } from '../routing/table.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import { costOf } from '../usage/record.ts'
+import type { ModelCall } from './call.ts'
+import type { PipelineContext } from './context.ts'
+import { type AttemptRecord, attemptRecord } from './journey.ts'
+
+/** Collects what happens to one model request and tells the observer, the end exactly once. */
+export interface Report {
+  readonly attempts: readonly AttemptRecord[]
+  asked(call: ModelCall): void
+  /** One attempt is over: with an answer, a failure, or because the client left. */
+  attempted(target: RouteTarget, startedAt: number, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
+  /** The request is over; `target` and `usage` when it was answered. */
+  ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
+}
+
+export function createReport(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext): Report {
+  const { clock, observer, catalog } = context
+  const { waitUntil } = exchange
+  const requestedAt = clock.now()
+  const attempts: AttemptRecord[] = []
+  let call: ModelCall | undefined
+  let over = false
+  const who = key ? { keyId: key.id } : {}
+
+  function tellUsage({ model, stream, endpoint }: ModelCall, target: RouteTarget, usage: TokenUsage | undefined) {
+    const costUsd = usage && costOf(catalog, target, usage)
+    observer.onUsage(
+      {
+        ...who,
+        requestedModel: model,
+        provider: target.provider,
+        connectionId: target.connection.id,
+        model: target.model,
+        format: endpoint.format,
+        streamed: stream,
+        startedAt: requestedAt,
+        durationMs: clock.now() - requestedAt,
+        ...usage,
+        ...(costUsd === undefined ? {} : { costUsd }),
+      },
+      waitUntil,
+    )
+  }
+
+  return {
+    attempts,
+    asked: (read) => {
+      call = read
+    },
+    attempted(target, startedAt, result) {
+      const record = attemptRecord(target, { startedAt, now: clock.now() }, result)
+      attempts.push(record)
+      observer.onAttempt(record, waitUntil)
+    },
+    ended(status, target, usage) {
+      if (over) return
+      over = true
+      if (call && target) tellUsage(call, target, usage)
+      observer.onRequest(
+        {
+          ...who,
+          ...(call ? { model: call.model } : {}),
+          path: exchange.path,
+          startedAt: requestedAt,
+          durationMs: clock.now() - requestedAt,
+          status,
+          streamed: call?.stream ?? false,
+          attempts,
+        },
+        waitUntil,
+      )
+    },
+  }
+}

@@ -1,0 +1,173 @@
+import { gatewayError, toGatewayError } from '../errors.ts'
+import type { Format } from '../formats/format.ts'
+import { formatOf } from '../formats/formats.ts'
+import type { InFlight } from '../lib/background.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { RouteTarget } from '../routing/table.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
+import { upstreamCall } from '../upstream/request.ts'
+import { type Answer, type Attempt, type AttemptResult, startAttempt } from './attempt.ts'
+import { type ModelCall, readModelCall } from './call.ts'
+import type { PipelineContext } from './context.ts'
+import type { Endpoint } from './endpoints.ts'
+import { type Failure, failureOfError } from './failure.ts'
+import { exhausted, passedOn } from './final.ts'
+import { journeyHeaders } from './journey.ts'
+import { relayStream } from './relay.ts'
+import { createReport, type Report } from './report.ts'
+import { targetsOf } from './targets.ts'
+
+/** One model request, from its exchange to its reply. Throws what the client is to read as an error in its own format. */
+export async function runModelRequest(
+  exchange: Exchange,
+  endpoint: Endpoint,
+  { context, key }: { context: PipelineContext; key: PresentedKey | undefined },
+): Promise<Reply> {
+  const report = createReport(exchange, key, context)
+  const client = watchClient(exchange, context.inFlight)
+  try {
+    const call = await readModelCall(exchange, endpoint, context.limits.maxBodyBytes)
+    report.asked(call)
+    context.retryBudget.earn()
+    const format = servedFormat(endpoint)
+    const { answer, target, reply } = await walkTargets({ exchange, call, format, context, report, client })
+    if (reply) {
+      report.ended(reply.status)
+      client.stopWatching()
+      return reply
+    }
+    return toReply(answer, { target, format, report, client })
+  } catch (error) {
+    report.ended(toGatewayError(error).status)
+    client.stopWatching()
+    throw error
+  }
+}
+
+interface Run {
+  exchange: Exchange
+  call: ModelCall
+  format: Format
+  context: PipelineContext
+  report: Report
+  client: Client
+}
+
+type Outcome =
+  | { answer: Answer; target: RouteTarget; reply?: undefined }
+  | { reply: Reply; answer?: undefined; target?: undefined }
+
+/** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
+async function walkTargets(run: Run): Promise<Outcome> {
+  const { call, context, report } = run
+  const failures: Failure[] = []
+  let last: AttemptResult | undefined
+  for (const target of targetsOf(call, await context.routes())) {
+    if (failures.length > 0 && (failures.length >= context.limits.maxAttempts || !context.retryBudget.spend())) break
+    last = await tryTarget(run, target)
+    if (last.kind !== 'failure') return { answer: last, target }
+    failures.push(last.failure)
+    if (last.failure.class === 'client') break
+  }
+  const final =
+    last?.kind === 'failure' && (failures.length === 1 || last.failure.class === 'client') ? last : undefined
+  const reply = final && passedOn(final.failure, final.head)
+  if (reply) return { reply: { ...reply, headers: { ...reply.headers, ...journeyHeaders(report.attempts) } } }
+  throw exhausted(final ? [final.failure] : failures, report.attempts)
+}
+
+async function tryTarget(
+  { exchange, call, format, context, report, client }: Run,
+  target: RouteTarget,
+): Promise<AttemptResult> {
+  const startedAt = context.clock.now()
+  const result = await open().catch(
+    (thrown: unknown): AttemptResult => ({ kind: 'failure', failure: failureOfError(thrown) }),
+  )
+  if (client.gone) {
+    report.attempted(target, startedAt, { outcome: 'cancelled', status: 499 })
+    throw gatewayError('CLIENT_CLOSED_REQUEST')
+  }
+  if (result.kind === 'failure') {
+    const { class: outcome, status, message } = result.failure
+    report.attempted(target, startedAt, { outcome, status, message })
+  } else report.attempted(target, startedAt, { outcome: 'answered', status: result.head.status })
+  return result
+
+  async function open() {
+    const apiKey = await context.apiKeyOf(target.connection)
+    const ask = {
+      path: call.endpoint.upstreamPath,
+      query: upstreamQuery(exchange.query),
+      headers: requestHeaders(exchange, format.defaultHeaders),
+      body: call.bodyFor(target.model),
+    }
+    const attempt = startAttempt(upstreamCall(target, apiKey, ask), { format, stream: call.stream }, context)
+    client.follows(attempt)
+    return attempt.result
+  }
+}
+
+function toReply(
+  answer: Answer,
+  { target, format, report, client }: { target: RouteTarget; format: Format } & Pick<Run, 'report' | 'client'>,
+): Reply {
+  const headers = { ...replyHeaders(answer.head), ...journeyHeaders(report.attempts) }
+  const { status } = answer.head
+  if (answer.kind === 'whole') {
+    client.stopWatching()
+    report.ended(status, target, answer.usage)
+    return { status, headers, body: answer.bytes }
+  }
+  const body = relayStream(answer.body, answer.committed, {
+    format,
+    onEnd({ usage, error, cancelled }) {
+      client.stopWatching()
+      report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)
+    },
+  })
+  client.follows(body)
+  return { status, headers: { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers }, body }
+}
+
+/** Of a client's query only what has a meaning to providers goes on. */
+const upstreamQuery = (query: string) => (/[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')
+
+function servedFormat({ format }: Endpoint): Format {
+  const served = formatOf(format)
+  if (!served) throw gatewayError('NOT_FOUND', { message: `The format "${format}" is not served.` })
+  return served
+}
+
+interface Client {
+  readonly gone: boolean
+  /** What must end when the client leaves: the attempt under way, then the stream that it brought. */
+  follows(work: Pick<Attempt, 'cancel'>): void
+  stopWatching(): void
+}
+
+/** The client's leaving, or the end of the gateway itself, reaches whatever is under way for it at once. */
+function watchClient(exchange: Exchange, inFlight: InFlight): Client {
+  let gone = false
+  let work: Pick<Attempt, 'cancel'> | undefined
+  const cancel = (reason: unknown) => {
+    gone = true
+    work?.cancel(reason)
+  }
+  const done = inFlight.add({ cancel })
+  const stopListening = exchange.onAbort(() => cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
+  return {
+    get gone() {
+      return gone
+    },
+    follows(next) {
+      work = next
+      if (gone) next.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
+    },
+    stopWatching() {
+      stopListening()
+      done()
+    },
+  }
+}
