@@ -1,0 +1,131 @@
+import { gatewayError } from './errors.ts'
+import { elsewhereReply } from './http/elsewhere.ts'
+import { exchangeOf, type FetchContext, responseOf } from './http/fetch-bridge.ts'
+import { createManagementGuard } from './http/management-guard.ts'
+import { managementRoutes } from './http/management-routes.ts'
+import { modelRoutes } from './http/model-routes.ts'
+import { modelsRoutes } from './http/models-routes.ts'
+import { areaOf, below, normaliseBasePath } from './http/paths.ts'
+import { createSurface } from './http/surface.ts'
+import { createBackground, createInFlight } from './lib/background.ts'
+import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
+import { isObject } from './lib/json.ts'
+import { createListing } from './listing/listing.ts'
+import { createManagement, type Management } from './management/management.ts'
+import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
+import { createObserver } from './pipeline/observer.ts'
+import { runModelRequest } from './pipeline/run.ts'
+import { platformClock, silentLogger } from './platform.ts'
+import { defaultCatalog } from './providers/catalog.ts'
+import { createRetryBudget } from './routing/retry-budget.ts'
+import { createRotation } from './routing/rotation.ts'
+import { createModelRouter } from './routing/router.ts'
+import { createCredentials } from './store/credentials.ts'
+import { createStore } from './store/store.ts'
+
+/** A gateway: a request handler that can also be mounted, managed and closed. */
+export interface Gateway {
+  (request: Request, ...platform: unknown[]): Promise<Response>
+  /** Always answers and never rejects. Safe to detach; the gateway itself under another name. */
+  readonly fetch: Gateway
+  /** `undefined` when the path is not the gateway's, so that the host keeps its own 404. */
+  handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
+  /** Is the path of this request or URL the gateway's? */
+  matches(request: Request | URL | string): boolean
+  /** The management operations in process; they return what the HTTP API sends and throw what it answers. */
+  readonly api: Management
+  /** New requests get 503; those under way have `graceMs` (default 10,000) to finish. Settles background work. */
+  close(options?: { graceMs?: number }): Promise<void>
+  readonly basePath: string
+  /** The door for mounts: an exchange in, a reply out, no Fetch objects between. `undefined` when the path is not the gateway's. */
+  exchange(exchange: Exchange): Promise<Reply | undefined>
+  /** What `fetch` answers when `exchange` has nothing to say. */
+  elsewhere(exchange: Exchange): Reply
+}
+
+/** Makes a gateway. Throws a TypeError on options that cannot work; nothing is read or called before the first request. */
+export function createGateway(options: GatewayOptions): Gateway {
+  checkOptions(options)
+  const { storage, catalog = defaultCatalog, clock = platformClock } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const logger = options.logger === false ? silentLogger : (options.logger ?? console)
+  const basePath = normaliseBasePath(options.basePath)
+  const background = createBackground((error) => observer.onError(error))
+  const observer = createObserver(options.hooks ?? {}, logger, background)
+  const inFlight = createInFlight()
+  let closed = false
+
+  const store = createStore({ storage, clock, logger, secret: options.secret, maxAgeMs: limits.storeMaxAgeMs })
+  const rotation = createRotation()
+  const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? fetch
+  const listing = createListing({
+    store,
+    catalog,
+    clock,
+    onError: observer.onError,
+    lookupTimeoutMs: limits.lookupTimeoutMs,
+  })
+  const api = createManagement({ store, catalog, clock, rotation })
+  const pipeline = {
+    routes: createModelRouter({ store, catalog, rotation }),
+    apiKeyOf: createCredentials(store),
+    clock,
+    catalog,
+    limits,
+    retryBudget: createRetryBudget(clock),
+    inFlight,
+    observer,
+  }
+
+  const surface = createSurface({
+    basePath,
+    store,
+    modelRoutes: [
+      ...modelsRoutes(listing, { upstream, onError: observer.onError }),
+      ...modelRoutes(({ exchange, key }, endpoint) =>
+        runModelRequest(exchange, endpoint, { context: { ...pipeline, fetch: upstream(exchange) }, key }),
+      ),
+    ],
+    managementRoutes: managementRoutes(api, { maxBodyBytes: limits.maxManagementBodyBytes }),
+    guardManagement: createManagementGuard(options.management, { onError: observer.onError }),
+    isClosed: () => closed,
+    onError: observer.onError,
+  })
+
+  async function answer(request: Request, platform: unknown[]): Promise<Response | undefined> {
+    const reply = await surface(exchangeOf(request, contextOf(platform)))
+    return reply && responseOf(reply)
+  }
+
+  async function gateway(request: Request, ...platform: unknown[]): Promise<Response> {
+    return (await answer(request, platform)) ?? responseOf(elsewhereReply(exchangeOf(request), basePath))
+  }
+
+  const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
+    fetch: gateway,
+    handle: (request, ...platform) => answer(request, platform),
+    matches: (request) => matches(basePath, request),
+    api,
+    basePath,
+    exchange: surface,
+    elsewhere: (exchange) => elsewhereReply(exchange, basePath),
+    async close({ graceMs = 10_000 } = {}) {
+      closed = true
+      await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
+      await background.settled()
+      store.close()
+    },
+  }
+  return Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
+}
+
+function matches(basePath: string, request: Request | URL | string): boolean {
+  const url = typeof request === 'object' && 'url' in request ? request.url : request
+  const path = below(basePath, new URL(url, 'http://gateway').pathname)
+  return path !== undefined && areaOf(path) !== undefined
+}
+
+/** The argument by which a platform offers `waitUntil`: Workers pass it third, other runtimes not at all. */
+function contextOf(platform: unknown[]): FetchContext | undefined {
+  return platform.find((part): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function')
+}

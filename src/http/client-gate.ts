@@ -1,0 +1,37 @@
+import { gatewayError } from '../errors.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { Store } from '../store/store.ts'
+
+/**
+ * The key of a model client. A paused key is refused whether or not keys are required; a missing or unknown one only when they are.
+ * Throws `KEY_MISSING`, `KEY_UNKNOWN`, `KEY_PAUSED`, or `STORAGE_FAILED` when it cannot be told: the gate then stays shut.
+ */
+export async function authenticateClient(
+  exchange: Exchange,
+  { settings, keyring }: Pick<Store, 'settings' | 'keyring'>,
+): Promise<PresentedKey | undefined> {
+  const credentials = presentedCredentials(exchange)
+  const { requireApiKey } = await settings.read()
+  for (const credential of credentials) {
+    const key = await keyring.find(credential)
+    if (key?.isActive === false) throw gatewayError('KEY_PAUSED')
+    if (key) return key
+  }
+  if (!requireApiKey) return undefined
+  throw gatewayError(credentials.length > 0 ? 'KEY_UNKNOWN' : 'KEY_MISSING', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
+
+/** The credentials of a request, each once; a host may need `Authorization` for its own users, so the others count too. */
+function presentedCredentials(exchange: Exchange): string[] {
+  const credentials: string[] = []
+  const [, bearer] = /^Bearer +(\S+) *$/i.exec(exchange.header('authorization') ?? '') ?? []
+  if (bearer !== undefined) credentials.push(bearer)
+  for (const name of ['x-api-key', 'x-goog-api-key', 'api-key']) {
+    const value = exchange.header(name)?.trim()
+    if (value && !credentials.includes(value)) credentials.push(value)
+  }
+  return credentials
+}

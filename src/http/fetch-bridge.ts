@@ -1,0 +1,71 @@
+import { gatewayError } from '../errors.ts'
+import { readAll, streamOf } from '../lib/bytes.ts'
+import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
+
+/** What some platforms hand over beside the request: Workers' execution context. */
+export interface FetchContext {
+  waitUntil?(work: Promise<unknown>): void
+}
+
+/** A Fetch request as an exchange. */
+export function exchangeOf(request: Request, context?: FetchContext): Exchange {
+  const { pathname, search } = new URL(request.url)
+  const exchange: Exchange = {
+    method: request.method,
+    path: pathname,
+    query: search,
+    header: (name) => request.headers.get(name) ?? undefined,
+    body: (maxBytes) => readBody(request, maxBytes),
+    onAbort: (listener) => whenAborted(request.signal, listener),
+    toRequest: () =>
+      new Request(request.url, { method: request.method, headers: request.headers, signal: request.signal }),
+  }
+  const waitUntil = context?.waitUntil?.bind(context)
+  return waitUntil ? { ...exchange, waitUntil } : exchange
+}
+
+/** A reply as a Fetch response. */
+export function responseOf({ status, headers, body }: Reply): Response {
+  const init = { status, headers }
+  if (body === undefined) return new Response(null, init)
+  return new Response(isByteStream(body) ? readableOf(body) : (body as BodyInit), init) // the bytes are not shared memory
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
+  if (request.bodyUsed)
+    throw gatewayError('INTERNAL', {
+      cause: new TypeError('The body of the request was read before the gateway got it.'),
+    })
+  try {
+    return await readAll(streamOf(request.body), maxBytes, tooLarge)
+  } catch (error) {
+    throw request.signal.aborted ? gatewayError('CLIENT_CLOSED_REQUEST', { cause: error }) : error
+  }
+}
+
+function whenAborted(signal: AbortSignal, listener: () => void): () => void {
+  if (signal.aborted) {
+    listener()
+    return () => {}
+  }
+  signal.addEventListener('abort', listener, { once: true })
+  return () => signal.removeEventListener('abort', listener)
+}
+
+/** Pulled one chunk at a time: nothing is read ahead of the client. */
+function readableOf(stream: ByteStream): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const chunk = await stream.next()
+        if (chunk) controller.enqueue(chunk)
+        else controller.close()
+      },
+      cancel: (reason) => stream.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,43 @@
+import type { Exchange } from '../lib/exchange.ts'
+import type { WireFormat } from '../types.ts'
+
+/** The parts of the path space that belong to the gateway, each with its own guard. */
+export type Area = 'models' | 'management'
+
+const areas: Record<string, Area> = { v1: 'models', v1beta: 'models', api: 'management' }
+
+/** `''`, or a path that starts with a slash and does not end with one. Throws a TypeError on anything that is no path. */
+export function normaliseBasePath(basePath: string | undefined): string {
+  const trimmed = (basePath ?? '').replace(/\/+$/, '')
+  if (trimmed !== '' && !/^(\/[\w.~-]+)+$/.test(trimmed)) {
+    throw new TypeError(`basePath must look like "/ai", got ${JSON.stringify(basePath)}`)
+  }
+  return trimmed
+}
+
+/** The path below the base path, or `undefined` when it lies elsewhere. */
+export function below(basePath: string, path: string): string | undefined {
+  if (basePath === '') return path
+  if (!path.startsWith(basePath)) return undefined
+  const rest = path.slice(basePath.length)
+  return rest === '' ? '/' : rest.startsWith('/') ? rest : undefined
+}
+
+/** Which area a path below the base path belongs to: all of `/v1`, `/v1beta` and `/api`, whether a route is served there or not. */
+export function areaOf(path: string): Area | undefined {
+  const end = path.indexOf('/', 1)
+  const first = path.slice(1, end === -1 ? path.length : end)
+  return path.startsWith('/') && Object.hasOwn(areas, first) ? areas[first] : undefined
+}
+
+/** The format in which a caller under `/v1` reads errors: by the path, and where all vendors' clients share it by their headers. */
+export function callerFormat(path: string, exchange: Exchange): WireFormat {
+  if (path.startsWith('/v1/messages')) return 'anthropic-messages'
+  if (path.startsWith('/v1beta/') || /:\w+$/.test(path)) return 'gemini'
+  if (path === '/v1/models' || path.startsWith('/v1/models/')) {
+    if (exchange.header('x-goog-api-key') !== undefined || exchange.header('x-goog-api-client') !== undefined)
+      return 'gemini'
+    if (exchange.header('anthropic-version') !== undefined) return 'anthropic-messages'
+  }
+  return path.startsWith('/v1/responses') ? 'openai-responses' : 'openai-chat'
+}

@@ -1,0 +1,60 @@
+import { type IRequest, Router } from 'itty-router'
+import { gatewayError } from '../errors.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { Method, Route } from './route.ts'
+
+type Handler = (request: IRequest, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
+
+/** Runs the route of a path below the base path. Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
+export type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
+
+/** A route table as one function; the first route that fits wins. */
+export function createRouter(routes: readonly Route[]): Dispatch {
+  const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
+  const methodsByPath = new Map<string, Set<Method>>()
+  for (const { method, path, run } of routes) {
+    const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
+    router[lowerCase[method]](path, handler)
+    methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
+  }
+  const allowed = Router<IRequest, [], Set<Method>>()
+  for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
+
+  return async (path, exchange, key) => {
+    const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+    const url = `http://gateway${path}`
+    const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
+    if (reply) return exchange.method === 'HEAD' ? withoutBody(reply) : reply
+    const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
+    if (!methods) throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.` })
+    const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
+    if (method === 'OPTIONS') return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
+    throw gatewayError('METHOD_NOT_ALLOWED', {
+      message: `${exchange.method} is not allowed here; allowed: ${allow}.`,
+      headers: { allow },
+    })
+  }
+}
+
+const lowerCase = {
+  GET: 'get',
+  POST: 'post',
+  PUT: 'put',
+  PATCH: 'patch',
+  DELETE: 'delete',
+  OPTIONS: 'options',
+} as const
+
+function decodeParams(params: Record<string, string>): Record<string, string> {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]))
+  } catch {
+    throw gatewayError('INVALID_REQUEST', { message: 'The path is not properly percent-encoded.' })
+  }
+}
+
+function withoutBody({ status, headers, body }: Reply): Reply {
+  if (typeof body === 'object' && 'next' in body) body.cancel()
+  return { status, headers }
+}

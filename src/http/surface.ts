@@ -1,0 +1,64 @@
+import { gatewayError } from '../errors.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { Store } from '../store/store.ts'
+import { authenticateClient } from './client-gate.ts'
+import { managementErrorReply } from './management-error.ts'
+import { modelsErrorReply } from './models-error.ts'
+import { areaOf, below } from './paths.ts'
+import type { Route } from './route.ts'
+import { createRouter } from './router.ts'
+
+export interface SurfaceOptions {
+  basePath: string
+  store: Pick<Store, 'settings' | 'keyring'>
+  /** Routes under `/v1` and `/v1beta`. */
+  modelRoutes: readonly Route[]
+  /** Routes under `/api`. */
+  managementRoutes: readonly Route[]
+  /** Throws unless the request may manage the gateway. */
+  guardManagement(exchange: Exchange): Promise<void>
+  isClosed(): boolean
+  onError(error: unknown): void
+}
+
+/** The HTTP surface: `undefined` for a path that is not the gateway's, otherwise a reply. Never rejects. */
+export type Surface = (exchange: Exchange) => Promise<Reply | undefined>
+
+/**
+ * One choke point: a request is authorised by the area that its path lies in before any route is looked for, so that nothing under the
+ * mount can be forgotten (security.md, rule 2). Only `OPTIONS` under `/v1` needs no key (design.md, Client keys).
+ */
+export function createSurface(options: SurfaceOptions): Surface {
+  const { basePath, store, onError } = options
+  const models = createRouter(options.modelRoutes)
+  const management = createRouter(options.managementRoutes)
+
+  async function serveModels(path: string, exchange: Exchange): Promise<Reply> {
+    try {
+      if (options.isClosed()) throw gatewayError('CLOSED')
+      const key = exchange.method === 'OPTIONS' ? undefined : await authenticateClient(exchange, store)
+      return await models(path, exchange, key)
+    } catch (error) {
+      return modelsErrorReply(error, { path, exchange }, onError)
+    }
+  }
+
+  async function serveManagement(path: string, exchange: Exchange): Promise<Reply> {
+    try {
+      if (options.isClosed()) throw gatewayError('CLOSED')
+      await options.guardManagement(exchange)
+      return await management(path, exchange)
+    } catch (error) {
+      return managementErrorReply(error, onError)
+    }
+  }
+
+  return async (exchange) => {
+    const path = below(basePath, exchange.path)
+    if (path === undefined) return undefined
+    const area = areaOf(path)
+    if (area === 'models') return serveModels(path, exchange)
+    if (area === 'management') return serveManagement(path, exchange)
+    return undefined
+  }
+}

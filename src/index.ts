@@ -1,0 +1,20 @@
+export { type ErrorCode, type GatewayError, isGatewayError } from './errors.ts'
+export { createGateway, type Gateway } from './gateway.ts'
+export type { ManagementOptions } from './http/management-guard.ts'
+export type {
+  ByteStream,
+  Exchange,
+  PendingAnswer,
+  Reply,
+  UpstreamAnswer,
+  UpstreamCall,
+  UpstreamFetch,
+} from './lib/exchange.ts'
+export type { Management } from './management/management.ts'
+export type { GatewayOptions, Limits } from './options.ts'
+export type { RequestRecord } from './pipeline/context.ts'
+export type { AttemptRecord } from './pipeline/journey.ts'
+export type { Hooks } from './pipeline/observer.ts'
+export type { Secret } from './store/vault.ts'
+export type * from './types.ts'
+export type { UsageRecord } from './usage/record.ts'
