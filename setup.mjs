@@ -43,7 +43,7 @@ async function test(args) {
 async function check() {
   await install(root)
   const projects = ['tsconfig.json', 'tsconfig.node.json', 'tsconfig.test.json']
-  const runs = [['node_modules/@biomejs/biome/bin/biome', 'check']]
+  const runs = [['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--max-diagnostics=200']]
   for (const project of projects) runs.push(['node_modules/tsc7/bin/tsc', '--noEmit', '-p', project])
   let failures = 0
   for (const args of runs) failures += (await run(node, args)).code === 0 ? 0 : 1

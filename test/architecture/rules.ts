@@ -7,7 +7,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/sync/'],
   ['src/pipeline/', 'src/management/'],
   ['src/http/'],
-  ['src/index.ts', 'src/gateway.ts', 'src/cloud/', 'src/cli/', 'src/dashboard/'],
+  ['src/index.ts', 'src/gateway.ts', 'src/options.ts', 'src/platform.ts', 'src/cloud/', 'src/cli/', 'src/dashboard/'],
 ]
 const TOP = FLOORS.length - 1
 
@@ -26,8 +26,9 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 
-/** What only the composition may take from the platform; everybody else is given it. */
+/** What only the defaults of the composition may take from the platform; everybody else is given it. */
 const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch)$/
+const DEFAULTS = /^src\/(?:gateway|platform)\.ts$/
 /** What a runtime other than Node lacks, or what belongs to whoever embeds the library. */
 const HOST = /^(?:Buffer|process|console)(?:\.|$)/
 
@@ -94,7 +95,7 @@ function* platformViolations({ path, ambients }: Source): Generator<string> {
   if (!path.startsWith('src/') || path.startsWith('src/cli/')) return
   for (const { name, line } of ambients) {
     if (HOST.test(name)) yield `${path}:${line} uses ${name}`
-    if (PLATFORM.test(name) && path !== 'src/gateway.ts') yield `${path}:${line} uses ${name} and is not given it`
+    if (PLATFORM.test(name) && !DEFAULTS.test(path)) yield `${path}:${line} uses ${name} and is not given it`
   }
 }
 

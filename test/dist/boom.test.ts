@@ -1,0 +1,65 @@
+import { runInNewContext } from 'node:vm'
+import * as original from '@hapi/boom'
+import { build } from 'esbuild'
+import { portableBoom } from '../../tsup.config.ts'
+import { assert, suite } from '../support/suite.ts'
+
+type Boom = typeof original
+const test = suite('boom as it is bundled', { boom: original as Boom })
+
+test.before(async (context) => {
+  const { outputFiles } = await build({
+    stdin: { contents: "export * from '@hapi/boom'", resolveDir: import.meta.dirname },
+    bundle: true,
+    format: 'iife',
+    globalName: 'boom',
+    platform: 'neutral',
+    mainFields: ['main'],
+    write: false,
+    plugins: [portableBoom],
+  })
+  // A realm with the language alone: no Buffer, no structuredClone, and no captureStackTrace as in other engines.
+  context.boom = runInNewContext(`delete Error.captureStackTrace; ${outputFiles[0]?.text}; boom`)
+})
+
+const same: Record<string, (boom: Boom) => original.Boom> = {
+  'an error of a status': (boom) => new boom.Boom('full', { statusCode: 507, data: { left: 0 } }),
+  'a bad request': (boom) => boom.badRequest('no name', { field: 'name' }),
+  'a challenge': (boom) => boom.unauthorized('who "is" it', 'Bearer', { realm: 'a\\b' }),
+  'an error without a message': (boom) => boom.notFound(),
+  'an internal error, its message hidden': (boom) => boom.internal('a secret'),
+  'a method that is not allowed': (boom) => boom.methodNotAllowed('no', null, ['GET', 'HEAD']),
+}
+
+for (const [name, make] of Object.entries(same)) {
+  test(`makes ${name} as the original does`, ({ boom }) => {
+    const [ours, theirs] = [make(boom), make(original)]
+    assert.equal(plain(ours.output), plain(theirs.output))
+    assert.is(ours.message, theirs.message)
+    assert.equal(plain(ours.data), plain(theirs.data))
+    assert.is(ours.isServer, theirs.isServer)
+    assert.ok(boom.isBoom(ours))
+  })
+}
+
+test('copies an error that it is made of and leaves that one alone', ({ boom }) => {
+  const RealmError = Object.getPrototypeOf(boom.Boom) as ErrorConstructor
+  const cause = new RealmError('broken')
+  const made = new boom.Boom(cause, { statusCode: 502 })
+  assert.is(made.output.statusCode, 502)
+  assert.is(made.message, 'broken')
+  assert.is(made.stack, cause.stack)
+  assert.not('isBoom' in cause)
+})
+
+test('refuses what the original refuses', ({ boom }) => {
+  for (const each of [boom, original]) {
+    assert.throws(() => new each.Boom('fine', { statusCode: 200 }), /First argument must be a number \(400\+\): 200/)
+    assert.throws(() => each.unauthorized('no', 'Bearer', { realm: 'a\nb' }), /Bad attribute value/)
+  }
+})
+
+/** Without the prototypes of the realm that it is from. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null))
+}

@@ -1,0 +1,70 @@
+import { statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { entries } from '../../tsup.config.ts'
+import { assert, suite } from '../support/suite.ts'
+import { built, manifest, missing, needAllEntries, readBuilt, root } from './built.ts'
+
+/** Who mounts under `node:http` has its types; undici is a dependency. */
+const typePackages: Record<string, string[]> = { node: ['node:http', 'undici'], express: ['node:http'] }
+
+const test = suite('exports and built files')
+
+test('name the same entries', () => {
+  const expected = Object.keys(entries)
+    .filter((name) => name !== 'cli')
+    .map((name) => {
+      const subpath = name === 'index' ? '.' : `./${name}`
+      return [subpath, { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` }] as const
+    })
+  assert.equal(manifest.exports, { ...Object.fromEntries(expected), './package.json': './package.json' })
+  assert.equal(manifest.bin, { [manifest.name]: 'dist/cli.js' })
+})
+
+test('put the types first', () => {
+  for (const [subpath, target] of Object.entries(manifest.exports)) {
+    if (typeof target === 'object') assert.is(Object.keys(target)[0], 'types', subpath)
+  }
+})
+
+test('hold each entry, its types and nothing else but shared chunks', () => {
+  const present = Object.keys(entries).filter((name) => !missing.includes(name))
+  const scripts = built('.js').filter((name) => !/-[0-9A-Z]{8}\.js$/.test(name))
+  assert.equal(scripts.sort(), present.map((name) => `${name}.js`).sort())
+  const types = new Set(built('.d.ts'))
+  for (const name of present) assert.is(types.has(`${name}.d.ts`), name !== 'cli', `types of ${name}`)
+})
+
+test('need no package of a runtime for their types', () => {
+  for (const name of Object.keys(entries).filter((entry) => entry !== 'cli' && !missing.includes(entry))) {
+    const { packages, text } = readTypes(`${name}.d.ts`)
+    const strange = packages.filter((each) => !typePackages[name]?.includes(each))
+    assert.equal(strange, [], `${name} imports packages`)
+    assert.not.match(text, /reference types=|\bBuffer\b|\bNodeJS\./, name)
+  }
+})
+
+test('start the command line with a line for the shell, ready to run', () => {
+  needAllEntries()
+  assert.match(readBuilt('cli.js'), /^#!\/usr\/bin\/env node\n/)
+  assert.ok(statSync(`${root}dist/cli.js`).mode & 0o100, 'not executable')
+})
+
+test('have a source each', () => {
+  needAllEntries()
+})
+
+/** The types of an entry with all that they import, and the packages among that. */
+function readTypes(name: string): { packages: string[]; text: string } {
+  const texts = new Map<string, string>()
+  const packages = new Set<string>()
+  const read = (path: string) => {
+    if (texts.has(path)) return
+    texts.set(path, readBuilt(path))
+    for (const [, from = ''] of readBuilt(path).matchAll(/(?:from|import\(|import) ?['"]([^'"]+)['"]/g)) {
+      if (from.startsWith('.')) read(join(dirname(path), from.replace(/\.js$/, '.d.ts')))
+      else packages.add(from)
+    }
+  }
+  read(name)
+  return { packages: [...packages].sort(), text: [...texts.values()].join('\n') }
+}

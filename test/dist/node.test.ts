@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { assert, suite } from '../support/suite.ts'
+import { manifest, missing, needAllEntries, root } from './built.ts'
+
+const execute = promisify(execFile)
+const test = suite("the build on the machine's own Node", { node: '' })
+
+test.before(async (context) => {
+  context.node = ownNode()
+  const { stdout } = await execute(context.node, ['--version'])
+  if (!stdout.startsWith('v20.')) console.log(`  this machine's own Node is ${stdout.trim()}, not 20`)
+})
+
+for (const subpath of Object.keys(manifest.exports)) {
+  const name = subpath === '.' ? 'index' : subpath.slice(2)
+  if (name === 'package.json' || missing.includes(name)) continue
+  test(`imports ${join(manifest.name, subpath)} without a word`, async ({ node }) => {
+    assert.equal(await run(node, `await import('${join(manifest.name, subpath)}')`), { stdout: '', stderr: '' })
+  })
+}
+
+test('answers a request', async ({ node }) => {
+  needAllEntries()
+  const { stdout } = await run(
+    node,
+    `const { createGateway } = await import('signalbox')
+     const { memoryStorage } = await import('signalbox/storage/memory')
+     const gateway = createGateway({ storage: memoryStorage() })
+     const response = await gateway.fetch(new Request('http://localhost/v1/models'))
+     console.log(response.status, typeof (await response.json()))
+     await gateway.close()`,
+  )
+  assert.is(stdout, '200 object\n')
+})
+
+test('runs the command line', async ({ node }) => {
+  needAllEntries()
+  const { stdout } = await execute(node, ['dist/cli.js', '--help'], { cwd: root })
+  assert.match(stdout, /signalbox/i)
+})
+
+function run(node: string, script: string): Promise<{ stdout: string; stderr: string }> {
+  return execute(node, ['--input-type=module', '--eval', script], { cwd: root })
+}
+
+/** The first node on the path that no package brought. */
+function ownNode(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
+  const found = folders.map((folder) => join(folder, 'node')).find(isExecutable)
+  if (!found) throw new Error('this machine has no Node of its own on the path')
+  return found
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

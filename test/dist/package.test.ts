@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { assert, suite } from '../support/suite.ts'
+import { manifest, needAllEntries, root } from './built.ts'
+
+const execute = promisify(execFile)
+const test = suite('the package', { folder: '', tarball: '' })
+
+test.before({ timeoutMs: 60_000 }, async (context) => {
+  needAllEntries()
+  context.folder = await mkdtemp(join(tmpdir(), 'package-'))
+  await execute('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', context.folder], { cwd: root })
+  const [name] = await readdir(context.folder)
+  context.tarball = join(context.folder, name ?? 'nothing was packed')
+})
+
+test.after(async ({ folder }) => {
+  if (folder) await rm(folder, { recursive: true })
+})
+
+test('leaves publint nothing to say', async ({ tarball }) => {
+  const file = await readFile(tarball)
+  const contents = file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength)
+  const { messages, pkg = {} } = await publint({ pack: { tarball: contents }, strict: true })
+  assert.equal(
+    messages.map((message) => formatMessage(message, pkg, { color: false })),
+    [],
+  )
+})
+
+test('has types that resolve as its modules do', { timeoutMs: 60_000 }, async ({ tarball }) => {
+  const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+  const args = [
+    attw,
+    tarball,
+    '--profile',
+    'esm-only',
+    '--no-definitely-typed',
+    '--format',
+    'ascii',
+    '--no-color',
+    '--no-emoji',
+  ]
+  const { stdout } = await execute(process.execPath, args, { cwd: root }).catch((error) => {
+    throw new Error(String(error.stdout || error))
+  })
+  const modules = Object.values(manifest.exports).filter((target) => typeof target === 'object')
+  assert.is(stdout.match(/node16 \(from ESM\): OK \(ESM\)/g)?.length, modules.length, stdout)
+})
+
+test('holds the build, the licence and no source or test', async ({ tarball }) => {
+  const { stdout } = await execute('tar', ['-tzf', tarball])
+  const names = stdout
+    .trim()
+    .split('\n')
+    .map((name) => name.replace(/^package\//, ''))
+  const strange = names.filter((name) => !/^(?:dist\/|package\.json$|LICENSE$|[A-Z]+\.md$)/.test(name))
+  assert.equal(strange, [])
+  assert.ok(names.includes('LICENSE'))
+})
+
+test('runs no script of a dependency when it is installed', async () => {
+  const lock: { packages: Record<string, { dev?: boolean; hasInstallScript?: boolean }> } = JSON.parse(
+    await readFile(join(root, 'package-lock.json'), 'utf8'),
+  )
+  const runtime = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev)
+  for (const name of Object.keys(manifest.dependencies))
+    assert.ok(
+      runtime.some(([path]) => path === `node_modules/${name}`),
+      name,
+    )
+  assert.equal(
+    runtime.filter(([, { hasInstallScript }]) => hasInstallScript),
+    [],
+  )
+})

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { entries, portableBoom } from '../../tsup.config.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { missing, root } from './built.ts'
+
+/** What a page or a worker downloads: minified and gzipped, dependencies included. */
+const BUDGETS = { core: 40_000, catalog: 25_000 }
+
+const test = suite('sizes')
+
+test('keep the core within its budget, the data of the catalog apart', async () => {
+  const size = await measure('index', [withoutCatalog])
+  report('core', size)
+})
+
+test('keep the catalog within its budget', async () => {
+  report('catalog', await measure('catalog', []))
+})
+
+test('bundle the core for runtimes that are not Node', async () => {
+  if (missing.includes('index')) skip('entries without a source: index')
+  const code = await bundle({ entryPoints: [`${root}dist/index.js`], minify: false })
+  const strange = code.split('\n').filter((line) => /\bBuffer\b|['"]node:|\brequire\(|\bprocess\b\./.test(line))
+  assert.equal(strange, [])
+})
+
+function report(name: keyof typeof BUDGETS, size: number): void {
+  const budget = BUDGETS[name]
+  console.log(`  ${name}: ${(size / 1000).toFixed(1)} kB of ${budget / 1000} kB gzipped`)
+  assert.ok(size <= budget, `${name} has ${size} bytes gzipped, more than ${budget}`)
+}
+
+async function measure(name: string, plugins: Plugin[]): Promise<number> {
+  if (missing.includes(name)) skip(`entries without a source: ${name}`)
+  const source = entries[name] ?? ''
+  const code = await bundle({ entryPoints: [root + source], minify: true, plugins: [portableBoom, ...plugins] })
+  return gzipSync(code, { level: 9 }).byteLength
+}
+
+/** Everything in one module; a package that cannot be bundled is an error. */
+async function bundle(options: BuildOptions): Promise<string> {
+  const { outputFiles } = await build({
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['import', 'module'],
+    target: 'es2022',
+    write: false,
+    logLevel: 'silent',
+    ...options,
+  })
+  return outputFiles?.[0]?.text ?? ''
+}
+
+/** The same names with no data behind them. */
+const withoutCatalog: Plugin = {
+  name: 'without-catalog',
+  setup(build) {
+    build.onLoad({ filter: /src\/providers\/catalog\.ts$/ }, async ({ path }) => {
+      const names = [...(await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm)].map(
+        (match) => match[1],
+      )
+      return { contents: names.map((name) => `export const ${name} = {}`).join('\n') }
+    })
+  },
+}
