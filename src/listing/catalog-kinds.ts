@@ -7,15 +7,23 @@ import { inferKind, kindOf } from './kinds.ts'
  * itself suggests (spec.md, Listing rules 4). Of several entries with one id the first counts.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
-  const exact = new Map<string, Kind>()
-  const bare = new Map<string, Kind>()
-  for (const model of models) {
-    addFirst(exact, model.id, kindOf(model))
-    addFirst(bare, stripName(model.id, names), kindOf(model))
+  const bareId = (id: string) => stripName(id, names)
+  const exact = kindsById(models, (id) => id)
+  let bare: Map<string, Kind> | undefined // most providers never need it
+
+  function withoutName(id: string): Kind | undefined {
+    bare ??= kindsById(models, bareId)
+    return bare.get(id) ?? bare.get(bareId(id))
   }
-  return (id) => exact.get(id) ?? bare.get(id) ?? bare.get(stripName(id, names)) ?? inferKind(id)
+
+  return (id) => exact.get(id) ?? withoutName(id) ?? inferKind(id)
 }
 
-function addFirst(kinds: Map<string, Kind>, id: string, kind: Kind): void {
-  if (!kinds.has(id)) kinds.set(id, kind)
+function kindsById(models: readonly CatalogModel[], keyOf: (id: string) => string): Map<string, Kind> {
+  const kinds = new Map<string, Kind>()
+  for (const model of models) {
+    const key = keyOf(model.id)
+    if (!kinds.has(key)) kinds.set(key, kindOf(model))
+  }
+  return kinds
 }

@@ -12,7 +12,9 @@ export function toEntries(listed: Iterable<Listed>, created: number): ModelEntry
   const entries = new Map<string, ModelEntry>()
   for (const { id, owner, kind } of listed) {
     if (entries.has(id)) continue
-    entries.set(id, { id, object: 'model', created, owned_by: owner, ...(kind && { kind }) })
+    const entry: ModelEntry = { id, object: 'model', created, owned_by: owner }
+    if (kind) entry.kind = kind
+    entries.set(id, entry)
   }
   return [...entries.values()]
 }

@@ -1,0 +1,55 @@
+import type { Kind } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { ids, listWorld, type World } from './world.ts'
+
+const test = suite('listing rules 2 and 5: combos, and the first of an id')
+
+const kinds: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
+const combos: World['combos'] = [{ name: 'plain' }, ...kinds.map((kind) => ({ name: `for-${kind}`, kind }))]
+
+for (const kind of kinds) {
+  test(`for ${kind}: the combos of that kind${kind === 'llm' ? ', and those without one' : ''}`, async () => {
+    const expected = kind === 'llm' ? ['plain', 'for-llm'] : [`for-${kind}`]
+    assert.equal(await ids({ combos }, [kind]), expected)
+  })
+}
+
+test('several kinds at once keep the order of creation', async () => {
+  assert.equal(await ids({ combos }, ['webFetch', 'llm', 'image']), ['plain', 'for-llm', 'for-image', 'for-webFetch'])
+  assert.equal(await ids({ combos }, []), [])
+})
+
+test('combos are owned by `combo`; only those of the web carry their kind', async () => {
+  const shapes = (await listWorld({ combos }, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
+  assert.equal(shapes, [
+    ['plain', 'combo', undefined],
+    ['for-llm', 'combo', undefined],
+    ['for-image', 'combo', undefined],
+    ['for-tts', 'combo', undefined],
+    ['for-stt', 'combo', undefined],
+    ['for-embedding', 'combo', undefined],
+    ['for-imageToText', 'combo', undefined],
+    ['for-webSearch', 'combo', 'webSearch'],
+    ['for-webFetch', 'combo', 'webFetch'],
+  ])
+  const [plain] = await listWorld({ combos }, ['llm'])
+  assert.equal(Object.keys(plain ?? {}), ['id', 'object', 'created', 'owned_by'])
+})
+
+test('combos come before models, on both paths', async () => {
+  const world: World = { combos: [{ name: 'team' }], catalog: { acme: { models: [{ id: 'one' }] } } }
+  assert.equal(await ids(world), ['team', 'acme/one'])
+  assert.equal(await ids({ ...world, connections: [{ provider: 'acme' }] }), ['team', 'acme/one'])
+})
+
+test('of several entries with one id the first wins', async () => {
+  const world: World = {
+    combos: [{ name: 'acme/one' }],
+    catalog: {
+      acme: { models: [{ id: 'one' }, { id: 'two' }, { id: 'two' }] },
+      other: { alias: 'acme', models: [{ id: 'two' }, { id: 'three' }] },
+    },
+  }
+  const owners = (await listWorld(world, ['llm'])).map(({ id, owned_by }) => `${id} of ${owned_by}`)
+  assert.equal(owners, ['acme/one of combo', 'acme/two of acme', 'acme/three of acme'])
+})

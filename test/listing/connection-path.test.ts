@@ -1,0 +1,217 @@
+import type { Catalog, ProviderSpecificData } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { ids, listWorld, type World } from './world.ts'
+
+const test = suite('listing rule 4: with connections')
+
+const catalog: World['catalog'] = {
+  acme: { alias: 'ac', catalogAlias: 'filed', models: [{ id: 'one' }, { id: 'two' }] },
+  zeta: { models: [{ id: 'z' }] },
+}
+const acme = (providerSpecificData: ProviderSpecificData = {}) => ({ provider: 'acme', providerSpecificData })
+const enabled = (...enabledModels: unknown[]) => acme({ enabledModels: enabledModels as string[] }) // as others may have written them
+
+test('only providers with an active connection are listed', async () => {
+  assert.equal(await ids({ catalog, connections: [{ provider: 'zeta' }] }), ['zeta/z'])
+  assert.equal(await ids({ catalog, connections: [{ provider: 'zeta' }, { provider: 'acme', isActive: false }] }), [
+    'zeta/z',
+  ])
+})
+
+test('providers follow each other by their first connection: priority, absent last, then age', async () => {
+  const at = (day: number) => ({ createdAt: `2026-01-0${day}T00:00:00Z` })
+  const order = (...connections: NonNullable<World['connections']>) => ids({ catalog, connections })
+  assert.equal(await order({ provider: 'zeta' }, acme()), ['zeta/z', 'ac/one', 'ac/two'])
+  assert.equal(await order({ provider: 'zeta', ...at(2) }, { ...acme(), ...at(1) }), ['ac/one', 'ac/two', 'zeta/z'])
+  assert.equal(await order({ provider: 'zeta', ...at(1) }, { ...acme(), priority: 9, ...at(2) }), [
+    'ac/one',
+    'ac/two',
+    'zeta/z',
+  ])
+  assert.equal(await order({ provider: 'zeta', priority: 2 }, { ...acme(), priority: 1 }), [
+    'ac/one',
+    'ac/two',
+    'zeta/z',
+  ])
+})
+
+test('the first active connection of a provider speaks for it', async () => {
+  const connections = [
+    { ...acme({ prefix: 'inactive' }), isActive: false, priority: 0 },
+    { ...acme({ prefix: 'second' }), priority: 2 },
+    { ...acme({ prefix: 'first', enabledModels: ['mine'] }), priority: 1 },
+  ]
+  assert.equal(await ids({ catalog, connections }), ['first/mine'])
+})
+
+test('a provider whose service kinds do not meet the wanted ones is skipped', async () => {
+  const services: World['catalog'] = {
+    silent: { models: [{ id: 'picture', type: 'image' }] },
+    painter: { serviceKinds: ['image'], models: [{ id: 'picture', type: 'image' }, { id: 'chat' }] },
+  }
+  const connections = [{ provider: 'silent' }, { provider: 'painter' }, { provider: 'not-in-the-catalog' }]
+  assert.equal(await ids({ catalog: services, connections }, ['image']), ['painter/picture'])
+  assert.equal(await ids({ catalog: services, connections }, ['llm']), [])
+})
+
+for (const [what, connection, alias] of [
+  ['the prefix', acme({ prefix: 'mine' }), 'mine'],
+  ['the prefix, trimmed', acme({ prefix: '  mine ' }), 'mine'],
+  ['the configured alias when the prefix is empty', acme({ prefix: '' }), 'ac'],
+  ['the configured alias when the prefix is blank', acme({ prefix: '   ' }), 'ac'],
+  ['the configured alias when there is no prefix', acme(), 'ac'],
+] as const) {
+  test(`the output alias is ${what}`, async () => {
+    const entries = await listWorld({ catalog, connections: [connection] }, ['llm'])
+    assert.equal(
+      entries.map(({ id, owned_by }) => [id, owned_by]),
+      [
+        [`${alias}/one`, alias],
+        [`${alias}/two`, alias],
+      ],
+    )
+  })
+}
+
+test('the output alias is the catalog alias, else the provider id, when none is configured; trimmed', async () => {
+  const connections = [{ provider: 'acme' }]
+  assert.equal(await ids({ catalog: { acme: { catalogAlias: 'filed', models: [{ id: 'one' }] } }, connections }), [
+    'filed/one',
+  ])
+  assert.equal(await ids({ catalog: { acme: { models: [{ id: 'one' }] } }, connections }), ['acme/one'])
+  assert.equal(await ids({ catalog: { acme: { alias: ' ac ', models: [{ id: 'one' }] } }, connections }), ['ac/one'])
+})
+
+test('enabled models stand in for the catalog: strings that are not blank, each once, as they are', async () => {
+  const odd = enabled('b', '', 'a', '  ', null, 'b', 7, ' padded ', ['c'])
+  assert.equal(await ids({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
+})
+
+test('enabled models that are no list, or an empty one, leave it at the catalog', async () => {
+  for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
+    const connection = acme({ enabledModels: value as string[] }) // as others may have written it
+    assert.equal(await ids({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
+  }
+})
+
+test('enabled models that are all blank leave nothing', async () => {
+  assert.equal(await ids({ catalog, connections: [enabled('', '  ', null)] }), [])
+})
+
+test('base ids lose one leading name of the provider', async () => {
+  const connection = acme({
+    prefix: 'mine',
+    enabledModels: ['mine/a', 'filed/b', 'acme/c', 'ac/d', 'mine/mine/e', 'mine/acme/f', 'minea/g', 'x/mine/h'],
+  })
+  assert.equal(await ids({ catalog, connections: [connection] }), [
+    'mine/a',
+    'mine/b',
+    'mine/c',
+    'mine/ac/d', // the configured alias counts only where it is the output alias
+    'mine/mine/e',
+    'mine/acme/f',
+    'mine/minea/g',
+    'mine/x/mine/h',
+  ])
+})
+
+test('catalog ids lose it too, and ids that become the same are one', async () => {
+  const named: World['catalog'] = { acme: { models: [{ id: 'acme/one' }, { id: 'one' }, { id: 'two' }] } }
+  assert.equal(await ids({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
+})
+
+test('an id that is nothing but a name is dropped', async () => {
+  assert.equal(await ids({ catalog, connections: [enabled('ac/', 'acme/', 'filed/  ', 'acme')] }), ['ac/acme'])
+  assert.equal(await ids({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
+})
+
+test('custom models are added by any of the three names, keep their own prefix, and need no type but llm', async () => {
+  const customModels = [
+    { id: 'by-id', providerAlias: 'acme' },
+    { id: 'by-output', providerAlias: 'mine' },
+    { id: 'by-catalog', providerAlias: 'filed' },
+    { id: 'by-configured', providerAlias: 'ac' }, // not one of the three once there is a prefix
+    { id: 'elsewhere', providerAlias: 'zeta' },
+    { id: 'mine/kept', providerAlias: 'mine' },
+    { id: ' padded ', providerAlias: 'mine' },
+    { id: '  ', providerAlias: 'mine' },
+    { id: 'typed', providerAlias: 'mine', type: 'llm' as const },
+    { id: 'picture', providerAlias: 'mine', type: 'image' as const },
+  ]
+  assert.equal(await ids({ catalog, connections: [acme({ prefix: 'mine', enabledModels: ['base'] })], customModels }), [
+    'mine/base',
+    'mine/by-id',
+    'mine/by-output',
+    'mine/by-catalog',
+    'mine/mine/kept',
+    'mine/padded',
+    'mine/typed',
+  ])
+})
+
+test('alias-map values are added by any of the three names, which they lose', async () => {
+  const aliases = [
+    'acme/by-id',
+    'zeta/other',
+    'mine/by-output',
+    'filed/by-catalog',
+    'ac/by-configured',
+    'acme/acme/nested',
+    'acme',
+    'team',
+  ]
+  assert.equal(await ids({ catalog, connections: [acme({ prefix: 'mine', enabledModels: ['base'] })], aliases }), [
+    'mine/base',
+    'mine/by-id',
+    'mine/by-output',
+    'mine/by-catalog',
+    'mine/acme/nested',
+  ])
+})
+
+test('a name may hold slashes itself', async () => {
+  const connections = [{ provider: 'acme', providerSpecificData: { prefix: 'team/a', enabledModels: ['team/a/one'] } }]
+  assert.equal(await ids({ connections, aliases: ['team/a/two', 'team/b/three', 'team/a'] }), [
+    'team/a/one',
+    'team/a/two',
+  ])
+})
+
+test('base ids come first, then custom models, then aliases; what is the same is one', async () => {
+  const world: World = {
+    catalog,
+    connections: [acme()],
+    customModels: [
+      { id: 'custom', providerAlias: 'acme' },
+      { id: 'two', providerAlias: 'acme' },
+    ],
+    aliases: ['ac/custom', 'ac/aliased', 'ac/one'],
+  }
+  assert.equal(await ids(world), ['ac/one', 'ac/two', 'ac/custom', 'ac/aliased'])
+})
+
+test('one model of two providers under one prefix is listed once, by the first', async () => {
+  const connections = ['zeta', 'acme'].map((provider) => ({
+    provider,
+    providerSpecificData: { prefix: 'all', enabledModels: ['same', provider] },
+  }))
+  assert.equal(await ids({ catalog, connections }), ['all/same', 'all/zeta', 'all/acme'])
+})
+
+test('names that every object has are names like others', async () => {
+  const odd: Catalog = JSON.parse(
+    '{"__proto__":{"models":[{"id":"constructor"}]},"constructor":{"models":[{"id":"__proto__"}]}}',
+  )
+  const connections = ['__proto__', 'constructor', 'toString'].map((provider) => ({ provider }))
+  const customModels = [{ id: 'valueOf', providerAlias: '__proto__' }]
+  const aliases = ['constructor/hasOwnProperty', 'toString/x']
+  const expected = [
+    '__proto__/constructor',
+    '__proto__/valueOf',
+    'constructor/__proto__',
+    'constructor/hasOwnProperty',
+    'toString/x',
+  ]
+  assert.equal(await ids({ catalog: odd, connections, customModels, aliases }), expected)
+  assert.equal(await ids({ catalog: {}, connections: [{ provider: 'constructor' }] }), [])
+})

@@ -1,0 +1,128 @@
+import type { Kind } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { ids, listWorld, type World } from './world.ts'
+
+const test = suite('listing rule 4: kinds and services')
+
+const served: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
+
+/** The kind under which the one model of a world is listed. */
+async function kindOf(id: string, catalogModels: Array<{ id: string; type?: Kind }> = []): Promise<Kind[]> {
+  const world: World = {
+    catalog: { acme: { serviceKinds: served, models: catalogModels } },
+    connections: [{ provider: 'acme', providerSpecificData: { prefix: 'mine', enabledModels: [id] } }],
+  }
+  const found: Kind[] = []
+  for (const kind of served) if ((await ids(world, [kind])).length > 0) found.push(kind)
+  return found
+}
+
+for (const [id, kind] of [
+  ['text-embedding-3', 'embedding'],
+  ['EMBED', 'embedding'],
+  ['tts-1', 'tts'],
+  ['Speech-2', 'tts'],
+  ['gpt-audio', 'tts'],
+  ['my-voice', 'tts'],
+  ['gpt-image-1', 'image'],
+  ['Imagen-4', 'image'],
+  ['dall-e-3', 'image'],
+  ['DALLE3', 'image'],
+  ['flux-pro', 'image'],
+  ['sdxl-turbo', 'image'],
+  ['sd-3', 'image'],
+  ['usd-report', 'image'], // contains `sd-`
+  ['stable-diffusion-3', 'image'],
+  ['sd', 'llm'],
+  ['dall', 'llm'],
+  ['gpt-5', 'llm'],
+  ['whisper-1', 'llm'],
+  ['embed-voice-image', 'embedding'], // embedding before tts before image
+  ['voice-of-flux', 'tts'],
+] as const) {
+  test(`${id} is taken for ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
+}
+
+test('the kind that the catalog knows counts for more than the name', async () => {
+  assert.equal(await kindOf('dall-e-3', [{ id: 'dall-e-3' }]), ['llm'])
+  assert.equal(await kindOf('plain', [{ id: 'plain', type: 'imageToText' }]), ['imageToText'])
+  assert.equal(await kindOf('plain', [{ id: 'plain', type: 'stt' }]), ['stt'])
+})
+
+test('the catalog knows an id with or without one of the provider’s names in front', async () => {
+  for (const name of ['mine', 'acme']) {
+    assert.equal(await kindOf('plain', [{ id: `${name}/plain`, type: 'image' }]), ['image'])
+    assert.equal(await kindOf(`${name}/plain`, [{ id: 'plain', type: 'image' }]), ['image'])
+  }
+  assert.equal(await kindOf('plain', [{ id: 'other/plain', type: 'image' }]), ['llm'])
+  const both = [
+    { id: 'acme/plain', type: 'tts' as const },
+    { id: 'plain', type: 'image' as const },
+  ]
+  assert.equal(await kindOf('plain', both), ['image'], 'the id as it is goes first')
+})
+
+test('a custom model that keeps its prefix is known by the catalog as well', async () => {
+  const world: World = {
+    catalog: { acme: { models: [{ id: 'dall-e-chat' }] } },
+    connections: [{ provider: 'acme', providerSpecificData: { enabledModels: ['x'] } }],
+    customModels: [{ id: 'acme/dall-e-chat', providerAlias: 'acme' }],
+  }
+  assert.equal(await ids(world), ['acme/x', 'acme/acme/dall-e-chat'])
+})
+
+test('a type that nobody knows is listed nowhere', async () => {
+  assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog of a later day
+})
+
+test('custom models and aliases are sorted by their names like all others', async () => {
+  const world: World = {
+    catalog: { acme: { serviceKinds: served } },
+    connections: [{ provider: 'acme' }],
+    customModels: [{ id: 'my-tts', providerAlias: 'acme' }],
+    aliases: ['acme/flux', 'acme/chat'],
+  }
+  assert.equal(await ids(world, ['llm']), ['acme/chat'])
+  assert.equal(await ids(world, ['tts']), ['acme/my-tts'])
+  assert.equal(await ids(world, ['image']), ['acme/flux'])
+})
+
+const services: World['catalog'] = {
+  acme: {
+    alias: 'ac',
+    serviceKinds: ['tts', 'embedding', 'webSearch', 'webFetch'],
+    models: [{ id: 'tts-1', type: 'tts' }],
+    ttsConfig: { models: [{ id: 'alloy' }, { id: 'ac/kept' }, { id: 'tts-1' }] },
+    embeddingConfig: { models: [{ id: 'vectors' }] },
+    searchConfig: {},
+    fetchConfig: {},
+  },
+}
+const connected: World = { catalog: services, connections: [{ provider: 'acme' }] }
+
+test('voices and embedding models of the provider follow its ids, as they are', async () => {
+  assert.equal(await ids(connected, ['tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept'])
+  assert.equal(await ids(connected, ['embedding']), ['ac/vectors'])
+  assert.equal(await ids(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])
+})
+
+test('web search and web fetch are one entry each, and say which', async () => {
+  const shapes = async (kinds: Kind[]) =>
+    (await listWorld(connected, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
+  assert.equal(await shapes(['webSearch']), [['ac/search', 'ac', 'webSearch']])
+  assert.equal(await shapes(['webFetch']), [['ac/fetch', 'ac', 'webFetch']])
+  assert.equal(await shapes(['webFetch', 'webSearch']), [
+    ['ac/search', 'ac', 'webSearch'],
+    ['ac/fetch', 'ac', 'webFetch'],
+  ])
+})
+
+test('a provider without the service has no entry for it', async () => {
+  const world: World = { catalog: { acme: { serviceKinds: served } }, connections: [{ provider: 'acme' }] }
+  assert.equal(await ids(world, served), [])
+})
+
+test('services need the provider to serve the kind', async () => {
+  const world: World = { ...connected, catalog: { acme: { ...services?.acme, serviceKinds: ['llm'] } } }
+  assert.equal(await ids(world, ['tts', 'embedding', 'webSearch', 'webFetch']), [])
+})

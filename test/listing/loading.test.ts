@@ -1,0 +1,80 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { ids, listingOf, listWorld, type World } from './world.ts'
+
+const test = suite('listing rule 1: loading')
+
+const world: World = {
+  catalog: { acme: { models: [{ id: 'one' }] } },
+  connections: [{ provider: 'acme' }],
+  combos: [{ name: 'team' }],
+  customModels: [{ id: 'mine', providerAlias: 'acme' }],
+  aliases: ['acme/aliased'],
+}
+const noNetwork = () => Promise.reject(new TypeError('fetch failed'))
+const broken = {
+  all: () => Promise.reject(new Error('disk on fire')),
+}
+
+test('everything there', async () => {
+  assert.equal(await ids(world), ['team', 'acme/one', 'acme/mine', 'acme/aliased'])
+})
+
+for (const [collection, left] of [
+  ['connections', ['team', 'acme/one', 'acme/mine']], // the static path, which has no aliases
+  ['combos', ['acme/one', 'acme/mine', 'acme/aliased']],
+  ['customModels', ['team', 'acme/one', 'acme/aliased']],
+  ['aliases', ['team', 'acme/one', 'acme/mine']],
+] as const) {
+  test(`${collection} that cannot be loaded count as empty, and the host is told`, async () => {
+    const told: unknown[] = []
+    const store = { [collection]: broken }
+    assert.equal(await ids(world, ['llm'], { store, onError: (error) => told.push(error) }), left)
+    assert.equal(told.map(String), ['Error: disk on fire'])
+  })
+}
+
+test('nothing that can be loaded is an empty list', async () => {
+  const store = { connections: broken, combos: broken, customModels: broken, aliases: broken }
+  assert.equal(await ids({}, ['llm'], { store }), [])
+})
+
+test('a failure is not remembered: the next listing tries again', async () => {
+  let attempts = 0
+  const flaky = {
+    all: async () => {
+      attempts++
+      if (attempts === 1) throw new Error('disk on fire')
+      return []
+    },
+  }
+  const told: unknown[] = []
+  const listing = listingOf(world, { store: { combos: flaky }, onError: (error) => told.push(error) })
+  await listing.list(['llm'], noNetwork)
+  await listing.list(['llm'], noNetwork)
+  assert.is(attempts, 2)
+  assert.is(told.length, 1)
+})
+
+test('inactive connections are dropped, and only `false` is inactive', async () => {
+  const isActive = (value: unknown) => ({ provider: 'acme', isActive: value as boolean }) // as others may have written it
+  assert.equal(await ids({ ...world, combos: [], connections: [isActive(false)] }), ['acme/one', 'acme/mine'])
+  for (const value of [true, undefined, null, 0]) {
+    assert.equal(await ids({ ...world, combos: [], connections: [isActive(value)] }), [
+      'acme/one',
+      'acme/mine',
+      'acme/aliased',
+    ])
+  }
+})
+
+test('each entry has the four fields of the specification, created at the same second', async () => {
+  const clock = fakeClock(1_700_000_000_999)
+  const entry = (id: string, owned_by: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by })
+  assert.equal(await listWorld(world, ['llm'], { clock }), [
+    entry('team', 'combo'),
+    entry('acme/one', 'acme'),
+    entry('acme/mine', 'acme'),
+    entry('acme/aliased', 'acme'),
+  ])
+})

@@ -1,0 +1,164 @@
+import { HttpResponse, http } from 'msw'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { upstream } from '../support/upstream.ts'
+import { ids, listingOf, type World } from './world.ts'
+
+const test = suite('upstream model fetch: time and size')
+
+const connection = (name: string) => ({
+  provider: `openai-compatible-${name}`,
+  apiKey: 'secret',
+  providerSpecificData: { prefix: name, baseUrl: `http://${name}.test` },
+})
+const never = () => new Promise<Response>(() => {})
+const list = (...ids: string[]) => HttpResponse.json(ids.map((id) => ({ id })))
+
+/** A body that sends its parts and then says nothing more; `closed` tells whether it was cancelled. */
+function stalling(...parts: string[]) {
+  const state = { closed: false }
+  const body = new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(new TextEncoder().encode(part))
+    },
+    cancel() {
+      state.closed = true
+    },
+  })
+  return { state, body }
+}
+
+test('an upstream that sends no headers is given up after 5,000 ms, and its call ended', async () => {
+  const clock = fakeClock()
+  const told: unknown[] = []
+  const fetch = upstream(http.get('http://slow.test/models', never))
+  const listed = ids({ connections: [connection('slow')], combos: [{ name: 'team' }] }, ['llm'], {
+    clock,
+    fetch,
+    onError: (error) => told.push(error),
+  })
+  let settled = false
+  void listed.then(() => {
+    settled = true
+  })
+  await clock.untilPending()
+  await clock.advance(4_999)
+  assert.is(settled, false)
+  assert.is(fetch.requests[0]?.signal.aborted, false)
+  await clock.advance(1)
+  assert.equal(await listed, ['team'])
+  assert.is(fetch.requests[0]?.signal.aborted, true)
+  assert.match(String(told[0]), /did not answer in time/)
+  assert.is(clock.pending(), 0)
+})
+
+test('headers and body share the time', async () => {
+  const clock = fakeClock()
+  const { state, body } = stalling('[{"id":"m"},')
+  const answer = async () => {
+    await clock.sleep(3_000)
+    return new HttpResponse(body)
+  }
+  const fetch = upstream(http.get('http://slow.test/models', answer))
+  const listed = ids({ connections: [connection('slow')] }, ['llm'], { clock, fetch })
+  await clock.untilPending(2)
+  await clock.advance(3_000)
+  assert.is(state.closed, false)
+  await clock.advance(2_000)
+  assert.equal(await listed, [])
+  assert.is(state.closed, true)
+})
+
+test('a fetch that does not heed its signal cannot hold the listing up', async () => {
+  const clock = fakeClock()
+  const listed = ids({ connections: [connection('deaf')] }, ['llm'], { clock, fetch: never })
+  await clock.untilPending()
+  await clock.advance(5_000)
+  assert.equal(await listed, [])
+})
+
+test('all upstreams are asked at once: a slow one delays nobody beyond its own time', async () => {
+  const clock = fakeClock()
+  const names = ['a', 'b', 'c', 'd']
+  const slow = (ms: number, id: string) => async () => {
+    await clock.sleep(ms)
+    return list(id)
+  }
+  const fetch = upstream(
+    http.get('http://a.test/models', slow(4_000, 'one')),
+    http.get('http://b.test/models', never),
+    http.get('http://c.test/models', slow(4_999, 'three')),
+    http.get('http://d.test/models', () => list('four')),
+  )
+  const startedAt = clock.now()
+  const listed = ids({ connections: names.map(connection) }, ['llm'], { clock, fetch })
+  await clock.untilPending(5) // three deadlines, the fourth has answered, and two handlers
+  assert.is(fetch.requests.length, 4)
+  await clock.advance(5_000)
+  assert.equal(await listed, ['a/one', 'c/three', 'd/four'])
+  assert.is(clock.now() - startedAt, 5_000)
+  assert.is(clock.pending(), 0)
+})
+
+test('an answer in time leaves no timer behind', async () => {
+  const clock = fakeClock()
+  const fetch = upstream(http.get('http://a.test/models', () => list('one')))
+  assert.equal(await ids({ connections: [connection('a')] }, ['llm'], { clock, fetch }), ['a/one'])
+  assert.is(clock.pending(), 0)
+})
+
+test('each listing asks anew', async () => {
+  let models = ['one']
+  const fetch = upstream(http.get('http://a.test/models', () => list(...models)))
+  const listing = listingOf({ connections: [connection('a')] })
+  const idsNow = async () => (await listing.list(['llm'], fetch)).map((entry) => entry.id)
+  assert.equal(await idsNow(), ['a/one'])
+  models = ['two']
+  assert.equal(await idsNow(), ['a/two'])
+  assert.is(fetch.requests.length, 2)
+})
+
+test('an upstream is asked once for all kinds, and not at all for kinds that its provider does not serve', async () => {
+  const fetch = upstream(http.get('http://a.test/models', () => list('one', 'tts-1')))
+  const world: World = { connections: [connection('a')] }
+  assert.equal(await ids(world, ['llm', 'image', 'tts'], { fetch }), ['a/one', 'a/tts-1'])
+  assert.is(fetch.requests.length, 1)
+  assert.equal(await ids(world, ['tts'], { fetch }), [])
+  assert.is(fetch.requests.length, 1)
+})
+
+test('a list of more than 4 MiB is cut off and counts as none', async () => {
+  let sent = 0
+  const chunk = new TextEncoder().encode(' '.repeat(64 * 1024))
+  const endless = new ReadableStream({
+    pull(controller) {
+      sent += chunk.length
+      controller.enqueue(chunk)
+    },
+  })
+  const told: unknown[] = []
+  const fetch = upstream(http.get('http://big.test/models', () => new HttpResponse(endless)))
+  assert.equal(
+    await ids({ connections: [connection('big')] }, ['llm'], { fetch, onError: (error) => told.push(error) }),
+    [],
+  )
+  assert.is(told.length, 1)
+  assert.ok(sent < 5 * 1024 * 1024, `${sent} bytes were read`)
+})
+
+test('a list in many pieces is whole', async () => {
+  const models = Array.from({ length: 2_000 }, (_, at) => ({ id: `modèle-${at}` }))
+  const bytes = new TextEncoder().encode(JSON.stringify({ data: models }))
+  let at = 0
+  const body = new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close()
+      controller.enqueue(bytes.slice(at, at + 777))
+      at += 777
+    },
+  })
+  const fetch = upstream(http.get('http://a.test/models', () => new HttpResponse(body)))
+  const listed = await ids({ connections: [connection('a')] }, ['llm'], { fetch })
+  assert.is(listed.length, 2_000)
+  assert.is(listed.at(-1), 'a/modèle-1999')
+})

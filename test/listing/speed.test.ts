@@ -1,0 +1,56 @@
+import type { CatalogProvider } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { listingOf, type World } from './world.ts'
+
+const test = suite('the listing at size')
+
+const range = (length: number) => Array.from({ length }, (_, at) => at)
+const noNetwork = () => Promise.reject(new TypeError('fetch failed'))
+
+/** `size` catalog models, connections, custom models, aliases and combos each; `read` is called whenever one is looked at. */
+function worldOf(size: number, read: () => void = () => {}): World {
+  const watched = <T extends object>(record: T): T =>
+    new Proxy(record, {
+      get(target, name, receiver) {
+        read()
+        return Reflect.get(target, name, receiver)
+      },
+    })
+  const models = range(size).map((at) => watched({ id: `big/model-${at}` }))
+  const small = (at: number): [string, CatalogProvider] => [
+    `provider-${at}`,
+    watched({ alias: `p${at}`, models: [{ id: 'only' }] }),
+  ]
+  return {
+    catalog: { big: { models }, ...Object.fromEntries(range(size).map(small)) },
+    connections: [{ provider: 'big' }, ...range(size).map((at) => ({ provider: `provider-${at}` }))],
+    customModels: range(size).map((at) => watched({ id: `custom-${at}`, providerAlias: `p${at % 100}` })),
+    aliases: range(size).map((at) => `p${at}/aliased`),
+    combos: range(size).map((at) => ({ name: `combo-${at}` })),
+  }
+}
+
+test('looks at each record a few times, however many there are', async () => {
+  const size = 5_000
+  let reads = 0
+  const listing = listingOf(worldOf(size, () => reads++))
+  reads = 0
+  const entries = await listing.list(['llm'], noNetwork)
+  assert.is(entries.length, 5 * size)
+  assert.ok(reads < 40 * size, `${reads} reads of ${3 * size} records`)
+})
+
+test('lists 25,000 models in the time of a blink', async () => {
+  const listing = listingOf(worldOf(5_000))
+  const startedAt = performance.now()
+  await listing.list(['llm'], noNetwork)
+  const tookMs = performance.now() - startedAt
+  assert.ok(tookMs < 2_000, `took ${tookMs.toFixed()} ms`) // about 60 on a machine that has nothing else to do
+})
+
+test('an alias of a million slashes does no harm', async () => {
+  const world = { ...worldOf(100), aliases: ['/'.repeat(1_000_000), `p1${'/'.repeat(1_000_000)}`] }
+  const startedAt = performance.now()
+  await listingOf(world).list(['llm'], noNetwork)
+  assert.ok(performance.now() - startedAt < 5_000)
+})

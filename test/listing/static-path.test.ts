@@ -1,0 +1,93 @@
+import type { Kind } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { ids, listWorld, type World } from './world.ts'
+
+const test = suite('listing rule 3: without connections')
+
+const all: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText']
+
+test('lists the catalog in its order, by the alias that models are filed under', async () => {
+  const catalog: World['catalog'] = {
+    plain: { models: [{ id: 'a' }] },
+    configured: { alias: 'cfg', models: [{ id: 'b' }] },
+    filed: { alias: 'cfg2', catalogAlias: 'filed-as', models: [{ id: 'c' }] },
+  }
+  const entries = await listWorld({ catalog }, ['llm'])
+  assert.equal(
+    entries.map(({ id, owned_by }) => [id, owned_by]),
+    [
+      ['plain/a', 'plain'],
+      ['cfg/b', 'cfg'],
+      ['filed-as/c', 'filed-as'],
+    ],
+  )
+})
+
+test('a provider that serves none of the kinds is skipped, whatever its models', async () => {
+  const models = [{ id: 'chat' }, { id: 'picture', type: 'image' as const }]
+  const catalog: World['catalog'] = {
+    silent: { models },
+    painter: { serviceKinds: ['image'], models },
+    both: { serviceKinds: ['llm', 'image'], models },
+    none: { serviceKinds: [], models },
+  }
+  assert.equal(await ids({ catalog }, ['llm']), ['silent/chat', 'both/chat'])
+  assert.equal(await ids({ catalog }, ['image']), ['painter/picture', 'both/picture'])
+  assert.equal(await ids({ catalog }, ['tts']), [])
+})
+
+test('a model without a type is an llm; the others are listed for their own kind', async () => {
+  const types: Kind[] = ['image', 'tts', 'stt', 'embedding', 'imageToText']
+  const models = [
+    { id: 'untyped' },
+    { id: 'typed-llm', type: 'llm' as const },
+    ...types.map((type) => ({ id: `an-${type}`, type })),
+  ]
+  const catalog: World['catalog'] = { acme: { serviceKinds: all, models } }
+  assert.equal(await ids({ catalog }, ['llm']), ['acme/untyped', 'acme/typed-llm'])
+  for (const type of types) assert.equal(await ids({ catalog }, [type]), [`acme/an-${type}`])
+})
+
+test('kinds are not inferred from names here, and services are not listed', async () => {
+  const catalog: World['catalog'] = {
+    acme: {
+      serviceKinds: ['llm', 'tts', 'embedding', 'webSearch', 'webFetch'],
+      models: [{ id: 'dall-e-3' }],
+      ttsConfig: { models: [{ id: 'alloy' }] },
+      embeddingConfig: { models: [{ id: 'embed' }] },
+      searchConfig: {},
+      fetchConfig: {},
+    },
+  }
+  assert.equal(await ids({ catalog }, ['llm', 'image', 'tts', 'embedding', 'webSearch', 'webFetch']), ['acme/dall-e-3'])
+})
+
+test('custom models follow all providers, in the order of creation', async () => {
+  const world: World = {
+    catalog: { acme: { models: [{ id: 'one' }] }, zeta: { models: [{ id: 'two' }] } },
+    customModels: [
+      { id: 'mine', providerAlias: 'zeta' },
+      { id: 'also/mine', providerAlias: 'unheard-of' },
+    ],
+    aliases: ['acme/aliased'],
+  }
+  assert.equal(await ids(world), ['acme/one', 'zeta/two', 'zeta/mine', 'unheard-of/also/mine'])
+  assert.equal((await listWorld(world, ['llm'])).at(-1)?.owned_by, 'unheard-of')
+  assert.equal(await ids(world, ['image', 'tts']), [], 'custom models are there for llm only')
+})
+
+test('custom models need an alias, an id that is not blank, and no type but llm', async () => {
+  const odd = [
+    { id: '  padded ', providerAlias: 'acme' },
+    { id: '', providerAlias: 'acme' },
+    { id: '   ', providerAlias: 'acme' },
+    { id: 'homeless', providerAlias: '' },
+    { id: 'typed', providerAlias: 'acme', type: 'llm' },
+    { id: 'picture', providerAlias: 'acme', type: 'image' },
+    { id: 'unknown', providerAlias: 'acme', type: 'video' },
+    { providerAlias: 'acme' },
+    { id: 'homeless' },
+  ] as World['customModels'] & object // as others may have written them
+  assert.equal(await ids({ customModels: odd }), ['acme/padded', 'acme/typed'])
+  assert.equal(await ids({ customModels: odd }, ['image']), [])
+})

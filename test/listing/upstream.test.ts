@@ -1,0 +1,212 @@
+import { HttpResponse, http, type RequestHandler } from 'msw'
+import { assert, suite } from '../support/suite.ts'
+import { upstream } from '../support/upstream.ts'
+import { ids, type World } from './world.ts'
+
+const test = suite('upstream model fetch: what is asked, and what is made of the answer')
+
+const BASE = 'http://up.test/v1'
+const model = (id: string) => ({ id })
+
+function compatible(provider = 'openai-compatible-lab', baseUrl: unknown = BASE, apiKey = 'secret'): World {
+  const providerSpecificData = { prefix: 'lab', baseUrl: baseUrl as string } // also as others may have written it
+  return { connections: [{ provider, apiKey, providerSpecificData }] }
+}
+
+/** Lists a world whose upstream is one handler for every address. */
+async function ask(world: World, answer: Parameters<typeof http.get>[1] = () => HttpResponse.json([model('m')])) {
+  const fetch = upstream(http.get('*', answer))
+  return { ids: await ids(world, ['llm'], { fetch }), requests: fetch.requests }
+}
+
+test('bearer style: GET <baseUrl>/models with the key, JSON, and no cache', async () => {
+  const { ids, requests } = await ask(compatible())
+  assert.equal(ids, ['lab/m'])
+  const [request] = requests
+  assert.is(requests.length, 1)
+  assert.is(request?.method, 'GET')
+  assert.is(request?.url, `${BASE}/models`)
+  assert.is(request?.cache, 'no-store')
+  assert.is(request?.redirect, 'manual')
+  assert.equal(Object.fromEntries(request?.headers ?? []), {
+    authorization: 'Bearer secret',
+    'content-type': 'application/json',
+  })
+})
+
+test('messages style: the key in both headers, and the version', async () => {
+  const { ids, requests } = await ask(compatible('anthropic-compatible-lab'))
+  assert.equal(ids, ['lab/m'])
+  assert.is(requests[0]?.url, `${BASE}/models`)
+  assert.equal(Object.fromEntries(requests[0]?.headers ?? []), {
+    authorization: 'Bearer secret',
+    'content-type': 'application/json',
+    'x-api-key': 'secret',
+    'anthropic-version': '2023-06-01',
+  })
+})
+
+for (const [baseUrl, bearer, messages] of [
+  ['http://up.test/v1', 'http://up.test/v1/models', 'http://up.test/v1/models'],
+  ['http://up.test/v1/', 'http://up.test/v1/models', 'http://up.test/v1/models'],
+  ['  http://up.test/v1/  ', 'http://up.test/v1/models', 'http://up.test/v1/models'],
+  ['http://up.test/v1//', 'http://up.test/v1//models', 'http://up.test/v1//models'],
+  ['http://up.test/v1/messages', 'http://up.test/v1/messages/models', 'http://up.test/v1/models'],
+  ['http://up.test/v1/messages/', 'http://up.test/v1/messages/models', 'http://up.test/v1/models'],
+  ['http://up.test/v1/my-messages', 'http://up.test/v1/my-messages/models', 'http://up.test/v1/my-messages/models'],
+  ['http://up.test/messages/v1', 'http://up.test/messages/v1/models', 'http://up.test/messages/v1/models'],
+] as const) {
+  test(`the address of "${baseUrl}"`, async () => {
+    assert.is((await ask(compatible('openai-compatible', baseUrl))).requests[0]?.url, bearer)
+    assert.is((await ask(compatible('anthropic-compatible', baseUrl))).requests[0]?.url, messages)
+  })
+}
+
+const keyless: World = { connections: [{ provider: 'openai-compatible', providerSpecificData: { baseUrl: BASE } }] }
+const unaskable: Array<[what: string, world: World]> = [
+  ['an address', compatible('openai-compatible', null)],
+  ['an address that is not blank', compatible('openai-compatible', '   ')],
+  ['an address that is text', compatible('openai-compatible', { href: BASE })],
+  ['a key', keyless],
+  ['a key that is not empty', compatible('openai-compatible', BASE, '')],
+]
+for (const [what, world] of unaskable) {
+  test(`without ${what} nobody is asked`, async () => {
+    const { ids, requests } = await ask(world)
+    assert.equal(ids, [])
+    assert.is(requests.length, 0)
+  })
+}
+
+for (const [provider, asked] of [
+  ['openai-compatible', true],
+  ['openai-compatible-chat-lab', true],
+  ['anthropic-compatible', true],
+  ['openai-compatible-1234567', true],
+  ['openai-compatible-12345678', false],
+  ['openai-compatible_12345678', false],
+  ['openai-compatible-chat-0123456789abcdef', false],
+  ['anthropic-compatible-DEADBEEF', false],
+  ['anthropic-compatible_deadbee', true],
+  ['openai-compatible-x12345678', true],
+  ['openai-compatible-1234567g', true],
+  ['openai-compatible-12345678-lab', true],
+  ['openai', false],
+  ['my-openai-compatible', false],
+] as const) {
+  test(`${provider} is ${asked ? '' : 'not '}asked`, async () => {
+    const { ids, requests } = await ask(compatible(provider))
+    assert.is(requests.length, asked ? 1 : 0)
+    assert.equal(ids, asked ? ['lab/m'] : [])
+  })
+}
+
+test('only a base list that is empty is asked for', async () => {
+  const [connection] = compatible().connections ?? []
+  const withEnabled = (enabledModels: string[]): World => ({
+    connections: connection
+      ? [{ ...connection, providerSpecificData: { ...connection.providerSpecificData, enabledModels } }]
+      : [],
+  })
+  assert.equal((await ask(withEnabled(['mine']))).requests.length, 0)
+  assert.equal((await ask(withEnabled([]))).ids, ['lab/m'])
+  assert.equal((await ask(withEnabled(['  ']))).ids, ['lab/m'], 'nothing but blanks is an empty list')
+  const catalog: World['catalog'] = { 'openai-compatible-lab': { models: [{ id: 'known' }] } }
+  const known = await ask({ ...compatible(), catalog })
+  assert.equal([known.ids, known.requests.length], [['lab/known'], 0])
+})
+
+test('custom models and aliases come on top of what the upstream lists, and do not stand in for it', async () => {
+  const world: World = {
+    ...compatible(),
+    customModels: [{ id: 'custom', providerAlias: 'lab' }],
+    aliases: ['openai-compatible-lab/aliased', 'lab/m'],
+  }
+  assert.equal((await ask(world)).ids, ['lab/m', 'lab/custom', 'lab/aliased'])
+})
+
+test('ids of an upstream stay as they are but for the provider’s name in front, and are sorted by kind', async () => {
+  const answer = () =>
+    HttpResponse.json([' m ', 'lab/m', 'openai-compatible-lab/n', 'meta/llama', 'text-embed', 'lab/'].map(model))
+  assert.equal((await ask(compatible(), answer)).ids, ['lab/ m ', 'lab/m', 'lab/n', 'lab/meta/llama'])
+})
+
+const many = [model('a'), model('b'), model('a')]
+for (const [what, answer, expected] of [
+  ['an array', many, ['lab/a', 'lab/b']],
+  ['data', { data: many }, ['lab/a', 'lab/b']],
+  ['models', { models: many }, ['lab/a', 'lab/b']],
+  ['results', { results: many }, ['lab/a', 'lab/b']],
+  ['data before models before results', { results: [model('r')], models: [model('m')], data: [model('d')] }, ['lab/d']],
+  ['models when data is no array', { data: {}, models: [model('m')] }, ['lab/m']],
+  [
+    'id before name before model',
+    [{ model: 'm', name: 'n', id: 'i' }, { model: 'm', name: 'n' }, { model: 'm' }],
+    ['lab/i', 'lab/n', 'lab/m'],
+  ],
+  [
+    'the next field when one is blank or no string',
+    [
+      { id: ' ', name: 'n' },
+      { id: 7, name: null, model: 'm' },
+    ],
+    ['lab/n', 'lab/m'],
+  ],
+  ['elements without any of them', [{}, { title: 'x' }, null, 'text', 7, ['x'], model('a')], ['lab/a']],
+  ['an object without a list', { error: 'no' }, []],
+  ['text', 'models', []],
+  ['null', null, []],
+] as const) {
+  test(`an answer with ${what}`, async () => {
+    assert.equal((await ask(compatible(), () => HttpResponse.json(answer))).ids, expected)
+  })
+}
+
+const failures: Array<[what: string, handler: RequestHandler]> = [
+  ...[204, 300, 400, 401, 404, 429, 500, 503].map((status): [string, RequestHandler] => [
+    `status ${status}`,
+    http.get('*', () => new HttpResponse(status === 204 ? null : JSON.stringify([model('m')]), { status })),
+  ]),
+  [
+    'a redirect, which is not followed',
+    http.get('*', () => HttpResponse.redirect('http://elsewhere.test/models', 302)),
+  ],
+  ['a broken connection', http.get('*', () => HttpResponse.error())],
+  ['no JSON', http.get('*', () => HttpResponse.html('<h1>hello</h1>'))],
+  ['no UTF-8', http.get('*', () => HttpResponse.arrayBuffer(Uint8Array.of(0x5b, 0xff, 0x5d).buffer))],
+  ['an empty body', http.get('*', () => HttpResponse.text(''))],
+]
+for (const [what, handler] of failures) {
+  test(`${what} is an empty result, told to the host without the key`, async () => {
+    const fetch = upstream(handler)
+    const told: unknown[] = []
+    const world: World = {
+      ...compatible(),
+      combos: [{ name: 'team' }],
+      customModels: [{ id: 'mine', providerAlias: 'lab' }],
+    }
+    assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => told.push(error) }), ['team', 'lab/mine'])
+    assert.is(fetch.requests.length, 1)
+    assert.is(told.length, 1)
+    assert.match(String(told[0]), /No models from openai-compatible-lab/)
+    assert.not.match(JSON.stringify(told[0]) + String(told[0]), /secret/)
+  })
+}
+
+test('a key that no header can hold is an empty result, and is not quoted', async () => {
+  const told: unknown[] = []
+  const fetch = upstream()
+  const world = compatible('openai-compatible', BASE, 'sec\nret')
+  assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => told.push(error) }), [])
+  assert.is(told.length, 1)
+  assert.not.match(JSON.stringify(told[0], Object.getOwnPropertyNames(told[0])), /sec.{0,3}ret/)
+})
+
+test('a key that cannot be opened is an empty result', async () => {
+  const told: unknown[] = []
+  const store = { vault: () => Promise.reject(new Error('wrong secret')) }
+  const fetch = upstream()
+  assert.equal(await ids(compatible(), ['llm'], { fetch, store, onError: (error) => told.push(error) }), [])
+  assert.is(told.length, 1)
+  assert.is(fetch.requests.length, 0)
+})
