@@ -121,6 +121,7 @@ export function createRecords<T extends object>(
     get: async (id) => (await read(keyOf(id)))?.record,
 
     async insert(id, record, order) {
+      forget() // another process may have inserted a moment ago
       const last = (await current()).entries.at(-1)?.order ?? 0
       return write(keyOf(id), { order: order ?? last + 1, record }, null)
     },

@@ -1,0 +1,63 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import type { ApiKey, Combo, Connection } from '../../src/types.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert } from '../support/suite.ts'
+
+export const TOKEN = 'management-token-of-forty-characters-000'
+
+/** What the tests read of the bodies under `/api`; each test knows which of it is there. */
+export interface Body extends Connection, Omit<Combo, 'kind'> {
+  error: string
+  success: boolean
+  key: string
+  kind: string
+  keys: ApiKey[]
+  combos: Combo[]
+  connections: Connection[]
+  models: string[]
+}
+
+export interface Answer {
+  status: number
+  body: Body
+  headers: Headers
+}
+
+/** A gateway with a management token, seen from outside. */
+export function openDoor(options: Partial<GatewayOptions> = {}) {
+  const clock = fakeClock()
+  const storage = options.storage ?? memoryStorage({ clock })
+  const gateway = createGateway({ clock, management: { token: TOKEN }, logger: false, ...options, storage })
+
+  async function send(method: string, path: string, init: { headers?: HeadersInit; body?: BodyInit } = {}) {
+    const response = await gateway.fetch(new Request(`http://gateway.test${path}`, { method, ...init }))
+    const text = await response.text()
+    const body: unknown = text === '' ? undefined : JSON.parse(text)
+    return { status: response.status, headers: response.headers, body: body as Body } // every answer here is JSON
+  }
+
+  /** With the token, and JSON when there is a body. */
+  function call(method: string, path: string, body?: unknown): Promise<Answer> {
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
+    return send(method, path, { headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  }
+
+  /** Calls and expects exactly this status. */
+  async function expect(status: number, method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await call(method, path, body)
+    assert.is(answer.status, status, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+
+  /** Calls and expects a refusal with exactly this text. */
+  async function refuses(status: number, error: string, request: [method: string, path: string, body?: unknown]) {
+    assert.equal(await expect(status, ...request), { error })
+  }
+
+  return { gateway, storage, clock, send, call, expect, refuses }
+}

@@ -1,0 +1,111 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('API key states')
+
+type Door = ReturnType<typeof openDoor>
+
+const models = async ({ send }: Door, key: string) =>
+  (await send('GET', '/v1/models', { headers: { authorization: `Bearer ${key}` } })).status
+
+function signal() {
+  let fire = () => {}
+  const fired = new Promise<void>((resolve) => {
+    fire = resolve
+  })
+  return { fired, fire: () => fire() }
+}
+
+async function doorWithKey(storage?: Storage) {
+  const door = openDoor(storage && { storage })
+  const { id, key } = await door.expect(201, 'POST', '/api/keys', { name: 'a' })
+  return { door, id, key }
+}
+
+test('a paused key is refused with 403 from the very next request and accepted again once resumed', async () => {
+  const { door, id, key } = await doorWithKey()
+  await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
+  assert.is(await models(door, key), 200)
+  for (let round = 0; round < 3; round++) {
+    await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+    assert.is(await models(door, key), 403)
+    await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: true })
+    assert.is(await models(door, key), 200)
+  }
+})
+
+test('a paused key is refused whether or not keys are required', async () => {
+  const { door, id, key } = await doorWithKey()
+  await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+  assert.is(await models(door, key), 403)
+})
+
+test('a renamed key keeps its pause', async () => {
+  const { door, id, key } = await doorWithKey()
+  await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+  await door.expect(200, 'PUT', `/api/keys/${id}`, { name: 'b' })
+  assert.is(await models(door, key), 403)
+})
+
+test('a deleted key is unknown from the very next request', async () => {
+  const { door, id, key } = await doorWithKey()
+  await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
+  assert.is(await models(door, key), 200)
+  await door.expect(200, 'DELETE', `/api/keys/${id}`)
+  assert.is(await models(door, key), 401)
+})
+
+test('a request under way while its key is paused does not bring it back', async () => {
+  const storage = memoryStorage()
+  const gate = { isArmed: false, reached: signal(), open: signal() }
+  const slow: Storage = {
+    ...storage,
+    async get(key) {
+      const stored = await storage.get(key)
+      if (gate.isArmed && key.startsWith('keys/')) {
+        gate.isArmed = false
+        gate.reached.fire()
+        await gate.open.fired
+      }
+      return stored
+    },
+  }
+  const { door, id, key } = await doorWithKey(slow)
+  gate.isArmed = true
+  const early = models(door, key)
+  await gate.reached.fired // it has read the active key
+  await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+  gate.open.fire()
+  assert.is(await early, 200)
+  assert.is(await models(door, key), 403)
+})
+
+test('a key made elsewhere a moment ago is found by its id, though what was read is still good', async () => {
+  const { watch, ...storage } = memoryStorage()
+  const here = openDoor({ storage })
+  const elsewhere = openDoor({ storage })
+  assert.equal((await here.expect(200, 'GET', '/api/keys')).keys, [])
+  const { id } = await elsewhere.expect(201, 'POST', '/api/keys', { name: 'a' })
+  await here.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+  await here.expect(200, 'DELETE', `/api/keys/${id}`)
+  await elsewhere.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
+})
+
+test('a pause holds in the same process when the storage fails after it has written', async () => {
+  const storage = memoryStorage()
+  let failing = false
+  const { door, id, key } = await doorWithKey({
+    ...storage,
+    async set(...write) {
+      const version = await storage.set(...write)
+      if (failing) throw new Error('the answer was lost')
+      return version
+    },
+  })
+  assert.is(await models(door, key), 200)
+  failing = true
+  await door.refuses(500, 'Failed to update key', ['PUT', `/api/keys/${id}`, { isActive: false }])
+  assert.is(await models(door, key), 403)
+})

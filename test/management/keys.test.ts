@@ -1,0 +1,116 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('API keys')
+
+test('a created key is shown once as `key`, with its id, name and time', async () => {
+  const { expect } = openDoor()
+  const created = await expect(201, 'POST', '/api/keys', { name: 'Team A' })
+  assert.match(created.key, /^sbx_[\w-]{51}$/)
+  assert.equal(created, { key: created.key, id: created.id, name: 'Team A', createdAt: '2026-01-01T00:00:00.000Z' })
+})
+
+test('the list shows every key with its value and state, in the order of creation', async () => {
+  const { expect } = openDoor()
+  assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
+  const created = []
+  for (const name of ['one', 'two', 'three', 'four']) created.push(await expect(201, 'POST', '/api/keys', { name }))
+  const keys = created.map(({ id, name, key, createdAt }) => ({ id, name, key, isActive: true, createdAt }))
+  assert.equal(await expect(200, 'GET', '/api/keys'), { keys })
+  assert.equal(await expect(200, 'GET', `/api/keys/${created[1]?.id}`), { key: keys[1] })
+})
+
+test('a name is trimmed', async () => {
+  const { expect } = openDoor()
+  assert.is((await expect(201, 'POST', '/api/keys', { name: '  Team A\t' })).name, 'Team A')
+})
+
+const refusals: Array<[body: unknown, error: string]> = [
+  [{}, '"name" is required and must not be blank'],
+  [{ name: '' }, '"name" must not be blank'],
+  [{ name: ' \n ' }, '"name" must not be blank'],
+  [{ name: null }, '"name" must be text'],
+  [{ name: 7 }, '"name" must be text'],
+  [{ name: 'x'.repeat(201) }, '"name" must not be longer than 200 characters'],
+  [{ name: 'a\u0000b' }, '"name" must not hold control characters'],
+  [{ name: 'a\ud800' }, '"name" must not hold control characters'],
+  [{ nam: 'a' }, 'Unknown field "nam". Did you mean "name"?'],
+  [{ name: 'a', isAdmin: true }, 'Unknown field "isAdmin". Known: "name".'],
+  [{ name: 'a', key: 'sbx_mine' }, 'Unknown field "key". Known: "name".'],
+]
+for (const [body, error] of refusals) {
+  test(`creating with ${JSON.stringify(body).slice(0, 40)} is refused: ${error}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['POST', '/api/keys', body])
+    assert.equal(await expect(200, 'GET', '/api/keys'), { keys: [] })
+  })
+}
+
+test('a key can be paused, resumed and renamed', async () => {
+  const { expect } = openDoor()
+  const { id, key, createdAt } = await expect(201, 'POST', '/api/keys', { name: 'a' })
+  const change = async (body: unknown) => (await expect(200, 'PUT', `/api/keys/${id}`, body)).key
+  assert.equal(await change({ isActive: false }), { id, name: 'a', key, isActive: false, createdAt })
+  assert.equal(await change({ name: ' b ' }), { id, name: 'b', key, isActive: false, createdAt })
+  assert.equal(await change({ isActive: true, name: 'c' }), { id, name: 'c', key, isActive: true, createdAt })
+  assert.equal((await expect(200, 'GET', '/api/keys')).keys, [{ id, name: 'c', key, isActive: true, createdAt }])
+})
+
+const badChanges: Array<[body: unknown, error: string]> = [
+  [{}, 'Send "isActive" or "name".'],
+  [{ isActiv: false }, 'Unknown field "isActiv". Did you mean "isActive"?'],
+  [{ isActvie: false }, 'Unknown field "isActvie". Did you mean "isActive"?'],
+  [{ isActive: 'false' }, '"isActive" must be true or false'],
+  [{ isActive: null }, '"isActive" must be true or false'],
+  [{ isActive: 0 }, '"isActive" must be true or false'],
+  [{ name: ' ' }, '"name" must not be blank'],
+  [{ isActive: false, key: 'x' }, 'Unknown field "key". Known: "name", "isActive".'],
+  [{ isActive: false, constructor: 1 }, 'Unknown field "constructor". Known: "name", "isActive".'],
+]
+for (const [body, error] of badChanges) {
+  test(`changing with ${JSON.stringify(body)} is refused and changes nothing: ${error}`, async () => {
+    const { refuses, expect } = openDoor()
+    const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
+    await refuses(400, error, ['PUT', `/api/keys/${id}`, body])
+    const [key] = (await expect(200, 'GET', '/api/keys')).keys
+    assert.is(key?.name, 'a')
+    assert.is(key?.isActive, true)
+  })
+}
+
+test('an unknown id is 404 on every method, after a malformed body is 400', async () => {
+  const { refuses } = openDoor()
+  await refuses(404, 'Key not found', ['GET', '/api/keys/nobody'])
+  await refuses(404, 'Key not found', ['PUT', '/api/keys/nobody', { isActive: false }])
+  await refuses(404, 'Key not found', ['DELETE', '/api/keys/nobody'])
+  await refuses(400, 'Send "isActive" or "name".', ['PUT', '/api/keys/nobody', {}])
+})
+
+test('a deleted key is gone and stays gone', async () => {
+  const { expect, refuses } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/keys', { name: 'a' })
+  const other = await expect(201, 'POST', '/api/keys', { name: 'b' })
+  assert.equal(await expect(200, 'DELETE', `/api/keys/${id}`), { success: true })
+  await refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
+  await refuses(404, 'Key not found', ['PUT', `/api/keys/${id}`, { isActive: true }])
+  assert.equal(
+    (await expect(200, 'GET', '/api/keys')).keys.map((key) => key.id),
+    [other.id],
+  )
+})
+
+test('names need not be unique, keys and ids are', async () => {
+  const { expect } = openDoor()
+  for (let count = 0; count < 20; count++) await expect(201, 'POST', '/api/keys', { name: 'same' })
+  const { keys } = await expect(200, 'GET', '/api/keys')
+  assert.is(new Set(keys.map(({ key }) => key)).size, 20)
+  assert.is(new Set(keys.map(({ id }) => id)).size, 20)
+})
+
+test('the value of a key lies nowhere in the storage', async () => {
+  const { expect, storage } = openDoor()
+  const { key } = await expect(201, 'POST', '/api/keys', { name: 'a' })
+  const raw = JSON.stringify(await storage.list(''))
+  assert.not.ok(raw.includes(key))
+  assert.not.ok(raw.includes(key.slice(4, 20)))
+})
