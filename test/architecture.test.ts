@@ -45,7 +45,7 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
   'a sibling on the same floor': ['src/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
   'the management in the pipeline': ['src/pipeline/a.ts', "import { x } from '../management/x.ts'", /siblings/],
-  'an error in a helper': ['src/lib/a.ts', "import { gatewayError } from '../errors.ts'", /siblings/],
+  'a helper in an error': ['src/errors.ts', "import { encodeUtf8 } from './lib/encoding.ts'", /siblings/],
   'an error among the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
   'a folder that is on no floor': ['src/misc/a.ts', 'export const a = 1', /stands on no floor/],
   'the client with code of the server': ['src/client/a.ts', "import { routes } from '../http/routes.ts'", /types only/],
@@ -70,6 +70,8 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'Math.random': ['src/routing/a.ts', 'export const pick = () => Math.random()', /uses Math\.random/],
   'ambient fetch': ['src/upstream/a.ts', "export const call = () => fetch('/')", /uses fetch/],
   'ambient fetch by another name': ['src/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
+  'ambient fetch, bound': ['src/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
+  'ambient fetch, taken out': ['src/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
   'ambient fetch in shorthand': ['src/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
   'ambient fetch where another scope has its own': [
     'src/upstream/a.ts',
@@ -112,9 +114,10 @@ for (const [name, [path, text, says]] of Object.entries(refused)) {
 const allowed: Record<string, [path: string, text: string]> = {
   'imports that go down': ['src/http/a.ts', "import { x } from '../pipeline/run.ts'\nimport { y } from '../lib/y.ts'"],
   'files of one room': ['src/store/a.ts', "import { x } from './b.ts'"],
-  'errors that know types and helpers': [
-    'src/errors.ts',
-    "import type { A } from './types.ts'\nimport { b } from './lib/b.ts'",
+  'errors that know types': ['src/errors.ts', "import type { A } from './types.ts'"],
+  'helpers that know types and errors': [
+    'src/lib/a.ts',
+    "import type { A } from '../types.ts'\nimport { b } from '../errors.ts'",
   ],
   'the composition as a whole': ['src/index.ts', "export { createGateway } from './gateway.ts'"],
   'the command line with Node and adapters': [
@@ -123,7 +126,7 @@ const allowed: Record<string, [path: string, text: string]> = {
   ],
   'the defaults of the composition': [
     'src/gateway.ts',
-    'export const clock = { now: () => Date.now(), fetch, setTimeout }',
+    'export const clock = { now: () => Date.now(), fetch, setTimeout, console }',
   ],
   'what is given': ['src/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
   'a member of the same name': [

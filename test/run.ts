@@ -1,13 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { discover } from './runner/discover.ts'
-import { type FileResult, runFiles } from './runner/pool.ts'
-import { createTally } from './runner/tally.ts'
+import { runTests } from './runner/main.ts'
 
 /*
  * The test runner: `node test/run.ts [--isolate] [--workers N] [part of a path ...]`.
- * Its last line is `N passed, N failed, N skipped`; it exits with 1 on any failure.
+ * Files share a process for each core, two at most; with `--isolate` each has its own.
+ * The last line is `N passed, N failed, N skipped`; any failure exits with 1.
  */
 
 const { values, positionals } = parseArgs({
@@ -21,17 +19,14 @@ const { values, positionals } = parseArgs({
   },
 })
 
-const tally = createTally({ isCi: /^(?:1|true)$/.test(process.env.CI ?? ''), write: (line) => console.log(line) })
-const { files, unmatched } = await discover(resolve(values.root), positionals)
-for (const filter of unmatched) tally.fail(filter, 'this filter matches no test file')
-if (files.length === 0) tally.fail(values.root, 'no test file was found')
-
-const onResult = (result: FileResult) => tally.add({ ...result, path: relative(process.cwd(), result.path) })
-await runFiles(files, {
+const passed = await runTests({
+  root: values.root,
+  filters: positionals,
   workers: Math.max(1, Number(values.workers) || 1),
   isolate: values.isolate,
   timeoutMs: Number(values['timeout-ms']),
   graceMs: Number(values['grace-ms']),
-  onResult,
+  isCi: /^(?:1|true)$/.test(process.env.CI ?? ''),
+  write: (line) => console.log(line),
 })
-process.exitCode = tally.close() ? 0 : 1
+process.exitCode = passed ? 0 : 1

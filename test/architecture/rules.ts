@@ -11,11 +11,8 @@ const FLOORS: readonly (readonly string[])[] = [
 ]
 const TOP = FLOORS.length - 1
 
-/** On the ground floor these two know the library of helpers and each other's types, in this direction. */
-const GROUND_FLOOR: Readonly<Record<string, readonly string[]>> = {
-  'src/errors.ts': ['src/types.ts', 'src/lib/'],
-  'src/types.ts': ['src/lib/'],
-}
+/** The rooms of the ground floor stand in a row: each knows the ones before it. */
+const GROUND_FLOOR = ['src/types.ts', 'src/errors.ts', 'src/lib/']
 
 /** Which packages may be imported, and where. */
 const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
@@ -27,10 +24,10 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
 ]
 
 /** What only the defaults of the composition may take from the platform; everybody else is given it. */
-const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch)$/
+const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch|console|globalThis)$/
 const DEFAULTS = /^src\/(?:gateway|platform)\.ts$/
 /** What a runtime other than Node lacks, or what belongs to whoever embeds the library. */
-const HOST = /^(?:Buffer|process|console)(?:\.|$)/
+const HOST = /^(?:Buffer|process)$/
 
 const MAX_LINES = 250
 
@@ -72,7 +69,7 @@ function whyNotDown(path: string, target: string): string | undefined {
   if (!from || !to) return to ? undefined : 'it stands on no floor'
   if (to.floor > from.floor) return `floor ${from.floor} imports from floor ${to.floor}, and imports go downward only`
   if (to.floor < from.floor || to.floor === TOP || to.room === from.room) return undefined
-  if (GROUND_FLOOR[path]?.includes(to.room)) return undefined
+  if (from.floor === 0 && GROUND_FLOOR.indexOf(to.room) < GROUND_FLOOR.indexOf(from.room)) return undefined
   return `both stand on floor ${to.floor}, and siblings do not import each other`
 }
 

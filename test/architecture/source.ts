@@ -8,7 +8,7 @@ export interface Import {
   readonly line: number
 }
 
-/** A name that is used without being declared in the file: `fetch`, or `Date.now` and `new Date()` for members. */
+/** A name that is used without being declared in the file: see `nameOf`. */
 export interface Ambient {
   readonly name: string
   readonly line: number
@@ -80,13 +80,13 @@ function literal(node: ts.Node | undefined, isTypeOnly: boolean) {
   return { from: 'a computed path', isTypeOnly }
 }
 
-/** `Date.now`, `globalThis.fetch` as `fetch`, `new Date()` for a date that reads the clock; else the bare name. */
+/** `Date.now`, `new Date()` for a date that reads the clock, `fetch` for `globalThis.fetch`; else the bare name. */
 function nameOf(node: ts.Identifier): string {
-  const { parent } = node
-  if (ts.isNewExpression(parent) && parent.expression === node && !parent.arguments?.length) return `new ${node.text}()`
+  const { parent, text } = node
+  if (ts.isNewExpression(parent) && parent.expression === node && !parent.arguments?.length) return `new ${text}()`
   const isObject = ts.isPropertyAccessExpression(parent) && parent.expression === node
-  if (!isObject) return node.text
-  return /^(?:globalThis|self|window)$/.test(node.text) ? parent.name.text : `${node.text}.${parent.name.text}`
+  if (isObject && /^(?:globalThis|self|window)$/.test(text)) return parent.name.text
+  return isObject && /^(?:Date|Math)$/.test(text) ? `${text}.${parent.name.text}` : text
 }
 
 /** Is this identifier a value that is read, not a property's name, a label, a declaration or a type? */

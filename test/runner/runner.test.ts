@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { assert, suite } from '../support/suite.ts'
+import { type RunOptions, runTests } from './main.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 interface Outcome {
-  code: number
+  passed: boolean
   output: string
   lastLine: string
 }
@@ -14,8 +15,7 @@ interface Case {
   fixture: string
   counts: [passed: number, failed: number, skipped: number]
   says: RegExp
-  flags?: string[]
-  env?: Record<string, string>
+  options?: Partial<RunOptions>
 }
 
 const test = suite('the test runner')
@@ -55,13 +55,13 @@ const failing: Record<string, Case> = {
     fixture: 'never-loads',
     counts: [0, 1, 0],
     says: /took longer than 300 ms/,
-    flags: ['--timeout-ms', '300'],
+    options: { timeoutMs: 300 },
   },
   'a test that blocks its process; the next file still runs': {
     fixture: 'blocks',
     counts: [2, 1, 0],
     says: /spins for ever\n +blocked/,
-    flags: ['--grace-ms', '300'],
+    options: { graceMs: 300 },
   },
   'a test that ends its process; the next file still runs': {
     fixture: 'exits',
@@ -82,23 +82,35 @@ const failing: Record<string, Case> = {
     fixture: 'skips',
     counts: [1, 1, 3],
     says: /stops in the middle\n +skipped \(no network here\)/,
-    env: { CI: 'true' },
+    options: { isCi: true },
   },
 }
 
-for (const [name, { fixture, counts, says, flags = [], env = {} }] of Object.entries(failing)) {
+for (const [name, { fixture, counts, says, options }] of Object.entries(failing)) {
   test(`fails on ${name}`, async () => {
-    const outcome = await runFixture(fixture, flags, env)
+    const outcome = await runFixture(fixture, options)
     assert.is(outcome.lastLine, closingLine(...counts), outcome.output)
     assert.match(outcome.output, says)
-    assert.is(outcome.code, 1)
+    assert.not(outcome.passed)
   })
 }
 
-test('passes when all is well, with the counts alone on the last line', async () => {
-  const outcome = await runFixture('passing')
+test('exits with 0 when all is well, with the counts alone on the last line', async () => {
+  const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/passing'])
   assert.is(outcome.lastLine, closingLine(3, 0, 1), outcome.output)
-  assert.is(outcome.code, 0)
+  assert.ok(outcome.passed)
+})
+
+test('exits with 1 when a test fails, with the counts alone on the last line', async () => {
+  const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/fails'])
+  assert.is(outcome.lastLine, closingLine(1, 1, 0), outcome.output)
+  assert.not(outcome.passed)
+})
+
+test('knows continuous integration by CI=true', async () => {
+  const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/skips'], { CI: 'true' })
+  assert.is(outcome.lastLine, closingLine(1, 1, 3), outcome.output)
+  assert.not(outcome.passed)
 })
 
 test('lists what was skipped, and why', async () => {
@@ -109,60 +121,64 @@ test('lists what was skipped, and why', async () => {
 })
 
 test('fails on a filter that matches nothing, whatever the others match', async () => {
-  const outcome = await runFixture('passing', ['good', 'no-such-file'])
+  const outcome = await runFixture('passing', { filters: ['good', 'no-such-file'] })
   assert.match(outcome.output, /no-such-file\n +this filter matches no test file/)
   assert.is(outcome.lastLine, closingLine(3, 1, 1), outcome.output)
-  assert.is(outcome.code, 1)
+  assert.not(outcome.passed)
 })
 
 test('fails where there is no test file', async () => {
-  const empty = await mkdtemp(join(tmpdir(), 'no-tests-'))
-  try {
-    const outcome = await runTests(['--root', empty])
-    assert.is(outcome.lastLine, closingLine(0, 1, 0), outcome.output)
-    assert.is(outcome.code, 1)
-  } finally {
-    await rm(empty, { recursive: true })
-  }
+  const outcome = await runFixture('no-such-folder')
+  assert.is(outcome.lastLine, closingLine(0, 1, 0), outcome.output)
+  assert.not(outcome.passed)
 })
 
 test('shares one process between files, or gives each its own with --isolate', async () => {
-  const shared = await runFixture('shares', ['--workers', '1'])
+  const shared = await runFixture('shares')
   assert.is(shared.lastLine, closingLine(1, 1, 0), shared.output)
-  const isolated = await runFixture('shares', ['--workers', '1', '--isolate'])
+  const isolated = await runFixture('shares', { isolate: true })
   assert.is(isolated.lastLine, closingLine(2, 0, 0), isolated.output)
 })
 
 test('refuses a test file that is started without it', async () => {
   const outcome = await execute(['test/runner/fixtures/passing/good.test.ts'])
   assert.match(outcome.output, /test files run under the runner/)
-  assert.is(outcome.code, 1)
+  assert.not(outcome.passed)
 })
 
-function runFixture(name: string, flags: string[] = [], env: Record<string, string> = {}): Promise<Outcome> {
-  return runTests(['--root', `test/runner/fixtures/${name}`, ...flags], env)
-}
-
-function runTests(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
-  return execute(['test/run.ts', ...args], env)
+/** Runs the files of a fixture as the command does, in workers of their own. */
+async function runFixture(name: string, options: Partial<RunOptions> = {}): Promise<Outcome> {
+  const lines: string[] = []
+  const passed = await runTests({
+    root: `${root}test/runner/fixtures/${name}`,
+    filters: [],
+    workers: 1,
+    isolate: false,
+    timeoutMs: 20_000,
+    graceMs: 5_000,
+    isCi: false,
+    write: (line) => lines.push(line),
+    ...options,
+  })
+  const output = lines.join('\n')
+  return { passed, output, lastLine: lastLineOf(output) }
 }
 
 function execute(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
-  const cwd = new URL('../..', import.meta.url)
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       args,
-      { cwd, env: { ...process.env, CI: '', ...env } },
+      { cwd: root, env: { ...process.env, CI: '', ...env } },
       (_, stdout, stderr) => {
-        resolve({
-          code: child.exitCode ?? -1,
-          output: stdout + stderr,
-          lastLine: stdout.trimEnd().split('\n').at(-1) ?? '',
-        })
+        resolve({ passed: child.exitCode === 0, output: stdout + stderr, lastLine: lastLineOf(stdout) })
       },
     )
   })
+}
+
+function lastLineOf(text: string): string {
+  return text.replace(/\n$/, '').split('\n').at(-1) ?? ''
 }
 
 function closingLine(passed: number, failed: number, skipped: number): string {

@@ -1,0 +1,24 @@
+import { relative, resolve } from 'node:path'
+import { discover } from './discover.ts'
+import { type PoolOptions, runFiles } from './pool.ts'
+import { createTally, type TallyOptions } from './tally.ts'
+
+export interface RunOptions extends Omit<PoolOptions, 'onResult'>, TallyOptions {
+  /** The folder to look for tests in. */
+  root: string
+  /** Parts of paths; each must match a file. */
+  filters: readonly string[]
+}
+
+/** Finds, runs and reports. True when every test of every file passed. */
+export async function runTests(options: RunOptions): Promise<boolean> {
+  const tally = createTally(options)
+  const { files, unmatched } = await discover(resolve(options.root), options.filters)
+  for (const filter of unmatched) tally.fail(filter, 'this filter matches no test file')
+  if (files.length === 0) tally.fail(options.root, 'no test file was found')
+  await runFiles(files, {
+    ...options,
+    onResult: (result) => tally.add({ ...result, path: relative(process.cwd(), result.path) }),
+  })
+  return tally.close()
+}
