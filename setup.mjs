@@ -35,13 +35,14 @@ async function start(args) {
 
 async function test(args) {
   await install(root)
-  if (existsSync(join(runtimes, 'package.json'))) await install(runtimes)
+  await install(runtimes)
   await build('full')
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
 }
 
 async function check() {
   await install(root)
+  await install(runtimes) // tests use their types
   const projects = ['tsconfig.json', 'tsconfig.node.json', 'tsconfig.test.json']
   const runs = [['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--max-diagnostics=200']]
   for (const project of projects) runs.push(['node_modules/tsc7/bin/tsc', '--noEmit', '-p', project])
