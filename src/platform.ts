@@ -3,6 +3,10 @@ import type { Clock, Logger } from './types.ts'
 /** The platform's own time. */
 export const platformClock: Clock = {
   now: () => Date.now(),
+  setTimer: (ms, onTime) => {
+    const timer = setTimeout(onTime, ms)
+    return () => clearTimeout(timer)
+  },
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)

@@ -3,6 +3,8 @@ export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Optional: the same wait with less machinery, for the several that each request needs. Answers how to cancel it. */
+  setTimer?(ms: number, onTime: () => void): () => void
 }
 
 /** One stored value and the version that a later conditional write names. */

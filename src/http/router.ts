@@ -9,11 +9,14 @@ type Handler = (request: IRequest, exchange: Exchange, key?: PresentedKey) => Pr
 /** Runs the route of a path below the base path. Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
 export type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
 
-/** A route table as one function; the first route that fits wins. */
+/** A route table as one function; the first route that fits wins. Paths without parameters are looked up before any pattern is tried. */
 export function createRouter(routes: readonly Route[]): Dispatch {
   const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
   const methodsByPath = new Map<string, Set<Method>>()
-  for (const { method, path, run } of routes) {
+  const exact = new Map<string, Route>()
+  for (const route of routes) {
+    const { method, path, run } = route
+    if (!path.includes(':')) exact.set(`${method} ${path}`, route)
     const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
     router[lowerCase[method]](path, handler)
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
@@ -24,7 +27,10 @@ export function createRouter(routes: readonly Route[]): Dispatch {
   return async (path, exchange, key) => {
     const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
     const url = `http://gateway${path}`
-    const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
+    const route = exact.get(`${method} ${path}`)
+    const reply: Reply | undefined = route
+      ? await route.run({ exchange, params: {}, key })
+      : await router.fetch({ method, url }, exchange, key)
     if (reply) return exchange.method === 'HEAD' ? withoutBody(reply) : reply
     const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
     if (!methods) throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.` })

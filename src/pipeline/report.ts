@@ -2,9 +2,9 @@ import type { TokenUsage } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { RouteTarget } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
-import { costOf } from '../usage/record.ts'
+import { costOf, type UsageRecord } from '../usage/record.ts'
 import type { ModelCall } from './call.ts'
-import type { PipelineContext } from './context.ts'
+import type { PipelineContext, RequestRecord } from './context.ts'
 import { type AttemptRecord, attemptRecord } from './journey.ts'
 
 /** Collects what happens to one model request and tells the observer, the end exactly once. */
@@ -24,26 +24,43 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   const attempts: AttemptRecord[] = []
   let call: ModelCall | undefined
   let over = false
-  const who = key ? { keyId: key.id } : {}
 
-  function tellUsage({ model, stream, endpoint }: ModelCall, target: RouteTarget, usage: TokenUsage | undefined) {
-    const costUsd = usage && costOf(catalog, target, usage)
-    observer.onUsage(
-      {
-        ...who,
-        requestedModel: model,
-        provider: target.provider,
-        connectionId: target.connection.id,
-        model: target.model,
-        format: endpoint.format,
-        streamed: stream,
-        startedAt: requestedAt,
-        durationMs: clock.now() - requestedAt,
-        ...usage,
-        ...(costUsd === undefined ? {} : { costUsd }),
-      },
-      waitUntil,
-    )
+  function usageRecord({ model, stream, endpoint }: ModelCall, target: RouteTarget): UsageRecord {
+    return {
+      requestedModel: model,
+      provider: target.provider,
+      connectionId: target.connection.id,
+      model: target.model,
+      format: endpoint.format,
+      streamed: stream,
+      startedAt: requestedAt,
+      durationMs: clock.now() - requestedAt,
+    }
+  }
+
+  /** Adds what is known to the record: most requests have a key, many have counts, some have a price. */
+  function tellUsage(record: UsageRecord, target: RouteTarget, usage: TokenUsage | undefined) {
+    if (key) record.keyId = key.id
+    if (usage) {
+      Object.assign(record, usage)
+      const costUsd = costOf(catalog, target, usage)
+      if (costUsd !== undefined) record.costUsd = costUsd
+    }
+    observer.onUsage(record, waitUntil)
+  }
+
+  function tellRequest(status: number) {
+    const record: RequestRecord = {
+      path: exchange.path,
+      startedAt: requestedAt,
+      durationMs: clock.now() - requestedAt,
+      status,
+      streamed: call?.stream ?? false,
+      attempts,
+    }
+    if (key) record.keyId = key.id
+    if (call) record.model = call.model
+    observer.onRequest(record, waitUntil)
   }
 
   return {
@@ -59,20 +76,8 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     ended(status, target, usage) {
       if (over) return
       over = true
-      if (call && target) tellUsage(call, target, usage)
-      observer.onRequest(
-        {
-          ...who,
-          ...(call ? { model: call.model } : {}),
-          path: exchange.path,
-          startedAt: requestedAt,
-          durationMs: clock.now() - requestedAt,
-          status,
-          streamed: call?.stream ?? false,
-          attempts,
-        },
-        waitUntil,
-      )
+      if (call && target) tellUsage(usageRecord(call, target), target, usage)
+      tellRequest(status)
     },
   }
 }
