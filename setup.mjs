@@ -95,8 +95,10 @@ async function build(kind) {
   const out = `dist-build-${process.pid}`
   const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
   try {
-    const { code } = await run(node, ['node_modules/tsup/dist/cli-default.js'], { env })
-    if (code !== 0) throw new Error('the build failed')
+    for (const step of ['src/cli/check-catalog.ts', 'node_modules/tsup/dist/cli-default.js']) {
+      const { code } = await run(node, [step], { env })
+      if (code !== 0) throw new Error('the build failed')
+    }
     await rm(at('dist'), { recursive: true, force: true })
     await rename(at(out), at('dist'))
   } finally {
