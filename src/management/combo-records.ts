@@ -1,81 +1,77 @@
 import { gatewayError } from '../errors.ts'
+import { type ComboRecord, currentCombos } from '../store/combos.ts'
 import type { Entry, Records } from '../store/records.ts'
-import type { Clock, Combo } from '../types.ts'
 import { present } from './find.ts'
-import { timestampAfter } from './time.ts'
 
-/**
- * Combos by id over records by name. A rename writes the new record and then removes the old one, each only if nobody was faster, so
- * that one of two rivals wins and nothing is lost. After a crash in between, two records have one id: the newer `updatedAt` counts, and
- * the next change of any combo removes the other.
- */
+/** Changes combos by their ids, in a store that files them by name and that other processes change at the same time. */
 export interface ComboRecords {
-  /** In the order of creation; `fresh` reads the storage again. */
-  all(options?: { fresh?: boolean }): Promise<Combo[]>
   /** `check` sees all others first and throws what speaks against it. Throws `NAME_TAKEN`. */
-  add(combo: Combo, check: (others: readonly Combo[]) => void): Promise<void>
+  add(combo: ComboRecord, check: (others: readonly ComboRecord[]) => void): Promise<void>
   /** Throws `NOT_FOUND` and `NAME_TAKEN`. */
-  change(id: string, change: Change): Promise<{ before: Combo; after: Combo }>
+  change(id: string, change: Change): Promise<{ before: ComboRecord; after: ComboRecord }>
   /** `undefined` when there is none. */
-  remove(id: string): Promise<Combo | undefined>
+  remove(id: string): Promise<ComboRecord | undefined>
 }
 
 /** Both see the current state of all, throw what speaks against the change, and may be called again. */
 export interface Change {
   /** Comes before it is known whether the combo exists. */
-  check(all: readonly Combo[]): void
-  /** Gives the combo as it shall be; its `updatedAt` is set for it. */
-  edit(current: Combo, all: readonly Combo[]): Combo
+  check(all: readonly ComboRecord[]): void
+  /** Gives the combo as it shall be. */
+  edit(current: ComboRecord, all: readonly ComboRecord[]): ComboRecord
 }
 
 const MAX_ATTEMPTS = 50
 
-export function createComboRecords(records: Records<Combo>, clock: Clock): ComboRecords {
-  /** Current entries of the storage itself, cleared of what crashed renames left. */
-  async function settled(): Promise<Entry<Combo>[]> {
+export function createComboRecords(records: Records<ComboRecord>): ComboRecords {
+  /** What counts in the storage itself, after the renames that it shows under way were ended: others may have died in them. */
+  async function settled(): Promise<Entry<ComboRecord>[]> {
     const entries = await records.entries({ fresh: true })
-    const survivors = newestById(entries)
-    for (const { record: leftover } of entries) {
-      const survivor = survivors.get(leftover.id)
-      if (!survivor || survivor.record.name === leftover.name) continue
-      // Touched first: a rename that is still under way then knows that it counts, and does not take itself back.
-      const touched = await put(survivor.record, survivor.record)
-      if (!touched) continue
-      survivors.set(leftover.id, { ...survivor, record: touched })
-      await records.remove(leftover.name, isSame(leftover))
+    const moving = entries.map(({ record }) => record).filter(({ from, movedTo }) => from ?? movedTo)
+    if (moving.length === 0) return [...entries]
+    const current = currentCombos(entries.map(({ record }) => record))
+    for (const record of moving) {
+      if (record.movedTo !== undefined) await finish(record, record.movedTo)
+      else if (record.from !== undefined && !current.includes(record)) await takeBack(record, record.from)
     }
-    return [...survivors.values()]
+    return currentEntries(await records.entries({ fresh: true }))
   }
 
-  /** Replaces `before` by `after` under the same name, unless somebody else has changed it. */
-  const put = (before: Combo, after: Combo) =>
-    records.update(before.name, (current) => (isSame(before)(current) ? touch(after, before) : undefined))
+  /** Replaces one state of a record by the next, unless somebody else was faster. */
+  const put = (before: ComboRecord, after: ComboRecord) =>
+    records.update(before.name, (current) => (isSame(current, before) ? revised(after) : undefined))
 
-  const touch = (combo: Combo, before: Combo) => ({ ...combo, updatedAt: timestampAfter(clock, before.updatedAt) })
-
-  async function move({ record: before, order }: Entry<Combo>, edited: Combo): Promise<Combo | undefined> {
-    const after = touch(edited, before)
+  /** One write decides: the one that marks the old record. What comes before can be taken back, what comes after be made up for. */
+  async function move(
+    { record: before, order }: Entry<ComboRecord>,
+    edited: ComboRecord,
+  ): Promise<ComboRecord | undefined> {
+    const after = revised({ ...edited, from: before.name })
     if (!(await records.insert(after.name, after, order))) throw gatewayError('NAME_TAKEN')
-    if (await records.remove(before.name, isSame(before))) return after
-    const undone = await records.remove(after.name, isSame(after)) // changed or removed meanwhile: look again
-    return undone ? undefined : after
+    const old = await put(before, { ...before, movedTo: after.name })
+    if (old) await finish(old, after.name)
+    else await records.remove(after.name, (current) => isSame(current, after))
+    return old && after
   }
 
-  /** Tries again as long as another process is faster. */
-  async function retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
-      const done = await attempt()
-      if (done !== undefined) return done
-    }
-    throw gatewayError('STORAGE_FAILED', { message: 'The storage does not show its own changes.' })
+  async function finish(old: ComboRecord, name: string): Promise<void> {
+    await records.update(name, ({ from, ...current }) =>
+      current.id === old.id && from === old.name && current.movedTo === undefined ? revised(current) : undefined,
+    )
+    await records.remove(old.name, (current) => isSame(current, old))
+  }
+
+  /** The old record gets another revision first, by which whoever began the rename, if still alive, sees that it has failed. */
+  async function takeBack(pending: ComboRecord, from: string): Promise<void> {
+    const old = await records.get(from)
+    if (old?.id === pending.id && (old.movedTo !== undefined || !(await put(old, old)))) return
+    await records.remove(pending.name, (current) => isSame(current, pending))
   }
 
   return {
-    all: async (options) => [...newestById(await records.entries(options)).values()].map(({ record }) => record),
-
     async add(combo, check) {
       check((await settled()).map(({ record }) => record))
-      if (!(await records.insert(combo.name, combo))) throw gatewayError('NAME_TAKEN')
+      if (!(await records.insert(combo.name, revised(combo)))) throw gatewayError('NAME_TAKEN')
     },
 
     change: (id, { check, edit }) =>
@@ -83,10 +79,7 @@ export function createComboRecords(records: Records<Combo>, clock: Clock): Combo
         const entries = await settled()
         const all = entries.map(({ record }) => record)
         check(all)
-        const entry = present(
-          entries.find(({ record }) => record.id === id),
-          'Combo',
-        )
+        const entry = present(entries.find(has(id)), 'Combo')
         const before = entry.record
         const edited = edit(before, all)
         const after = edited.name === before.name ? await put(before, edited) : await move(entry, edited)
@@ -94,28 +87,39 @@ export function createComboRecords(records: Records<Combo>, clock: Clock): Combo
       }),
 
     async remove(id) {
-      let removed: Combo | undefined
-      return retry(async () => {
-        const entry = (await settled()).find(({ record }) => record.id === id)
-        if (!entry || (removed && isSame(removed)(entry.record))) return { removed } // or the storage's list lags behind
-        removed = (await records.remove(entry.record.name, (current) => current.id === id))?.record ?? removed
+      let removed: ComboRecord | undefined
+      await retry(async () => {
+        const record = (await settled()).find(has(id))?.record
+        if (!record || (removed && isSame(record, removed))) return true // gone, or shown by a list that lags behind
+        const taken = await records.remove(record.name, (current) => isSame(current, record))
+        removed = taken?.record ?? removed
         return undefined
-      }).then((done) => done.removed)
+      })
+      return removed
     },
   }
 }
 
-const isSame = (one: Combo) => (other: Combo) => one.id === other.id && one.updatedAt === other.updatedAt
-
-/** Of each id the newest entry, in the order of the entries. */
-function newestById(entries: readonly Entry<Combo>[]): Map<string, Entry<Combo>> {
-  const newest = new Map<string, Entry<Combo>>()
-  for (const entry of entries) {
-    const other = newest.get(entry.record.id)
-    if (!other || isNewer(entry.record, other.record)) newest.set(entry.record.id, entry)
+/** Tries again as long as another process is faster. */
+async function retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+    const done = await attempt()
+    if (done !== undefined) return done
   }
-  return newest
+  throw gatewayError('STORAGE_FAILED', { message: 'The storage does not show its own changes.' })
 }
 
-const isNewer = (one: Combo, other: Combo) =>
-  one.updatedAt === other.updatedAt ? one.name > other.name : one.updatedAt > other.updatedAt
+function currentEntries(entries: readonly Entry<ComboRecord>[]): Entry<ComboRecord>[] {
+  const current = new Set(currentCombos(entries.map(({ record }) => record)))
+  return entries.filter(({ record }) => current.has(record))
+}
+
+const has =
+  (id: string) =>
+  ({ record }: Entry<ComboRecord>) =>
+    record.id === id
+
+const revised = (record: ComboRecord): ComboRecord => ({ ...record, revision: crypto.randomUUID() })
+
+const isSame = (one: ComboRecord, other: ComboRecord) =>
+  one.id === other.id && one.revision === other.revision && one.updatedAt === other.updatedAt

@@ -56,17 +56,20 @@ interface Dependencies {
 }
 
 export function createCombos({ store, clock, rotation, inTurn }: Dependencies): ComboOperations<unknown> {
-  const records = createComboRecords(store.combos, clock)
+  const records = createComboRecords(store.combos)
 
   async function find(id: string): Promise<Combo> {
     const has = (combo: Combo) => combo.id === id
-    return present((await records.all()).find(has) ?? (await records.all({ fresh: true })).find(has), 'Combo')
+    const known = (await store.combos.all()).find(has)
+    if (known) return known
+    await store.combos.entries({ fresh: true }) // another process may have made it a moment ago
+    return present((await store.combos.all()).find(has), 'Combo')
   }
 
   return {
-    list: async () => ({ combos: (await records.all()).map(copyOf) }),
+    list: async () => ({ combos: (await store.combos.all()).map(shown) }),
 
-    get: async (id) => copyOf(await find(id)),
+    get: async (id) => shown(await find(id)),
 
     async create(input) {
       const { name, models, strategy = 'fallback', ...kind } = parseInput(newCombo, input)
@@ -79,7 +82,7 @@ export function createCombos({ store, clock, rotation, inTurn }: Dependencies): 
           requireFreeName(combo, others)
           requireNoCycle(name, { combos: [...others, combo], aliases })
         })
-        return copyOf(combo)
+        return shown(combo)
       })
     },
 
@@ -92,7 +95,7 @@ export function createCombos({ store, clock, rotation, inTurn }: Dependencies): 
         const { before, after } = await records.change(id, {
           check: (all) => name && requireFreeName({ id, name }, all),
           edit(combo, all) {
-            const changed = { ...combo, ...change, name: name || combo.name }
+            const changed = { ...combo, ...change, name: name || combo.name, updatedAt: timestamp(clock) }
             const combos = all.map((other) => (other.id === id ? changed : other))
             if (change.models || changed.name !== combo.name) requireNoCycle(changed.name, { combos, aliases })
             return changed
@@ -100,7 +103,7 @@ export function createCombos({ store, clock, rotation, inTurn }: Dependencies): 
         })
         rotation.reset(before.name)
         if (after.name !== before.name) rotation.reset(after.name)
-        return copyOf(after)
+        return shown(after)
       })
     },
 
@@ -127,5 +130,6 @@ function requireNoCycle(name: string, names: Names): void {
   if (cycle) throw invalidInput(`"models" must not lead back to the combo itself: ${cycle}`)
 }
 
-/** Callers may change what they are given; the store's view stays as it is. */
-const copyOf = (combo: Combo): Combo => ({ ...combo, models: [...combo.models] })
+function shown({ id, name, kind, models, strategy, createdAt, updatedAt }: Combo): Combo {
+  return { id, name, ...(kind && { kind }), models: [...models], strategy, createdAt, updatedAt }
+}

@@ -5,7 +5,7 @@ import { checkedData, connectionChange, newConnection } from './connection-input
 import { requireProvider } from './connection-provider.ts'
 import { findRecord, present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
-import { timestamp, timestampAfter } from './time.ts'
+import { timestamp } from './time.ts'
 
 /** Accounts at providers. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
 export interface ConnectionOperations<Input = never> {
@@ -96,7 +96,7 @@ export function createConnections({ store, catalog, clock }: Dependencies): Conn
       if (data !== undefined) requireProvider(catalog, found.provider, data ?? undefined)
       const sealedApiKey = typeof change.apiKey === 'string' ? await seal(id, change.apiKey) : change.apiKey
       const changed = await connections.update(id, (current) => {
-        const next: ConnectionRecord = { ...current, updatedAt: timestampAfter(clock, current.updatedAt) }
+        const next: ConnectionRecord = { ...current, updatedAt: timestamp(clock) }
         if (change.name !== undefined) next.name = change.name
         if (change.isActive !== undefined) next.isActive = change.isActive
         put(next, 'priority', change.priority)

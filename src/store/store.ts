@@ -1,4 +1,5 @@
-import type { Clock, Combo, Connection, CustomModel, Logger, Storage } from '../types.ts'
+import type { Clock, Connection, CustomModel, Logger, Storage } from '../types.ts'
+import { type ComboRecord, createCombos } from './combos.ts'
 import { createFreshness } from './freshness.ts'
 import { createKeyring, KEYS, type KeyRecord, type Keyring } from './keyring.ts'
 import { createRecords, type Records } from './records.ts'
@@ -24,7 +25,7 @@ export interface Store {
   /** By id. */
   connections: Records<ConnectionRecord>
   /** By name, which makes names unique by construction. */
-  combos: Records<Combo>
+  combos: Records<ComboRecord>
   /** By `customModelId`. */
   customModels: Records<CustomModel>
   /** By alias. */
@@ -62,7 +63,7 @@ export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreO
     settings: createSettingsStore(deps),
     keys,
     connections: createRecords<ConnectionRecord>('connections/', deps),
-    combos: createRecords<Combo>('combos/', deps),
+    combos: createCombos(createRecords<ComboRecord>('combos/', deps)),
     customModels: createRecords<CustomModel>('custom-models/', deps),
     aliases: createRecords<AliasRecord>('aliases/', deps),
     keyring: createKeyring({ records: keys, vault, freshness, clock }),

@@ -1,14 +1,14 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import type { ApiKey, Combo, Connection } from '../../src/types.ts'
+import type { ApiKey, Combo, Connection, Settings } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert } from '../support/suite.ts'
 
 export const TOKEN = 'management-token-of-forty-characters-000'
 
 /** What the tests read of the bodies under `/api`; each test knows which of it is there. */
-export interface Body extends Connection, Omit<Combo, 'kind'> {
+export interface Body extends Connection, Omit<Combo, 'kind'>, Settings {
   error: string
   success: boolean
   key: string
@@ -16,7 +16,6 @@ export interface Body extends Connection, Omit<Combo, 'kind'> {
   keys: ApiKey[]
   combos: Combo[]
   connections: Connection[]
-  models: string[]
 }
 
 export interface Answer {

@@ -1,0 +1,69 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('cycles among combos')
+
+const cycle = (way: string) => `"models" must not lead back to the combo itself: ${way}`
+
+test('a combo cannot contain itself', async () => {
+  const { refuses, expect } = openDoor()
+  await refuses(400, cycle('a → a'), ['POST', '/api/combos', { name: 'a', models: ['x', 'a'] }])
+  const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  await refuses(400, cycle('a → a'), ['PUT', `/api/combos/${id}`, { models: ['a'] }])
+  assert.equal((await expect(200, 'GET', `/api/combos/${id}`)).models, ['x'])
+})
+
+test('a combo cannot contain itself by way of others, whichever comes last', async () => {
+  const { refuses, expect } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'b'] })
+  await expect(201, 'POST', '/api/combos', { name: 'b', models: ['y', 'c'] })
+  await refuses(400, cycle('c → a → b → c'), ['POST', '/api/combos', { name: 'c', models: ['z', 'a'] }])
+  const c = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['z'] })
+  await refuses(400, cycle('c → b → c'), ['PUT', `/api/combos/${c.id}`, { models: ['b'] }])
+})
+
+test('a new name cannot close a cycle', async () => {
+  const { refuses, expect } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'a', models: ['b'] })
+  const c = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['a'] })
+  await refuses(400, cycle('b → a → b'), ['PUT', `/api/combos/${c.id}`, { name: 'b' }])
+  await expect(200, 'PUT', `/api/combos/${c.id}`, { name: 'b', models: ['x'] })
+})
+
+test('the same combo twice, or by two ways, is no cycle', async () => {
+  const { expect } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'leaf', models: ['x'] })
+  await expect(201, 'POST', '/api/combos', { name: 'left', models: ['leaf'] })
+  await expect(201, 'POST', '/api/combos', { name: 'right', models: ['leaf', 'left'] })
+  await expect(201, 'POST', '/api/combos', { name: 'top', models: ['left', 'right', 'left', 'leaf'] })
+})
+
+test('a model of a provider is no combo, whatever its last part is called', async () => {
+  const { expect } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'gpt-5', models: ['openai/gpt-5'] })
+})
+
+test('aliases are followed, except by the name of a combo', async () => {
+  const { refuses, expect } = openDoor()
+  await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'a' })
+  await refuses(400, cycle('a → short → a'), ['POST', '/api/combos', { name: 'a', models: ['short'] }])
+  await expect(201, 'POST', '/api/combos', { name: 'short', models: ['x'] }) // goes before the alias
+  await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
+})
+
+test('an alias cannot close a cycle either', async () => {
+  const { refuses, expect } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'a', models: ['short'] })
+  const error = '"model" must not lead back to the alias itself: short → a → short'
+  await refuses(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
+  await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'x' })
+})
+
+test('a long chain is no cycle and is followed to its end', async () => {
+  const { refuses, expect } = openDoor()
+  for (let at = 0; at < 60; at++) await expect(201, 'POST', '/api/combos', { name: `c${at}`, models: [`c${at + 1}`] })
+  const answer = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
+  assert.is(answer.status, 201) // elsewhere, where there is no chain
+  const way = Array.from({ length: 60 }, (_, at) => `c${at}`).join(' → ')
+  await refuses(400, cycle(`c60 → ${way} → c60`), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
+})

@@ -1,0 +1,139 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('PUT /api/combos/{id}')
+
+/** With the combos `a` and `b`. */
+async function doorWithCombos() {
+  const door = openDoor()
+  const a = await door.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  const b = await door.expect(201, 'POST', '/api/combos', { name: 'b', models: ['y'] })
+  return { ...door, a, b }
+}
+
+const bad = 'Name can only contain letters, numbers, -, _ and .'
+const taken = 'Combo name already exists'
+
+test('changes what it names and keeps the rest', async () => {
+  const { expect, clock, a } = await doorWithCombos()
+  const changes = [{ name: 'c' }, { models: ['x', 'z'] }, { strategy: 'round-robin' }, { kind: 'image' }]
+  let combo: object = a
+  for (const change of changes) {
+    await clock.advance(1_000)
+    const { updatedAt, ...changed } = await expect(200, 'PUT', `/api/combos/${a.id}`, change)
+    assert.is(updatedAt, new Date(clock.now()).toISOString())
+    const { updatedAt: _, ...before } = { updatedAt, ...combo }
+    assert.equal(changed, { ...before, ...change })
+    combo = { ...changed, updatedAt }
+    assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), combo)
+  }
+})
+
+for (const name of ['a b', 'a/b', 'ä', ' ', 'a\n', 'a:b', '"']) {
+  test(`rule 1: the name ${JSON.stringify(name)} is refused`, async () => {
+    const { refuses, expect, a } = await doorWithCombos()
+    await refuses(400, bad, ['PUT', `/api/combos/${a.id}`, { name, models: ['z'] }])
+    assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)
+  })
+}
+
+test('rule 2: no other combo may have the name, its own is free', async () => {
+  const { refuses, expect, a, b } = await doorWithCombos()
+  await refuses(400, taken, ['PUT', `/api/combos/${a.id}`, { name: 'b', models: ['z'] }])
+  assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)
+  assert.equal(await expect(200, 'GET', `/api/combos/${b.id}`), b)
+  assert.is((await expect(200, 'PUT', `/api/combos/${a.id}`, { name: 'a' })).name, 'a')
+})
+
+test('rule 3: an unknown id is 404', async () => {
+  const { refuses } = await doorWithCombos()
+  await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', { models: ['z'] }])
+  await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', { name: 'free' }])
+  await refuses(404, 'Combo not found', ['PUT', '/api/combos/nobody', {}])
+})
+
+test('a malformed body comes first, then a bad name, then a taken one, then an unknown id', async () => {
+  const { refuses } = await doorWithCombos()
+  const unknown = 'Unknown field "strateg". Did you mean "strategy"?'
+  await refuses(400, unknown, ['PUT', '/api/combos/nobody', { name: 'a b', strateg: 1 }])
+  await refuses(400, '"models" must be a list of model names', [
+    'PUT',
+    '/api/combos/nobody',
+    { name: 'a b', models: 1 },
+  ])
+  await refuses(400, bad, ['PUT', '/api/combos/nobody', { name: 'a b' }])
+  await refuses(400, taken, ['PUT', '/api/combos/nobody', { name: 'b' }])
+})
+
+test('an empty name counts as absent', async () => {
+  const { expect, a } = await doorWithCombos()
+  const changed = await expect(200, 'PUT', `/api/combos/${a.id}`, { name: '', models: ['z'] })
+  assert.is(changed.name, 'a')
+  assert.equal(changed.models, ['z'])
+})
+
+const refusals: Array<[body: unknown, error: string]> = [
+  [{ name: null }, '"name" must be text'],
+  [{ name: 5 }, '"name" must be text'],
+  [{ name: 'a'.repeat(129) }, '"name" must not be longer than 128 characters'],
+  [{ models: [] }, '"models" must name at least one model'],
+  [{ models: ['x', ''] }, '"models[1]" must not be blank'],
+  [{ strategy: 'best' }, '"strategy" must be one of "fallback", "round-robin"'],
+  [
+    { kind: null },
+    '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
+  ],
+  [{ id: 'other' }, '"id" cannot be changed; leave it out'],
+]
+for (const [body, error] of refusals) {
+  test(`${JSON.stringify(body).slice(0, 40)} is refused: ${error.slice(0, 60)}`, async () => {
+    const { refuses, expect, a } = await doorWithCombos()
+    await refuses(400, error, ['PUT', `/api/combos/${a.id}`, body])
+    assert.equal(await expect(200, 'GET', `/api/combos/${a.id}`), a)
+  })
+}
+
+test('a combo can be sent back as it was read', async () => {
+  const { expect, a } = await doorWithCombos()
+  const { updatedAt, ...changed } = await expect(200, 'PUT', `/api/combos/${a.id}`, { ...a, models: ['z'] })
+  assert.equal(changed, { id: a.id, name: 'a', models: ['z'], strategy: 'fallback', createdAt: a.createdAt })
+})
+
+test('two renames at once to one name: one wins, the other is refused', async () => {
+  const { call, expect, a, b } = await doorWithCombos()
+  const answers = await Promise.all([a, b].map(({ id }) => call('PUT', `/api/combos/${id}`, { name: 'c' })))
+  assert.equal(answers.map(({ status }) => status).sort(), [200, 400])
+  const { combos } = await expect(200, 'GET', '/api/combos')
+  assert.equal(combos.map(({ id }) => id).sort(), [a.id, b.id].sort())
+  assert.is(combos.filter(({ name }) => name === 'c').length, 1)
+})
+
+test('two combos swap their names by way of a third', async () => {
+  const { expect, a, b } = await doorWithCombos()
+  await expect(200, 'PUT', `/api/combos/${a.id}`, { name: 'spare' })
+  await expect(200, 'PUT', `/api/combos/${b.id}`, { name: 'a' })
+  await expect(200, 'PUT', `/api/combos/${a.id}`, { name: 'b' })
+  const { combos } = await expect(200, 'GET', '/api/combos')
+  assert.equal(
+    combos.map(({ id, name }) => [id, name]),
+    [
+      [a.id, 'b'],
+      [b.id, 'a'],
+    ],
+  )
+})
+
+test('other failures are a 500 with the text of the specification, and the cause goes to onError', async () => {
+  const broken = new Error('disk on fire')
+  const errors: unknown[] = []
+  const storage = { ...memoryStorage(), list: () => Promise.reject(broken) }
+  const { refuses } = openDoor({ storage, hooks: { onError: (error) => errors.push(error) } })
+  await refuses(500, 'Failed to fetch combo', ['GET', '/api/combos/1'])
+  await refuses(500, 'Failed to update combo', ['PUT', '/api/combos/1', {}])
+  await refuses(500, 'Failed to delete combo', ['DELETE', '/api/combos/1'])
+  await refuses(500, 'Failed to fetch combos', ['GET', '/api/combos'])
+  await refuses(500, 'Failed to create combo', ['POST', '/api/combos', { name: 'a', models: ['x'] }])
+  assert.is(errors.length, 5)
+  for (const error of errors) assert.is(error instanceof Error && error.cause, broken)
+})

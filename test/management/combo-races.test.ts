@@ -1,0 +1,195 @@
+import fc from 'fast-check'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import type { Combo, Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('combos in several processes')
+
+const before = ['a', 'b'] // each with the one model `old`
+const name = fc.constantFrom('a', 'b', 'c')
+const operation = fc.oneof(
+  fc.record({ do: fc.constant('create' as const), name }),
+  fc.record({ do: fc.constant('rename' as const), combo: fc.nat(1), name }),
+  fc.record({ do: fc.constant('change' as const), combo: fc.nat(1), model: fc.constantFrom('x', 'y') }),
+  fc.record({ do: fc.constant('delete' as const), combo: fc.nat(1) }),
+)
+const operations = fc.array(operation, { minLength: 1, maxLength: 3 })
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never
+
+/** An operation that was acknowledged, and the combo that it was about. */
+interface Told {
+  operation: Operation
+  id: string
+}
+
+test('at once in three processes, no combo is lost or doubled and no acknowledged change is undone', {
+  timeoutMs: 60_000,
+}, async () => {
+  const race = fc.asyncProperty(fc.scheduler(), operations, operations, operations, async (scheduler, ...processes) => {
+    const storage = memoryStorage()
+    const { combos } = openDoor({ storage }).gateway.api
+    const ids: string[] = []
+    for (const name of before) ids.push((await combos.create({ name, models: ['old'] })).id)
+    const done = Promise.all(processes.map((todo) => perform(todo, ids, inSteps(storage, scheduler))))
+    await scheduler.waitFor(done)
+    const all = (await combos.list()).combos
+    check(all, ids, (await done).flat())
+    await combos.create({ name: 'last', models: ['x'] })
+    assert.is((await storage.list('combos/')).length, all.length + 1, 'the next change clears away what is left over')
+  })
+  await fc.assert(race, { numRuns: 300 })
+})
+
+/** A store whose every step waits for its turn, which another process may get before. */
+function inSteps(storage: Storage, scheduler: fc.Scheduler): Storage {
+  const step = <A extends unknown[], T>(run: (...args: A) => Promise<T>) => {
+    const scheduled = scheduler.scheduleFunction(async (...args: A) => ({ done: await run(...args) }))
+    return async (...args: A) => (await scheduled(...args)).done
+  }
+  const { get, set, delete: remove, list } = storage
+  return { atomic: true, get: step(get), set: step(set), delete: step(remove), list: step(list) }
+}
+
+async function perform(todo: Operation[], ids: string[], storage: Storage): Promise<Told[]> {
+  const { combos } = openDoor({ storage }).gateway.api
+  const told: Told[] = []
+  for (const operation of todo) {
+    const id = operation.do === 'create' ? undefined : (ids[operation.combo] ?? '')
+    try {
+      if (id === undefined) {
+        if (operation.do === 'create')
+          told.push({ operation, id: (await combos.create({ name: operation.name, models: ['new'] })).id })
+        continue
+      }
+      if (operation.do === 'rename') await combos.update(id, { name: operation.name })
+      if (operation.do === 'change') await combos.update(id, { models: [operation.model] })
+      if (operation.do === 'delete') await combos.delete(id)
+      told.push({ operation, id })
+    } catch (error) {
+      if (!isGatewayError(error, 'NAME_TAKEN') && !isGatewayError(error, 'NOT_FOUND')) throw error
+    }
+  }
+  return told
+}
+
+function check(combos: Combo[], ids: string[], told: Told[]) {
+  const state = JSON.stringify({ combos, told }, null, 1)
+  const of = (kind: Operation['do']) => told.filter(({ operation }) => operation.do === kind).map(({ id }) => id)
+  const deleted = of('delete')
+  const expected = [...ids, ...of('create')].filter((id) => !deleted.includes(id))
+  assert.equal(combos.map(({ id }) => id).sort(), expected.sort(), `every combo once: ${state}`)
+  assert.is(new Set(combos.map((combo) => combo.name)).size, combos.length, `every name once: ${state}`)
+  for (const combo of combos) {
+    const at = ids.indexOf(combo.id)
+    const own = told.filter(({ id }) => id === combo.id).map(({ operation }) => operation)
+    const names = own.flatMap((operation) => ('name' in operation ? [operation.name] : []))
+    const models = own.flatMap((operation) => (operation.do === 'change' ? [operation.model] : []))
+    assert.ok((names.length > 0 ? names : [before[at]]).includes(combo.name), `no name is undone: ${state}`)
+    const start = at < 0 ? 'new' : 'old'
+    assert.ok(
+      (models.length > 0 ? models : [start]).some((model) => model === combo.models[0]),
+      `no change is undone: ${state}`,
+    )
+  }
+}
+
+/** A store that takes `left` more writes and then fails, as one does whose process was killed. */
+function dying(storage: Storage, left: number): Storage {
+  const write =
+    <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
+    (...args: A) =>
+      left-- > 0 ? run(...args) : Promise.reject(new Error('killed'))
+  return { ...storage, set: write(storage.set), delete: write(storage.delete) }
+}
+
+for (let writes = 0; writes <= 4; writes++) {
+  test(`a rename that is killed after ${writes} writes is done or not, and nothing in between`, async () => {
+    const storage = memoryStorage()
+    const { expect } = openDoor({ storage })
+    const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
+    const answer = await openDoor({ storage: dying(storage, writes) }).call('PUT', `/api/combos/${id}`, { name: 'new' })
+    assert.is(answer.status, writes < 4 ? 500 : 200)
+    const { combos } = await expect(200, 'GET', '/api/combos')
+    const counts = writes < 2 ? 'old' : 'new'
+    assert.equal(
+      combos.map(({ name }) => name),
+      [counts],
+    )
+    assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, counts)
+    const listed: unknown = (await openDoor({ storage, catalog: {} }).send('GET', '/v1/models')).body
+    assert.ok(JSON.stringify(listed).includes(`"${counts}"`))
+    assert.not.ok(JSON.stringify(listed).includes(counts === 'old' ? '"new"' : '"old"'))
+    await expect(201, 'POST', '/api/combos', { name: counts === 'old' ? 'new' : 'old', models: ['y'] }) // the other name is free
+    assert.is((await storage.list('combos/')).length, 2)
+  })
+}
+
+async function afterCrash() {
+  const storage = memoryStorage()
+  const before = openDoor({ storage })
+  const combo = await before.expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
+  const other = await before.expect(201, 'POST', '/api/combos', { name: 'other', models: ['y'] })
+  const killed = openDoor({ storage: dying(storage, 2) })
+  await killed.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${combo.id}`, { name: 'new' }])
+  assert.is((await storage.list('combos/')).length, 3)
+  return { ...openDoor({ storage }), id: combo.id, other, storage }
+}
+
+test('a rename that was cut in the middle counts', async () => {
+  const { expect, id } = await afterCrash()
+  const { combos } = await expect(200, 'GET', '/api/combos')
+  assert.equal(
+    combos.map((combo) => combo.name),
+    ['new', 'other'],
+  )
+  assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, 'new')
+})
+
+test('the next change of any combo removes what a cut rename left, and its name is free', async () => {
+  const { expect, id, other, storage } = await afterCrash()
+  await expect(200, 'PUT', `/api/combos/${other.id}`, { name: 'old' })
+  assert.is((await storage.list('combos/')).length, 2)
+  assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, 'new')
+})
+
+test('after a cut rename the old name can be had by a new combo', async () => {
+  const { expect, storage } = await afterCrash()
+  await expect(201, 'POST', '/api/combos', { name: 'old', models: ['z'] })
+  assert.is((await storage.list('combos/')).length, 3)
+})
+
+test('a combo that was deleted after a cut rename does not come back', async () => {
+  const { expect, id, other, storage } = await afterCrash()
+  await expect(200, 'DELETE', `/api/combos/${id}`)
+  assert.equal((await expect(200, 'GET', '/api/combos')).combos, [other])
+  assert.is((await storage.list('combos/')).length, 1)
+})
+
+test('a cut rename can be taken back', async () => {
+  const { expect, id, storage } = await afterCrash()
+  assert.is((await expect(200, 'PUT', `/api/combos/${id}`, { name: 'old' })).name, 'old')
+  assert.is((await storage.list('combos/')).length, 2)
+})
+
+test('a name that was given elsewhere a moment ago is taken here', async () => {
+  const { watch, ...storage } = memoryStorage()
+  const here = openDoor({ storage })
+  const elsewhere = openDoor({ storage })
+  assert.equal((await here.expect(200, 'GET', '/api/combos')).combos, [])
+  const { id } = await elsewhere.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  await here.refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'a', models: ['y'] }])
+  await here.expect(200, 'PUT', `/api/combos/${id}`, { name: 'b' })
+  assert.is((await elsewhere.expect(200, 'DELETE', `/api/combos/${id}`)).success, true)
+})
+
+test('a store that goes on showing what was removed ends in an error, not in an endless loop', async () => {
+  const storage = memoryStorage()
+  const { expect } = openDoor({ storage })
+  const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  const frozen = await storage.list('combos/')
+  await expect(200, 'DELETE', `/api/combos/${id}`)
+  const lagging = openDoor({ storage: { ...storage, list: async () => frozen } })
+  await lagging.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${id}`, { models: ['y'] }])
+})

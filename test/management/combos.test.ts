@@ -1,0 +1,120 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('combos')
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+test('a created combo is answered whole, with its defaults', async () => {
+  const { expect } = openDoor()
+  const models = ['openai/gpt-5', 'claude']
+  const combo = await expect(201, 'POST', '/api/combos', { name: 'smart', models })
+  assert.match(combo.id, /^[\w-]{36}$/)
+  assert.equal(combo, { id: combo.id, name: 'smart', models, strategy: 'fallback', createdAt: AT, updatedAt: AT })
+  assert.equal(await expect(200, 'GET', `/api/combos/${combo.id}`), combo)
+})
+
+test('a combo may have a kind and another strategy', async () => {
+  const { expect } = openDoor()
+  const input = { name: 'pictures', models: ['a/b'], strategy: 'round-robin', kind: 'image' }
+  const { id, createdAt, updatedAt, ...rest } = await expect(201, 'POST', '/api/combos', input)
+  assert.equal(rest, input)
+})
+
+test('combos are listed in the order of creation, also after one was renamed', async () => {
+  const { expect } = openDoor()
+  assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
+  const created = []
+  for (const name of ['z', 'm', 'a', 'q'])
+    created.push(await expect(201, 'POST', '/api/combos', { name, models: ['x'] }))
+  assert.equal(await expect(200, 'GET', '/api/combos'), { combos: created })
+  await expect(200, 'PUT', `/api/combos/${created[1]?.id}`, { name: 'zz' })
+  const names = (await expect(200, 'GET', '/api/combos')).combos.map(({ name }) => name)
+  assert.equal(names, ['z', 'zz', 'a', 'q'])
+})
+
+test('a combo of kind llm is listed as a model', async () => {
+  const { expect, send } = openDoor({ catalog: {} })
+  await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
+  await expect(201, 'POST', '/api/combos', { name: 'pictures', models: ['x'], kind: 'image' })
+  const list: unknown = (await send('GET', '/v1/models')).body
+  const created = Date.parse(AT) / 1_000
+  assert.equal(list, { object: 'list', data: [{ id: 'smart', object: 'model', created, owned_by: 'combo' }] })
+})
+
+const bad = 'Name can only contain letters, numbers, -, _ and .'
+const refusals: Array<[body: object, error: string]> = [
+  [{ models: ['x'] }, '"name" is required and must not be blank'],
+  [{ name: '', models: ['x'] }, '"name" is required and must not be blank'],
+  [{ name: ' ', models: ['x'] }, bad],
+  [{ name: 'a b', models: ['x'] }, bad],
+  [{ name: 'a/b', models: ['x'] }, bad],
+  [{ name: 'a\n', models: ['x'] }, bad],
+  [{ name: 'ä', models: ['x'] }, bad],
+  [{ name: 'a'.repeat(129), models: ['x'] }, '"name" must not be longer than 128 characters'],
+  [{ name: 5, models: ['x'] }, '"name" must be text'],
+  [{ name: 'a' }, '"models" is required and must be a list of model names'],
+  [{ name: 'a', models: 'x' }, '"models" must be a list of model names'],
+  [{ name: 'a', models: {} }, '"models" must be a list of model names'],
+  [{ name: 'a', models: [] }, '"models" must name at least one model'],
+  [{ name: 'a', models: ['x', ' '] }, '"models[1]" must not be blank'],
+  [{ name: 'a', models: [{ id: 'x' }] }, '"models[0]" must be text'],
+  [{ name: 'a', models: ['x', 'y', null] }, '"models[2]" must be text'],
+  [{ name: 'a', models: ['x\u0007'] }, '"models[0]" must not hold control characters'],
+  [{ name: 'a', models: Array(101).fill('x') }, '"models" must not name more than 100 models'],
+  [{ name: 'a', models: ['x'.repeat(513)] }, '"models[0]" must not be longer than 512 characters'],
+  [{ name: 'a', models: ['x'], strategy: 'random' }, '"strategy" must be one of "fallback", "round-robin"'],
+  [
+    { name: 'a', models: ['x'], kind: 'text' },
+    '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
+  ],
+  [{ name: 'a', models: ['x'], id: 'mine' }, 'Unknown field "id". Known: "name", "models", "strategy", "kind".'],
+  [{ name: 'a', model: ['x'] }, 'Unknown field "model". Did you mean "models"?'],
+]
+for (const [body, error] of refusals) {
+  test(`creating ${JSON.stringify(body).slice(0, 50)} is refused: ${error.slice(0, 60)}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['POST', '/api/combos', body])
+    assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
+  })
+}
+
+for (const name of ['a', 'A-Z_0.9', '...', '-', '__proto__', 'constructor', 'a'.repeat(128)]) {
+  test(`"${name.slice(0, 20)}" is a good name`, async () => {
+    const { expect } = openDoor()
+    const { id } = await expect(201, 'POST', '/api/combos', { name, models: ['x'] })
+    assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, name)
+  })
+}
+
+test('a taken name is refused; names differ by their case', async () => {
+  const { expect, refuses } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['x'] })
+  await refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'smart', models: ['y'] }])
+  await expect(201, 'POST', '/api/combos', { name: 'Smart', models: ['x'] })
+})
+
+test('model names are trimmed, need not exist yet, and may be given twice', async () => {
+  const { expect } = openDoor()
+  const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [' later/model ', 'x', 'x'] })
+  assert.equal(combo.models, ['later/model', 'x', 'x'])
+})
+
+test('a deleted combo is gone, and its name is free', async () => {
+  const { expect, refuses } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  assert.equal(await expect(200, 'DELETE', `/api/combos/${id}`), { success: true })
+  assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
+  for (const method of ['GET', 'DELETE']) await refuses(404, 'Combo not found', [method, `/api/combos/${id}`])
+  await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+})
+
+test('an id is no name, and an unknown one is 404', async () => {
+  const { expect, refuses } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  for (const id of ['a', 'nobody', '%20', '..%2Fsettings', '%00']) {
+    await refuses(404, 'Combo not found', ['GET', `/api/combos/${id}`])
+    await refuses(404, 'Combo not found', ['DELETE', `/api/combos/${id}`])
+    await refuses(404, 'Combo not found', ['PUT', `/api/combos/${id}`, {}])
+  }
+})

@@ -1,0 +1,103 @@
+import { HttpResponse, http } from 'msw'
+import { assert, suite } from '../support/suite.ts'
+import { upstream } from '../support/upstream.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('rotation of combos')
+
+/** With a round-robin combo `pool` of three models; `turn` answers which of them served a request. */
+async function doorWithPool() {
+  const served: unknown[] = []
+  const provider = http.post('https://up.test/v1/chat/completions', async ({ request }) => {
+    const body = await request.json()
+    served.push(body && typeof body === 'object' && !Array.isArray(body) && body.model)
+    const message = { role: 'assistant', content: 'hello' }
+    return HttpResponse.json({
+      id: '1',
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+    })
+  })
+  const door = openDoor({ fetch: upstream(provider) })
+  const connection = { provider: 'up', apiKey: 'secret', providerSpecificData: { baseUrl: 'https://up.test/v1' } }
+  await door.expect(201, 'POST', '/api/connections', connection)
+  const models = ['up/1', 'up/2', 'up/3']
+  const pool = await door.expect(201, 'POST', '/api/combos', { name: 'pool', models, strategy: 'round-robin' })
+
+  async function turn(model = 'pool') {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await door.send('POST', '/v1/chat/completions', { headers, body })
+    assert.is(answer.status, 200, JSON.stringify(answer.body))
+    return served.at(-1)
+  }
+  return { ...door, turn, path: `/api/combos/${pool.id}` }
+}
+
+test('a round-robin combo goes on with the next model', async () => {
+  const { turn } = await doorWithPool()
+  assert.equal([await turn(), await turn(), await turn(), await turn()], ['1', '2', '3', '1'])
+})
+
+for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-robin' }, { models: ['up/1', 'up/2'] }]) {
+  test(`a PUT of ${JSON.stringify(change)} makes it start at the first model again`, async () => {
+    const { turn, expect, path } = await doorWithPool()
+    assert.is(await turn(), '1')
+    await expect(200, 'PUT', path, change)
+    assert.equal([await turn(), await turn()], ['1', '2'])
+  })
+}
+
+test('a renamed combo starts at the first model under its new name, and a later one under the old name does too', async () => {
+  const { turn, expect, path } = await doorWithPool()
+  assert.is(await turn(), '1')
+  await expect(200, 'PUT', path, { name: 'ring' })
+  assert.is(await turn('ring'), '1')
+  await expect(201, 'POST', '/api/combos', { name: 'pool', models: ['up/7', 'up/8'], strategy: 'round-robin' })
+  assert.is(await turn('pool'), '7')
+})
+
+test('a rename resets the new name as well, whatever had it before', async () => {
+  const { turn, expect, path } = await doorWithPool()
+  const old = await expect(201, 'POST', '/api/combos', {
+    name: 'ring',
+    models: ['up/7', 'up/8'],
+    strategy: 'round-robin',
+  })
+  assert.is(await turn('ring'), '7')
+  await expect(200, 'DELETE', `/api/combos/${old.id}`)
+  await expect(200, 'PUT', path, { name: 'ring' })
+  assert.is(await turn('ring'), '1')
+})
+
+test('a deleted combo leaves no rotation behind', async () => {
+  const { turn, expect, path } = await doorWithPool()
+  assert.is(await turn(), '1')
+  await expect(200, 'DELETE', path)
+  await expect(201, 'POST', '/api/combos', { name: 'pool', models: ['up/7', 'up/8'], strategy: 'round-robin' })
+  assert.is(await turn(), '7')
+})
+
+for (const [status, body] of [
+  [400, { name: 'a b' }],
+  [400, { name: 'other' }],
+  [400, { models: ['pool'] }],
+  [400, { strateg: 'fallback' }],
+] as const) {
+  test(`a refused PUT of ${JSON.stringify(body)} leaves the rotation as it is`, async () => {
+    const { turn, expect, path } = await doorWithPool()
+    await expect(201, 'POST', '/api/combos', { name: 'other', models: ['up/9'] })
+    assert.is(await turn(), '1')
+    await expect(status, 'PUT', path, body)
+    assert.is(await turn(), '2')
+  })
+}
+
+test('a change of one combo leaves the rotation of another as it is', async () => {
+  const { turn, expect } = await doorWithPool()
+  const other = await expect(201, 'POST', '/api/combos', { name: 'other', models: ['up/9'] })
+  assert.is(await turn(), '1')
+  await expect(200, 'PUT', `/api/combos/${other.id}`, { name: 'another' })
+  await expect(200, 'DELETE', `/api/combos/${other.id}`)
+  assert.is(await turn(), '2')
+})

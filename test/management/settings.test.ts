@@ -1,0 +1,117 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('settings')
+
+const defaults = { cloudEnabled: false, requireApiKey: false, cloudUrl: '' }
+
+test('absent settings have their defaults', async () => {
+  const { expect } = openDoor()
+  assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
+})
+
+test('a patch changes what it names, answers the settings, and holds', async () => {
+  const { expect } = openDoor()
+  assert.equal(await expect(200, 'PATCH', '/api/settings', { requireApiKey: true }), {
+    ...defaults,
+    requireApiKey: true,
+  })
+  const patched = { ...defaults, requireApiKey: true, cloudUrl: 'https://cloud.example' }
+  assert.equal(await expect(200, 'PATCH', '/api/settings', { cloudUrl: 'https://cloud.example' }), patched)
+  assert.equal(await expect(200, 'PATCH', '/api/settings', {}), patched)
+  assert.equal(await expect(200, 'GET', '/api/settings'), patched)
+})
+
+test('with requireApiKey requests without a valid key are refused, from the very next one', async () => {
+  const { expect, send } = openDoor()
+  const status = async () => (await send('GET', '/v1/models')).status
+  assert.is(await status(), 200)
+  await expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
+  assert.is(await status(), 401)
+  await expect(200, 'PATCH', '/api/settings', { requireApiKey: false })
+  assert.is(await status(), 200)
+})
+
+const urls: Array<[sent: string, stored: string]> = [
+  ['', ''],
+  ['https://cloud.example', 'https://cloud.example'],
+  ['https://cloud.example/', 'https://cloud.example'],
+  ['https://cloud.example///', 'https://cloud.example'],
+  ['https://cloud.example/v1', 'https://cloud.example'],
+  ['https://cloud.example/v1/', 'https://cloud.example'],
+  ['https://cloud.example//v1/', 'https://cloud.example'],
+  ['https://cloud.example/v1//', 'https://cloud.example/v1'],
+  ['https://cloud.example/v1/v1', 'https://cloud.example/v1'],
+  ['https://cloud.example/api/v1', 'https://cloud.example/api'],
+  ['https://cloud.example/v10', 'https://cloud.example/v10'],
+  ['http://localhost:8787/v1', 'http://localhost:8787'],
+  [' https://cloud.example/v1\n', 'https://cloud.example'],
+  ['/v1', ''],
+  ['///', ''],
+]
+for (const [sent, stored] of urls) {
+  test(`cloudUrl ${JSON.stringify(sent)} is kept as ${JSON.stringify(stored)}`, async () => {
+    const { expect } = openDoor()
+    await expect(200, 'PATCH', '/api/settings', { cloudUrl: 'https://before.example' })
+    assert.is((await expect(200, 'PATCH', '/api/settings', { cloudUrl: sent })).cloudUrl, stored)
+    assert.is((await expect(200, 'GET', '/api/settings')).cloudUrl, stored)
+  })
+}
+
+const noAddress = '"cloudUrl" must be an address that starts with http:// or https://, or be empty'
+const refusals: Array<[body: unknown, error: string]> = [
+  [{ requireApiKeys: true }, 'Unknown field "requireApiKeys". Did you mean "requireApiKey"?'],
+  [{ requireapikey: true }, 'Unknown field "requireapikey". Did you mean "requireApiKey"?'],
+  [{ theme: 'dark' }, 'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "cloudEnabled".'],
+  [{ requireApiKey: 'true' }, '"requireApiKey" must be true or false'],
+  [{ requireApiKey: null }, '"requireApiKey" must be true or false'],
+  [{ requireApiKey: true, cloudUrl: 5 }, '"cloudUrl" must be text'],
+  [{ requireApiKey: true, cloudUrl: 'cloud.example' }, noAddress],
+  [{ requireApiKey: true, cloudUrl: 'ftp://cloud.example' }, noAddress],
+  [{ requireApiKey: true, cloudUrl: 'http:cloud.example' }, noAddress],
+  [{ requireApiKey: true, cloudUrl: 'javascript:alert(1)' }, noAddress],
+  [{ cloudUrl: 'https://me:secret@cloud.example' }, '"cloudUrl" must not hold credentials, or be empty'],
+  [{ cloudUrl: 'https://cloud.example?a=1' }, '"cloudUrl" must not have a query or a fragment, or be empty'],
+  [{ cloudUrl: 'https://cloud.example#' }, '"cloudUrl" must not have a query or a fragment, or be empty'],
+  [
+    { cloudUrl: 'https://cloud.example\\x' },
+    '"cloudUrl" must not hold blanks, backslashes or control characters, or be empty',
+  ],
+  [
+    { cloudUrl: `https://cloud.example/${'x'.repeat(2_048)}` },
+    '"cloudUrl" must not be longer than 2048 characters, or be empty',
+  ],
+  [{ cloudEnabled: true }, '"cloudEnabled" is changed with POST /api/sync/cloud, action "enable" or "disable"'],
+  [{ cloudEnabled: false }, '"cloudEnabled" is changed with POST /api/sync/cloud, action "enable" or "disable"'],
+]
+for (const [body, error] of refusals) {
+  test(`a patch is refused whole and changes nothing: ${JSON.stringify(body).slice(0, 60)}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['PATCH', '/api/settings', body])
+    assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
+  })
+}
+
+test('two patches at once both hold', async () => {
+  const { call, expect } = openDoor()
+  await Promise.all([
+    call('PATCH', '/api/settings', { requireApiKey: true }),
+    call('PATCH', '/api/settings', { cloudUrl: 'https://cloud.example' }),
+  ])
+  const both = { cloudEnabled: false, requireApiKey: true, cloudUrl: 'https://cloud.example' }
+  assert.equal(await expect(200, 'GET', '/api/settings'), both)
+})
+
+test('settings that cannot be read or written are a 500 with a sentence, and the cause goes to onError', async () => {
+  const broken = new Error('disk on fire')
+  const errors: unknown[] = []
+  const storage = { ...memoryStorage(), get: () => Promise.reject(broken) }
+  const { refuses } = openDoor({ storage, hooks: { onError: (error) => errors.push(error) } })
+  await refuses(500, 'Failed to fetch settings', ['GET', '/api/settings'])
+  await refuses(500, 'Failed to update settings', ['PATCH', '/api/settings', { requireApiKey: true }])
+  assert.equal(
+    errors.map((error) => error instanceof Error && error.cause),
+    [broken, broken],
+  )
+})
