@@ -1,4 +1,4 @@
-import { gatewayError } from '../errors.ts'
+import { gatewayError, isGatewayError } from '../errors.ts'
 import { readAll, streamOf } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 
@@ -39,10 +39,18 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
     throw gatewayError('INTERNAL', {
       cause: new TypeError('The body of the request was read before the gateway got it.'),
     })
+  const body = streamOf(request.body)
+  const stopListening = whenAborted(request.signal, () => body.cancel(request.signal.reason))
   try {
-    return await readAll(streamOf(request.body), maxBytes, tooLarge)
-  } catch (error) {
-    throw request.signal.aborted ? gatewayError('CLIENT_CLOSED_REQUEST', { cause: error }) : error
+    const bytes = await readAll(body, maxBytes, tooLarge)
+    if (request.signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST')
+    return bytes
+  } catch (cause) {
+    if (isGatewayError(cause)) throw cause
+    if (request.signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
+    throw gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
+  } finally {
+    stopListening()
   }
 }
 

@@ -1,10 +1,10 @@
-import { gatewayError, toGatewayError } from '../errors.ts'
+import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import { errorBody } from '../formats/formats.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { callerFormat } from './paths.ts'
 import { jsonReply } from './reply.ts'
 
-/** Any error under `/v1` in the format that its caller reads. What is the gateway's own trouble goes whole to `onError` and bare to the client. */
+/** Any error under `/v1` in the format that its caller reads. */
 export function modelsErrorReply(
   thrown: unknown,
   request: { path: string; exchange: Exchange },
@@ -12,11 +12,18 @@ export function modelsErrorReply(
 ): Reply {
   const { path, exchange } = request
   const error = toGatewayError(thrown)
-  if (error.status === 500) onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
-  const { status, code, message } = error.status === 500 ? gatewayError(error.code) : error
+  const { status, code, message } = asTold(error, onError)
   const cors = path === '/v1/models' ? { 'access-control-allow-origin': '*' } : {}
   return jsonReply(status, errorBody(callerFormat(path, exchange), { status, code, message }), {
     ...cors,
     ...error.headers,
   })
+}
+
+/** What is the gateway's own trouble goes whole to `onError` and bare to the client; a provider's 500 is not. */
+function asTold(error: GatewayError, onError: (error: unknown) => void): GatewayError {
+  const bare = error.status === 500 ? gatewayError(error.code) : error
+  if (bare.status !== 500) return error
+  onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
+  return bare
 }

@@ -3,7 +3,8 @@ import type { Format, TokenUsage } from '../formats/format.ts'
 import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
 import { startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
-import { tryParseJson } from '../lib/json.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import type { Clock } from '../types.ts'
 import { openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream } from './commit.ts'
 import type { PipelineContext } from './context.ts'
@@ -32,32 +33,40 @@ export function startAttempt(
   { fetch, clock, limits }: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
 ): Attempt {
   const pending = openUpstream(call, { fetch, clock, ...limits })
-  const result = receive(pending, { format, stream, limits }).catch((thrown: unknown): AttemptResult => {
-    pending.cancel(thrown)
-    return { kind: 'failure', failure: failureOfError(thrown) }
-  })
-  if (stream) return { result, cancel: pending.cancel }
-  const deadline = startDeadline(clock, limits.totalTimeoutMs, () => {
-    pending.cancel(
-      gatewayError('UPSTREAM_TIMEOUT', {
-        message: `The provider did not finish its answer within ${limits.totalTimeoutMs / 1000} s.`,
-      }),
-    )
-  })
-  return { result: result.finally(deadline.cancel), cancel: pending.cancel }
+  const endsAt = clock.now() + limits.totalTimeoutMs
+  const startTotal = () =>
+    startDeadline(clock, endsAt - clock.now(), () => {
+      const message = `The provider did not finish its answer within ${limits.totalTimeoutMs / 1000} s.`
+      pending.cancel(gatewayError('UPSTREAM_TIMEOUT', { message }))
+    })
+  let total = stream ? undefined : startTotal()
+  const isWhole = () => {
+    total ??= startTotal()
+  }
+  const result = receive(pending, { format, stream, limits, clock, isWhole })
+    .catch((thrown: unknown): AttemptResult => {
+      pending.cancel(thrown)
+      return { kind: 'failure', failure: failureOfError(thrown) }
+    })
+    .finally(() => total?.cancel())
+  return { result, cancel: pending.cancel }
 }
 
 interface Expected {
   format: Format
   stream: boolean
   limits: PipelineContext['limits']
+  clock: Clock
+  /** Told when the answer turns out to be no stream, so that its time is limited. */
+  isWhole(): void
 }
 
 async function receive(pending: PendingAnswer, expected: Expected): Promise<AttemptResult> {
   const head = await pending.answer
-  const { format, stream } = expected
+  const { format, stream, clock } = expected
   if (head.status < 200 || head.status > 299) {
-    const failure = failureOfStatus(head, await readError(head.body), format)
+    expected.isWhole()
+    const failure = failureOfStatus(head, await readError(head.body), { format, now: clock.now() })
     return { kind: 'failure', failure, head }
   }
   const mediaType = head.header('content-type')?.toLowerCase() ?? ''
@@ -67,6 +76,7 @@ async function receive(pending: PendingAnswer, expected: Expected): Promise<Atte
     pending.cancel(committed)
     return { kind: 'failure', failure: committed }
   }
+  expected.isWhole()
   return receiveWhole(head, expected)
 }
 
@@ -77,8 +87,8 @@ async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected):
     })
   const bytes = await readAll(head.body, limits.maxAnswerBytes, tooLarge)
   const answer = tryParseJson(decodeUtf8Lenient(bytes))
-  if (answer === undefined)
-    return { kind: 'failure', failure: contentFailure('The provider sent an answer that is not JSON.') }
+  if (!isObject(answer))
+    return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
   const error = format.errorIn(answer)
   if (error) return { kind: 'failure', failure: failureOfEmbedded(error) }
   return { kind: 'whole', head, bytes, usage: format.usageOf(answer) }

@@ -25,7 +25,7 @@ export async function commitStream(body: ByteStream, format: Format): Promise<Co
     if (watch.started) return { head, watch }
     if (watch.ended) break
   }
-  parser.end()
+  parser.end() // half an event, which is no JSON, says nothing
   if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
   if (watch.started) return { head, watch }
   return contentFailure(

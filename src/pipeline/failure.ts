@@ -41,7 +41,11 @@ export function classOfStatus(status: number, text: string, code: string | undef
 }
 
 /** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
-export function failureOfStatus(answer: UpstreamAnswer, bytes: Uint8Array, format: Format): Failure {
+export function failureOfStatus(
+  answer: UpstreamAnswer,
+  bytes: Uint8Array,
+  { format, now }: { format: Format; now: number },
+): Failure {
   const { status } = answer
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
@@ -53,9 +57,9 @@ export function failureOfStatus(answer: UpstreamAnswer, bytes: Uint8Array, forma
   const message = said.message ?? `The provider answered with status ${status}.`
   const failure: Failure = {
     class: failureClass,
-    status,
+    status: status > 599 ? 502 : status,
     message,
-    retryAfterMs: retryAfterMs((name) => answer.header(name)),
+    retryAfterMs: retryAfterMs((name) => answer.header(name), now),
   }
   return json === undefined ? failure : { ...failure, body: bytes }
 }
@@ -74,6 +78,17 @@ export function failureOfError(thrown: unknown): Failure {
     error.code === 'UPSTREAM_TIMEOUT' ? 'timeout' : error.code === 'UPSTREAM_INVALID' ? 'content' : 'network'
   return { class: failureClass, status: error.status, message: error.message }
 }
+
+/** The failure without the credential of the call, should the provider have quoted it. */
+export function withoutCredential(failure: Failure, apiKey: string | undefined): Failure {
+  if (apiKey === undefined || apiKey.length < SHORTEST_SECRET) return failure
+  const { body, ...rest } = failure
+  if (!rest.message.includes(apiKey) && !(body && decodeUtf8Lenient(body).includes(apiKey))) return failure
+  return { ...rest, message: rest.message.replaceAll(apiKey, '[credential]') }
+}
+
+/** Shorter ones are placeholders for providers that want none. */
+const SHORTEST_SECRET = 8
 
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 

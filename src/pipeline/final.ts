@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Reply, UpstreamAnswer } from '../lib/exchange.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import type { Failure } from './failure.ts'
-import type { AttemptRecord } from './journey.ts'
+import { type AttemptRecord, journeyHeaders } from './journey.ts'
 
 /** The provider's own error, unchanged: the answer when there was nothing to choose from. */
 export function passedOn(failure: Failure, head: UpstreamAnswer | undefined): Reply | undefined {
@@ -15,7 +15,7 @@ export function exhausted(failures: readonly Failure[], attempts: readonly Attem
   const [only] = failures
   const code = failures.every((failure) => failure.class === 'timeout') ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_FAILED'
   const status = commonStatus(failures)
-  const headers: Record<string, string> = {}
+  const headers = journeyHeaders(attempts)
   if (failures.length > 1 || only?.class === 'credentials') headers['x-should-retry'] = 'false'
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
   if (waits.length > 0) headers['retry-after'] = String(Math.min(60, Math.ceil(Math.min(...waits) / 1000)))

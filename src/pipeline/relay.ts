@@ -16,6 +16,12 @@ export interface StreamEnd {
   cancelled: boolean
 }
 
+/** What goes to the client. */
+export interface RelayedStream extends ByteStream {
+  /** Ends the stream with an error event, also when nobody is reading at the time. */
+  fail(error: unknown): void
+}
+
 /**
  * Passes a committed stream on, in whole events, byte for byte. A stream that is cut, silent too long or ends without its format's
  * end mark gets an error event instead of the rest: never a clean end. Keeps 4 KiB of the tail to account for it.
@@ -24,11 +30,12 @@ export function relayStream(
   body: ByteStream,
   { head, watch }: Committed,
   { format, onEnd }: { format: Format; onEnd(end: StreamEnd): void },
-): ByteStream {
+): RelayedStream {
   const tail = createTail(watch)
   const splitter = createEventSplitter()
   let chunk: Uint8Array | undefined = concatBytes(head)
   let over = false
+  let parting: Uint8Array | undefined // what is still to come when all is over
 
   function finish(error: EmbeddedError | undefined, cancelled: boolean) {
     if (over) return
@@ -37,28 +44,33 @@ export function relayStream(
   }
 
   /** The upstream has ended or failed: the last bytes, or the error event in place of a half one. */
-  function settle(thrown: unknown): Uint8Array {
+  function settle(thrown: unknown) {
+    if (over) return
     if (thrown !== undefined) body.cancel(thrown)
     const rest = closeEvent(splitter.rest())
     tail.add(rest)
     tail.observe()
     const clean = thrown === undefined ? watch.ended : watch.closed
     if (clean || watch.error) {
-      finish(watch.error, false)
-      return rest
+      parting = rest
+      return finish(watch.error, false)
     }
     const cut =
       thrown ??
       gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })
     const { status, code, message } = toGatewayError(cut)
+    parting = encodeUtf8(format.errorEvent({ status, code, message }))
     finish({ status, message }, false)
-    return encodeUtf8(format.errorEvent({ status, code, message }))
   }
 
-  async function pull(): Promise<Uint8Array> {
-    for (;;) {
+  /** The next whole events; `undefined` when all is over. */
+  async function pull(): Promise<Uint8Array | undefined> {
+    while (!over) {
       chunk ??= await body.next()
-      if (!chunk) return settle(undefined)
+      if (!chunk) {
+        settle(undefined)
+        break
+      }
       const whole = splitter.take(chunk)
       chunk = undefined
       if (whole) {
@@ -66,14 +78,18 @@ export function relayStream(
         return whole
       }
     }
+    return undefined
   }
 
   return {
     async next() {
-      if (over) return undefined
-      const bytes = await pull().catch(settle)
-      return bytes.length > 0 ? bytes : undefined
+      const whole = over ? undefined : await pull().catch(settle)
+      if (whole) return whole
+      const last = parting
+      parting = undefined
+      return last?.length ? last : undefined
     },
+    fail: settle,
     cancel(reason) {
       body.cancel(reason)
       tail.observe()
@@ -85,9 +101,9 @@ export function relayStream(
 /** A last event that lacks only its blank line gets it; half an event is dropped. */
 function closeEvent(rest: Uint8Array): Uint8Array {
   if (rest.length === 0) return rest
-  let whole = true
+  let whole = false // a name without data is no event
   const parser = createSseParser(({ data }) => {
-    if (data !== '[DONE]' && tryParseJson(data) === undefined) whole = false
+    whole = data === '[DONE]' || tryParseJson(data) !== undefined
   })
   parser.push(decodeUtf8Lenient(rest))
   parser.end()

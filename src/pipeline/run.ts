@@ -1,17 +1,17 @@
-import { gatewayError, toGatewayError } from '../errors.ts'
+import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
-import type { InFlight } from '../lib/background.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import type { RouteTarget } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
 import { upstreamCall } from '../upstream/request.ts'
-import { type Answer, type Attempt, type AttemptResult, startAttempt } from './attempt.ts'
+import { type Answer, type AttemptResult, startAttempt } from './attempt.ts'
 import { type ModelCall, readModelCall } from './call.ts'
+import { type Client, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
-import { type Failure, failureOfError } from './failure.ts'
+import { type Failure, failureOfError, withoutCredential } from './failure.ts'
 import { exhausted, passedOn } from './final.ts'
 import { journeyHeaders } from './journey.ts'
 import { relayStream } from './relay.ts'
@@ -27,7 +27,7 @@ export async function runModelRequest(
   const report = createReport(exchange, key, context)
   const client = watchClient(exchange, context.inFlight)
   try {
-    const call = await readModelCall(exchange, endpoint, context.limits.maxBodyBytes)
+    const call = await client.unlessGone(readModelCall(exchange, endpoint, context.limits.maxBodyBytes))
     report.asked(call)
     context.retryBudget.earn()
     const format = servedFormat(endpoint)
@@ -81,13 +81,15 @@ async function tryTarget(
   { exchange, call, format, context, report, client }: Run,
   target: RouteTarget,
 ): Promise<AttemptResult> {
+  const apiKey = await context.apiKeyOf(target.connection)
+  client.throwIfGone()
   const startedAt = context.clock.now()
   const result = await open().catch(
     (thrown: unknown): AttemptResult => ({ kind: 'failure', failure: failureOfError(thrown) }),
   )
   if (client.gone) {
-    report.attempted(target, startedAt, { outcome: 'cancelled', status: 499 })
-    throw gatewayError('CLIENT_CLOSED_REQUEST')
+    report.attempted(target, startedAt, { outcome: 'cancelled', status: client.gone.status })
+    throw client.gone
   }
   if (result.kind === 'failure') {
     const { class: outcome, status, message } = result.failure
@@ -95,8 +97,7 @@ async function tryTarget(
   } else report.attempted(target, startedAt, { outcome: 'answered', status: result.head.status })
   return result
 
-  async function open() {
-    const apiKey = await context.apiKeyOf(target.connection)
+  async function open(): Promise<AttemptResult> {
     const ask = {
       path: call.endpoint.upstreamPath,
       query: upstreamQuery(exchange.query),
@@ -105,7 +106,8 @@ async function tryTarget(
     }
     const attempt = startAttempt(upstreamCall(target, apiKey, ask), { format, stream: call.stream }, context)
     client.follows(attempt)
-    return attempt.result
+    const result = await attempt.result
+    return result.kind === 'failure' ? { ...result, failure: withoutCredential(result.failure, apiKey) } : result
   }
 }
 
@@ -127,7 +129,7 @@ function toReply(
       report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)
     },
   })
-  client.follows(body)
+  client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
   return { status, headers: { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers }, body }
 }
 
@@ -138,36 +140,4 @@ function servedFormat({ format }: Endpoint): Format {
   const served = formatOf(format)
   if (!served) throw gatewayError('NOT_FOUND', { message: `The format "${format}" is not served.` })
   return served
-}
-
-interface Client {
-  readonly gone: boolean
-  /** What must end when the client leaves: the attempt under way, then the stream that it brought. */
-  follows(work: Pick<Attempt, 'cancel'>): void
-  stopWatching(): void
-}
-
-/** The client's leaving, or the end of the gateway itself, reaches whatever is under way for it at once. */
-function watchClient(exchange: Exchange, inFlight: InFlight): Client {
-  let gone = false
-  let work: Pick<Attempt, 'cancel'> | undefined
-  const cancel = (reason: unknown) => {
-    gone = true
-    work?.cancel(reason)
-  }
-  const done = inFlight.add({ cancel })
-  const stopListening = exchange.onAbort(() => cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
-  return {
-    get gone() {
-      return gone
-    },
-    follows(next) {
-      work = next
-      if (gone) next.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
-    },
-    stopWatching() {
-      stopListening()
-      done()
-    },
-  }
 }

@@ -21,6 +21,7 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
   const { fetch, clock, headersTimeoutMs, silenceTimeoutMs } = options
   let rejectWait: ((reason: unknown) => void) | undefined
   let stopped: { reason: unknown } | undefined
+  let source: ByteStream | undefined
   const pending = startCall(fetch, call)
   const headersDeadline = startDeadline(clock, headersTimeoutMs, () => {
     stop(
@@ -34,6 +35,7 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
     headersDeadline.cancel()
     rejectWait?.(reason)
     pending.cancel(reason)
+    source?.cancel(reason)
   }
 
   /** At most one wait at a time: the headers, then one chunk after the other. */
@@ -49,9 +51,11 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
     try {
       const head = await wait(pending.answer)
       headersDeadline.cancel()
-      return { ...head, body: watched(head.body) }
+      source = head.body
+      return { ...head, body: watched(source) }
     } catch (cause) {
       headersDeadline.cancel()
+      if (stopped) pending.answer.then(({ body }) => body.cancel(stopped?.reason)).catch(() => {}) // it comes too late
       throw stopped ? stopped.reason : gatewayError('UPSTREAM_UNREACHABLE', { message: unreachable(cause), cause })
     }
   }
@@ -61,6 +65,7 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
     let waitingSince: number | undefined
     let deadline = startDeadline(clock, silenceTimeoutMs, silent)
     function silent() {
+      if (stopped) return
       const leftMs = (waitingSince ?? clock.now()) + silenceTimeoutMs - clock.now()
       if (leftMs > 0) deadline = startDeadline(clock, leftMs, silent)
       else
@@ -83,7 +88,6 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
       cancel(reason) {
         deadline.cancel()
         stop(reason)
-        body.cancel(reason)
       },
     }
   }

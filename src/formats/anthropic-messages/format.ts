@@ -14,6 +14,6 @@ export const anthropicMessages: Format = {
   errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
   watchStream: watchMessageStream,
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
-  errorIn: (answer) => (isObject(answer) && answer.type === 'error' ? embeddedError(answer.error) : undefined),
+  errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
   readError: readVendorError,
 }

@@ -14,10 +14,7 @@ export function watchMessageStream(): StreamWatch {
 
   function observe({ event, data }: SseEvent) {
     const message = tryParseJson(data)
-    if (!isObject(message)) {
-      started = true // not ours to understand, but something was said
-      return
-    }
+    if (!isObject(message)) return // says nothing that a client could read
     switch (message.type ?? event) {
       case 'ping':
         return

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { openaiErrorBody } from './error.ts'
@@ -14,6 +14,8 @@ export const openaiChat: Format = {
   errorEvent: (error) => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`,
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
-  errorIn: (answer) => (isObject(answer) && !('choices' in answer) ? embeddedError(answer.error) : undefined),
+  errorIn: (answer) => (isObject(answer) && !hasChoices(answer) ? embeddedError(answer.error) : undefined),
   readError: readVendorError,
 }
+
+const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0

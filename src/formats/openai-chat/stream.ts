@@ -18,13 +18,10 @@ export function watchChatStream(): StreamWatch {
       return
     }
     const chunk = tryParseJson(data)
-    if (!isObject(chunk)) {
-      started = true // not ours to understand, but something was said
-      return
-    }
+    if (!isObject(chunk)) return // says nothing that a client could read
     error ??= embeddedError(chunk.error)
     usage = chatUsage(chunk.usage) ?? usage
-    if (!Array.isArray(chunk.choices)) return
+    if (chunk.error || !Array.isArray(chunk.choices)) return
     for (const choice of chunk.choices) {
       if (!isObject(choice)) continue
       if (choice.finish_reason) started = ended = true
