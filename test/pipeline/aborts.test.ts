@@ -1,0 +1,184 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
+import { type Answering, bodyOf, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('a client that leaves')
+
+const combos = { chain: ['one/m', 'two/m', 'three/m'], talk: ['claude/c', 'claude/d'] }
+
+async function leaving(answer: Answering) {
+  const up = fakeUpstream(answer)
+  const world = await openWorld({ fetch: up, combos })
+  const abort = new AbortController()
+  const called = async () => {
+    while (up.calls.length === 0) await world.clock.advance(0)
+    await world.clock.advance(0)
+  }
+  return { up, world, abort, init: { signal: abort.signal }, called }
+}
+
+const routes = {
+  chat: ['/v1/chat/completions', { model: 'chain', messages: [] }],
+  'chat stream': ['/v1/chat/completions', { model: 'chain', stream: true, messages: [] }],
+  messages: ['/v1/messages', { model: 'talk', messages: [] }],
+  'messages stream': ['/v1/messages', { model: 'talk', stream: true, messages: [] }],
+  count_tokens: ['/v1/messages/count_tokens', { model: 'talk', messages: [] }],
+} as const
+
+const phases: Record<string, Answering> = {
+  'before the headers': never,
+  'in mid body': () => new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+  'in an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
+  'before the first event': () => sse([': hello\n\n'], 'hang'),
+}
+
+for (const [route, [path, body]] of Object.entries(routes)) {
+  for (const [phase, answer] of Object.entries(phases)) {
+    test(`${route}, ${phase}: takes the call to the provider with it, and no other is made`, async () => {
+      const { up, world, abort, init, called } = await leaving(answer)
+      const asked = world.post(path, body, init)
+      await called()
+      assert.is(up.open, 1)
+      abort.abort()
+      assert.is(up.calls[0]?.signal.aborted, true, 'at once')
+      assert.is(up.open, 0)
+      const response = await asked
+      assert.is(response.status, 499)
+      assert.is(up.calls.length, 1)
+      assert.equal(
+        world.told.requests.map(({ status }) => status),
+        [499],
+      )
+      assert.equal(
+        world.told.attempts.map(({ outcome, status }) => `${outcome} ${status}`),
+        ['cancelled 499'],
+      )
+      assert.equal(world.told.errors, [])
+      assert.is(world.clock.pending(), 0)
+    })
+  }
+}
+
+const streams = {
+  chat: ['/v1/chat/completions', { model: 'chain', stream: true, messages: [] }, chatEvents().slice(0, 3)],
+  messages: ['/v1/messages', { model: 'talk', stream: true, messages: [] }, messageEvents().slice(0, 5)],
+} as const
+
+for (const [name, [path, body, events]] of Object.entries(streams)) {
+  for (const way of ['its signal', 'its reader']) {
+    test(`${name}: leaving in mid stream by ${way} ends the call to the provider`, async () => {
+      const { up, world, abort, init } = await leaving(() => sse(events, 'hang'))
+      const response = await world.post(path, body, init)
+      const reader = response.body?.getReader()
+      await reader?.read()
+      const reading = reader?.read()
+      await world.clock.advance(0)
+      if (way === 'its signal') abort.abort()
+      else await reader?.cancel('enough')
+      assert.is(up.calls[0]?.signal.aborted, true)
+      assert.is(up.open, 0)
+      await reading?.catch(() => {})
+      assert.is(up.calls.length, 1)
+      assert.equal(
+        world.told.requests.map(({ status }) => status),
+        [499],
+      )
+      assert.is(world.told.usages.length, 1)
+      assert.is(world.clock.pending(), 0)
+    })
+  }
+}
+
+test('a stream that was never read ends with the client', async () => {
+  const { up, world, abort, init } = await leaving(() => sse(chatEvents(), 'hang'))
+  await world.chat({ stream: true }, init)
+  await world.clock.advance(3_600_000)
+  assert.is(up.open, 1)
+  abort.abort()
+  assert.is(up.open, 0)
+  assert.is(world.told.requests[0]?.status, 499)
+  assert.is(world.clock.pending(), 0)
+})
+
+test('a client that is gone before its body is here causes no call', async () => {
+  const { up, world, abort, init } = await leaving(() => json(chatAnswer()))
+  const body = bodyOf(['{"model":"one/m",'], 'hang')
+  const request = new Request('http://gateway/v1/chat/completions', {
+    ...init,
+    method: 'POST',
+    body,
+    duplex: 'half',
+  } as RequestInit)
+  const asked = world.gateway.fetch(request)
+  await world.clock.advance(0)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  assert.is(up.calls.length, 0)
+  assert.is(world.told.requests[0]?.status, 499)
+  await world.gateway.close()
+})
+
+test('a client that is gone from the start causes no call', async () => {
+  const { up, world, abort, init } = await leaving(() => json(chatAnswer()))
+  const request = new Request('http://gateway/v1/chat/completions', {
+    ...init,
+    method: 'POST',
+    body: '{"model":"one/m"}',
+  })
+  abort.abort()
+  assert.is((await world.gateway.fetch(request)).status, 499)
+  assert.is(up.calls.length, 0)
+})
+
+test('a fetch that ignores its signal keeps nobody waiting, and what it brings late is given up', async () => {
+  let bring: (response: Response) => void = () => {}
+  let cancelled = false
+  const late = new ReadableStream({
+    cancel() {
+      cancelled = true
+    },
+  })
+  const clock = fakeClock()
+  let calls = 0
+  const fetch = () => {
+    calls++
+    return new Promise<Response>((resolve) => {
+      bring = resolve
+    })
+  }
+  const world = await openWorld({ fetch, clock })
+  const abort = new AbortController()
+  const asked = world.chat({}, { signal: abort.signal })
+  while (calls === 0) await clock.advance(0)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  bring(new Response(late))
+  await clock.advance(0)
+  assert.is(cancelled, true)
+})
+
+test('1,000 clients that leave at any time leave no call open', async () => {
+  const waits = [never, ...Object.values(phases), () => sse(chatEvents().slice(0, 3), 'hang')]
+  const up = fakeUpstream((call, nth) => (waits[nth % waits.length] ?? never)(call, nth))
+  const world = await openWorld({ fetch: up, combos })
+  const all = Object.values(routes)
+  const clients = Array.from({ length: 1_000 }, async (_, index) => {
+    const [path, body] = all[index % all.length] ?? routes.chat
+    const abort = new AbortController()
+    const asked = world.post(path, body, { signal: abort.signal })
+    for (let turn = index % 7; turn > 0; turn--) await new Promise((resolve) => setTimeout(resolve, 0))
+    if (index % 7 === 6) void asked.then((response) => response.text()).catch(() => {})
+    for (let turn = index % 5; turn > 0; turn--) await new Promise((resolve) => setTimeout(resolve, 0))
+    abort.abort()
+    await asked
+  })
+  await Promise.all(clients)
+  await world.clock.advance(0)
+  assert.is(up.open, 0)
+  assert.is(world.told.requests.length, 1_000)
+  assert.ok(world.told.requests.every(({ status }) => status === 499))
+  assert.is(world.clock.pending(), 0)
+  assert.ok(up.calls.length > 300, 'most of them got far enough')
+})

@@ -1,0 +1,141 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
+import { type FakeUpstream, fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld, type World, type WorldOptions } from './support/world.ts'
+
+const test = suite('failures of an upstream')
+
+const chain = { chain: ['one/m', 'two/m', 'three/m'] }
+
+/** The first target answers with `first`, the others well. */
+async function failing(first: () => Response, options: WorldOptions = {}) {
+  const up = fakeUpstream(({ provider, body }) =>
+    provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer(provider)),
+  )
+  return { up, world: await openWorld({ fetch: up, combos: chain, ...options }) }
+}
+
+const answers = async (world: World, up: FakeUpstream, body: object) => {
+  const response = await world.chat(body)
+  await response.text()
+  return `${response.status} by ${up.providers.join(', ')}`
+}
+
+for (const status of [400, 404, 405, 409, 413, 415, 422]) {
+  test(`${status} is the client's: answered at once and unchanged`, async () => {
+    const text = `{ "error":{"message":"no: \\u00e4 ${status}", "type":"invalid_request_error"}, "big": 12345678901234567890 }`
+    const { up, world } = await failing(() => json(text, status, { 'x-request-id': 'r1' }))
+    for (const stream of [false, true]) {
+      const response = await world.chat({ model: 'chain', stream })
+      assert.is(response.status, status)
+      assert.is(await response.text(), text)
+      assert.is(response.headers.get('x-request-id'), 'r1')
+      assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${status}:client`)
+      assert.is(response.headers.get('x-signalbox-target'), null)
+    }
+    assert.equal(up.providers, ['one', 'one'])
+    assert.equal(world.told.errors, [])
+  })
+}
+
+for (const status of [401, 402, 403, 408, 429, 500, 502, 503, 504, 520, 529]) {
+  test(`${status} goes to the next target`, async () => {
+    const { up, world } = await failing(() => json({ error: { message: 'no' } }, status))
+    assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
+    assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two, one, two')
+    assert.equal(world.told.errors, [])
+  })
+}
+
+test('a model that a provider does not have is looked for at the next', async () => {
+  const missing = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } }
+  const { up, world } = await failing(() => json(missing, 404))
+  assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
+})
+
+const html = (status: number) =>
+  new Response('<html>Bad gateway</html>', { status, headers: { 'content-type': 'text/html' } })
+
+const unusable: Record<string, () => Response> = {
+  'a page with status 200': () => html(200),
+  'a page with status 502': () => html(502),
+  'a page without a content type': () => new Response(new TextEncoder().encode('<html></html>')),
+  'cut JSON': () => json('{"id":"c1","choices":[{"index":0,"mess'),
+  'JSON that is no object': () => json('"hello"'),
+  null: () => json('null'),
+  'an empty body': () => json(''),
+  '204': () => new Response(null, { status: 204 }),
+  'an error in a 200': () => json({ error: { message: 'Upstream broke', code: 502 } }),
+  'an error in a 200, beside empty choices': () => json({ error: { message: 'Upstream broke' }, choices: [] }),
+  'an overloaded error in a 200': () => json({ type: 'error', error: { type: 'overloaded_error', message: 'Over' } }),
+  'a redirect': () => new Response(null, { status: 302, headers: { location: 'http://two.test/v1/chat/completions' } }),
+  'a broken connection': () => {
+    throw new TypeError('fetch failed')
+  },
+}
+for (const [what, first] of Object.entries(unusable)) {
+  test(`${what} goes to the next target`, async () => {
+    const { up, world } = await failing(first)
+    assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
+    assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two, one, two')
+  })
+}
+
+const empty: Record<string, () => Response> = {
+  'an empty stream': () => sse(''),
+  'a stream of comments': () => sse(': PROCESSING\n\n: PROCESSING\n\n'),
+  'a stream that only names the role': () => sse(chatEvents().slice(0, 1)),
+  'a stream that is nothing but its end': () => sse('data: [DONE]\n\n'),
+  'an error as first event': () => sse('data: {"error":{"message":"Over","code":529}}\n\ndata: [DONE]\n\n'),
+  'an error as first event that also finishes': () =>
+    sse(
+      'data: {"error":{"message":"Over","code":502},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}\n\n',
+    ),
+  'an error behind the role': () => sse([...chatEvents().slice(0, 1), 'data: {"error":{"message":"Over"}}\n\n']),
+  'half an event': () => sse(chatEvents('Hello').join('').slice(0, 150)),
+  'a stream cut before it said anything': () => sse(chatEvents().slice(0, 1), 'error'),
+  'events that are no JSON': () => sse('data: <html>\n\n'),
+  'JSON sent as an event stream': () => sse('{"error":{"message":"Over"}}'),
+}
+for (const [what, first] of Object.entries(empty)) {
+  test(`${what} goes to the next target`, async () => {
+    const { up, world } = await failing(first)
+    assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two')
+    assert.is(up.open, 0)
+  })
+}
+
+test('an error as first event in the format of messages goes to the next target, and has its own status when there is none', async () => {
+  const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+  const up = fakeUpstream((_, nth) => sse(nth === 1 || nth > 2 ? over : messageEvents()))
+  const world = await openWorld({ fetch: up, combos: { pair: ['claude/c', 'claude/d'] } })
+  assert.is((await world.messages({ model: 'pair', stream: true })).status, 200)
+  const response = await world.messages({ stream: true })
+  assert.is(response.status, 529)
+  const body: ErrorAnswer = await response.json()
+  assert.is(body.error.type, 'overloaded_error')
+  assert.is(body.error.message, 'Overloaded')
+})
+
+test('an error as first event that is the fault of the client is answered at once', async () => {
+  const { up, world } = await failing(() =>
+    sse('data: {"error":{"message":"Too long","type":"invalid_request_error","code":400}}\n\n'),
+  )
+  const response = await world.chat({ model: 'chain', stream: true })
+  assert.is(response.status, 400)
+  assert.match(await response.text(), /Too long/)
+  assert.equal(up.providers, ['one'])
+})
+
+test('a redirect is never followed and says what to check', async () => {
+  const { up, world } = await failing(unusable['a redirect'] ?? never)
+  const response = await world.chat({ model: 'one/m' })
+  assert.is(response.status, 502)
+  assert.match(await response.text(), /redirect.*base URL/)
+  assert.is(up.calls.length, 1)
+  assert.is(up.calls[0]?.init.redirect, 'manual')
+})
+
+function never(): never {
+  throw new Error('not reached')
+}

@@ -1,0 +1,133 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the error that remains when no target answers')
+
+type Answers = Record<string, () => Response>
+
+async function chained(answers: Answers, options: { limits?: { maxAttempts: number } } = {}) {
+  const up = fakeUpstream(({ provider }) => answers[provider]?.() ?? json(chatAnswer()))
+  const chain = { chain: ['one/m', 'two/m', 'three/m', 'one/other'] }
+  return { up, world: await openWorld({ fetch: up, combos: chain, ...options }) }
+}
+
+const fault =
+  (status: number, message: string, headers = {}) =>
+  () =>
+    json({ error: { message } }, status, headers)
+const page = (status: number) => () => new Response('<html>', { status, headers: { 'content-type': 'text/html' } })
+
+test('after three attempts, each is named with what it said', async () => {
+  const { up, world } = await chained({
+    one: fault(500, 'one broke'),
+    two: fault(429, 'two is full'),
+    three: fault(503, 'three rests'),
+  })
+  const response = await world.chat({ model: 'chain' })
+  const { error }: ErrorAnswer = await response.json()
+  assert.equal(up.providers, ['one', 'two', 'three'])
+  assert.is(response.status, 502)
+  assert.is(error.type, 'server_error')
+  assert.is(error.code, 'upstream_failed')
+  for (const part of ['one/m: one broke', 'two/m: two is full', 'three/m: three rests'])
+    assert.ok(error.message.includes(part), error.message)
+  assert.is(response.headers.get('x-should-retry'), 'false')
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:server, two/m=429:rate-limit, three/m=503:server')
+  assert.equal(world.told.errors, [], 'a failing provider is no trouble of the gateway')
+})
+
+for (const status of [429, 500, 503, 529]) {
+  test(`is ${status} when all of them failed with it, message and all`, async () => {
+    const { world } = await chained({ one: fault(status, 'A'), two: fault(status, 'B'), three: fault(status, 'C') })
+    const response = await world.chat({ model: 'chain' })
+    const { error }: ErrorAnswer = await response.json()
+    assert.is(response.status, status)
+    assert.match(error.message, /None of the 3 targets answered\. one\/m: A two\/m: B three\/m: C/)
+    assert.is(error.code, 'upstream_failed')
+    assert.equal(world.told.errors, [])
+  })
+}
+
+test('a lone failure without a body of its own is told in the format of the caller, with its status', async () => {
+  for (const status of [500, 502, 503, 529, 404, 429]) {
+    const { world } = await chained({ one: page(status) })
+    const response = await world.chat({ model: 'one/m' })
+    const { error }: ErrorAnswer = await response.json()
+    assert.is(response.status, status)
+    assert.is(error.message, `The provider answered with status ${status}.`)
+    assert.is(response.headers.get('x-signalbox-attempts')?.startsWith(`one/m=${status}:`), true)
+    assert.equal(world.told.errors, [])
+  }
+})
+
+test("a lone failure with a JSON body is the provider's own, unchanged", async () => {
+  for (const status of [429, 500, 503, 529]) {
+    const text = `{"error": {"message":"slow down","n":1.0}}`
+    const { world } = await chained({ one: () => json(text, status, { 'retry-after': '7', 'retry-after-ms': '7000' }) })
+    const response = await world.chat({ model: 'one/m' })
+    assert.is(response.status, status)
+    assert.is(await response.text(), text)
+    assert.is(response.headers.get('retry-after'), '7')
+    assert.is(response.headers.get('x-should-retry'), null)
+  }
+})
+
+test('a status that no answer may have becomes a bad gateway', async () => {
+  const odd = json({ error: { message: 'denied' } })
+  Object.defineProperty(odd, 'status', { value: 999 })
+  const { world } = await chained({ one: () => odd })
+  assert.is((await world.chat({ model: 'one/m' })).status, 502)
+})
+
+test('tells the shortest wait that was asked for, in seconds, up to a minute', async () => {
+  const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 30)).toUTCString()
+  const waits: Array<[one: object, two: object, expected: string | null]> = [
+    [{ 'retry-after': '30' }, { 'retry-after': '20' }, '20'],
+    [{ 'retry-after': '3600' }, {}, '60'],
+    [{ 'retry-after-ms': '1500' }, { 'retry-after': '9' }, '2'],
+    [{ 'retry-after': date }, {}, '30'],
+    [{ 'retry-after': 'soon' }, { 'retry-after': '' }, null],
+    [{ 'retry-after': '-1' }, {}, null],
+  ]
+  for (const [one, two, expected] of waits) {
+    const { world } = await chained({ one: fault(429, 'A', one), two: fault(429, 'B', two), three: fault(429, 'C') })
+    const response = await world.chat({ model: 'chain' })
+    assert.is(response.headers.get('retry-after'), expected, JSON.stringify([one, two]))
+  }
+})
+
+test("a provider's refusal of our credentials is never the client's own 401, and does not show the key", async () => {
+  for (const status of [401, 402, 403]) {
+    const { world } = await chained({ one: fault(status, 'Incorrect API key provided: secret-****-one') })
+    const response = await world.chat({ model: 'one/m' })
+    assert.is(response.status, 502)
+    assert.is(response.headers.get('x-should-retry'), 'false')
+    const text = await response.text()
+    assert.match(text, new RegExp(`refused the credentials of the connection \\(status ${status}\\)`))
+    assert.not.match(text + JSON.stringify(world.told), /Incorrect|\*\*\*/)
+  }
+})
+
+test('a body that quotes the credential is not passed on, whatever its status', async () => {
+  for (const status of [400, 429, 500]) {
+    const { world } = await chained({ one: fault(status, 'Bad header: Bearer secret-of-one') })
+    const response = await world.chat({ model: 'one/m' })
+    assert.is(response.status, status)
+    assert.not.match((await response.text()) + JSON.stringify(world.told), /secret-of-one/)
+  }
+  const embedded = { error: { message: 'Bad header: Bearer secret-of-one', code: 500 } }
+  const { world } = await chained({ one: () => json(embedded) })
+  const response = await world.chat({ model: 'one/m' })
+  assert.not.match((await response.text()) + JSON.stringify(world.told), /secret-of-one/)
+})
+
+test('every attempt counts, however many targets there are, and the limit is an option', async () => {
+  const down = { one: fault(500, 'A'), two: fault(500, 'B'), three: fault(500, 'C') }
+  for (const maxAttempts of [1, 2, 4]) {
+    const { up, world } = await chained(down, { limits: { maxAttempts } })
+    await world.chat({ model: 'chain' })
+    assert.is(up.calls.length, maxAttempts)
+  }
+})

@@ -1,0 +1,119 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createGateway, type Gateway } from '../../../src/gateway.ts'
+import type { Limits } from '../../../src/options.ts'
+import type { RequestRecord } from '../../../src/pipeline/context.ts'
+import type { AttemptRecord } from '../../../src/pipeline/journey.ts'
+import type { Hooks } from '../../../src/pipeline/observer.ts'
+import type { Catalog, Clock, Combo, Connection, Logger, Storage } from '../../../src/types.ts'
+import type { UsageRecord } from '../../../src/usage/record.ts'
+import { type FakeClock, fakeClock } from '../../support/clock.ts'
+
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
+export interface WorldOptions {
+  fetch?: Fetch
+  clock?: FakeClock
+  storage?: Storage
+  catalog?: Catalog
+  limits?: Partial<Limits>
+  hooks?: Hooks
+  logger?: Logger | false
+  basePath?: string
+  secret?: string
+  /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
+  connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
+  combos?: Record<string, string[] | Pick<Combo, 'models' | 'strategy'>>
+  aliases?: Record<string, string>
+}
+
+/** A gateway with its connections, a clock that stands still, and what its hooks were told. */
+export interface World {
+  gateway: Gateway
+  api: Gateway['api']
+  clock: FakeClock
+  told: Told
+  /** `POST path` with a body: text as it is, anything else as JSON. */
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>
+  chat(body: object, init?: RequestInit): Promise<Response>
+  messages(body: object, init?: RequestInit): Promise<Response>
+}
+
+export interface Told {
+  requests: RequestRecord[]
+  attempts: AttemptRecord[]
+  usages: UsageRecord[]
+  errors: unknown[]
+}
+
+/** Three providers of one format, one of the other, one of a format that is not served. */
+export const catalog: Catalog = {
+  one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }, { id: 'other' }] },
+  two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm' }] },
+  three: { baseUrl: 'http://three.test/v1', models: [{ id: 'm' }] },
+  claude: { baseUrl: 'http://claude.test/v1', format: 'anthropic-messages', models: [{ id: 'c' }] },
+  google: { baseUrl: 'http://google.test/v1', format: 'gemini', models: [{ id: 'g' }] },
+}
+
+export const token = 'an-admin-token-of-more-than-32-characters'
+
+/** The credential of the connection to a provider, unless the test gives another. */
+export const apiKeyOf = (provider: string): string => `secret-of-${provider}`
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const { clock = fakeClock(), connections = ['one', 'two', 'three', 'claude'], combos = {}, aliases = {} } = options
+  const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
+  const gateway = createGateway({
+    storage: options.storage ?? memoryStorage({ clock }),
+    clock,
+    fetch: options.fetch ?? noNetwork,
+    catalog: options.catalog ?? catalog,
+    logger: options.logger ?? false,
+    management: { token },
+    hooks: options.hooks ?? keeping(told),
+    ...(options.limits && { limits: options.limits }),
+    ...(options.secret !== undefined && { secret: options.secret }),
+    ...(options.basePath !== undefined && { basePath: options.basePath }),
+  })
+  const { api } = gateway
+  for (const entry of connections) {
+    const connection = typeof entry === 'string' ? { provider: entry } : entry
+    await api.connections.create({ apiKey: apiKeyOf(connection.provider), ...connection })
+    await clock.advance(1) // so that none is as old as another
+  }
+  for (const [alias, model] of Object.entries(aliases)) await api.aliases.set({ alias, model })
+  for (const [name, combo] of Object.entries(combos)) {
+    await api.combos.create({ name, ...(Array.isArray(combo) ? { models: combo } : combo) })
+  }
+
+  const post: World['post'] = (path, body, init = {}) =>
+    gateway.fetch(
+      new Request(`http://gateway${path}`, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...init,
+        headers: { 'content-type': 'application/json', ...init.headers },
+      }),
+    )
+
+  return {
+    gateway,
+    api,
+    clock,
+    told,
+    post,
+    chat: (body, init) => post('/v1/chat/completions', { model: 'one/m', messages: [], ...body }, init),
+    messages: (body, init) => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages: [], ...body }, init),
+  }
+}
+
+export const keeping = (told: Told): Hooks => ({
+  onRequest: (record) => void told.requests.push(record),
+  onAttempt: (record) => void told.attempts.push(record),
+  onUsage: (record) => void told.usages.push(record),
+  onError: (error) => void told.errors.push(error),
+})
+
+const noNetwork: Fetch = () => Promise.reject(new TypeError('fetch failed'))
+
+/** A clock whose time is the platform's own, for tests that count real work. */
+export const steadyClock: Pick<Clock, 'now'> = { now: () => performance.now() }

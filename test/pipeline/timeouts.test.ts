@@ -1,0 +1,164 @@
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer } from './support/answers.ts'
+import { bodyOf, fakeUpstream, json, never, slowly, sse } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('time-outs')
+
+const limits = { headersTimeoutMs: 1_000, silenceTimeoutMs: 200, totalTimeoutMs: 3_000 }
+
+/** A gateway whose provider answers so, a request under way, and how to see whether it is over. */
+async function asking(
+  first: (clock: FakeClock) => Response | Promise<Response>,
+  body: object,
+  options: WorldOptions = {},
+) {
+  const clock = fakeClock()
+  const up = fakeUpstream((_, nth) => (nth === 1 ? first(clock) : json(chatAnswer())))
+  const world = await openWorld({ fetch: up, limits, clock, ...options })
+  let response: Response | undefined
+  const asked = world.chat(body).then((answer) => {
+    response = answer
+  })
+  while (up.calls.length === 0) await clock.advance(0)
+  await clock.advance(0) // lets the first chunks through
+  return { up, world, asked, answer: () => response }
+}
+
+const textOf = async (response: Response | undefined) => {
+  const { error }: ErrorAnswer = JSON.parse((await response?.text()) ?? '')
+  return `${response?.status} ${error.message}`
+}
+
+test('headers: at their millisecond the attempt fails, not one before', async () => {
+  for (const stream of [false, true]) {
+    const { up, world, answer } = await asking(never, { stream })
+    await world.clock.advance(999)
+    assert.is(answer(), undefined)
+    assert.is(up.calls[0]?.signal.aborted, false)
+    await world.clock.advance(1)
+    assert.is(await textOf(answer()), '504 The provider sent no answer within 1 s.')
+    assert.is(up.calls[0]?.signal.aborted, true)
+    assert.is(world.told.requests[0]?.durationMs, 1_000)
+    assert.is(world.clock.pending(), 0)
+  }
+})
+
+test('headers: the next target is tried', async () => {
+  const { up, world, asked, answer } = await asking(
+    never,
+    { model: 'chain' },
+    { combos: { chain: ['one/m', 'two/m'] } },
+  )
+  await world.clock.advance(1_000)
+  await asked
+  assert.is(answer()?.status, 200)
+  assert.equal(up.providers, ['one', 'two'])
+  assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout, two/m=200')
+})
+
+test('silence: counts from the last chunk, for answers that do not stream', async () => {
+  const parts = ['{"id":"c1",', '"choices":', '[]}']
+  const { up, world, answer } = await asking((clock) => new Response(bodyOf(slowly(clock, parts, 199), 'hang')), {})
+  await world.clock.advance(199 * 3 + 199)
+  assert.is(answer(), undefined)
+  await world.clock.advance(1)
+  assert.is(await textOf(answer()), '504 The provider was silent for 0.2 s.')
+  assert.is(up.open, 0)
+  assert.is(world.clock.pending(), 0)
+})
+
+test('silence: before a stream has said anything the next target is tried', async () => {
+  const { up, world, asked, answer } = await asking(
+    () => sse(chatEvents().slice(0, 1), 'hang'),
+    { model: 'chain', stream: true },
+    { combos: { chain: ['one/m', 'two/m'] } },
+  )
+  await world.clock.advance(199)
+  assert.is(answer(), undefined)
+  await world.clock.advance(1)
+  await asked
+  assert.is(answer()?.status, 200)
+  assert.equal(up.providers, ['one', 'two'])
+})
+
+test('silence: in mid stream it ends the stream with an error, at its millisecond', async () => {
+  const { up, world, asked, answer } = await asking(() => sse(chatEvents().slice(0, 3), 'hang'), { stream: true })
+  await asked
+  const reader = answer()?.body?.getReader()
+  const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+  const first = await read()
+  assert.match(first, /Hello/)
+  await read()
+  let last: string | undefined
+  const reading = read().then((text) => {
+    last = text
+  })
+  await world.clock.advance(199)
+  assert.is(last, undefined)
+  await world.clock.advance(1)
+  await reading
+  assert.is(
+    last,
+    'data: {"error":{"message":"The provider was silent for 0.2 s.","type":"server_error","param":null,"code":"upstream_timeout"}}\n\n',
+  )
+  assert.is((await reader?.read())?.done, true)
+  assert.is(up.open, 0)
+  assert.is(world.told.requests[0]?.status, 504)
+  assert.is(world.clock.pending(), 0)
+})
+
+test('silence: a client that reads slowly is not the silence of the provider', async () => {
+  const { world, asked, answer } = await asking(() => sse(chatEvents()), { stream: true })
+  await asked
+  const reader = answer()?.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    text += decoder.decode(part.value)
+    await world.clock.advance(60_000)
+  }
+  assert.is(text, chatEvents().join(''))
+  assert.is(world.told.requests[0]?.status, 200)
+})
+
+test('silence: a silent error body does not hide the status', async () => {
+  const { world, answer } = await asking(() => new Response(bodyOf(['{"error":'], 'hang'), { status: 422 }), {})
+  await world.clock.advance(200)
+  assert.is(answer()?.status, 422)
+  assert.is(world.clock.pending(), 0)
+})
+
+const blanks = Array.from({ length: 100 }, () => ' ')
+for (const stream of [false, true]) {
+  test(`total: bounds an answer that drips, ${stream ? 'also when a stream was asked for' : 'from the start of the attempt'}`, async () => {
+    const { up, world, answer } = await asking(
+      (clock) => new Response(bodyOf(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
+      { stream },
+    )
+    await world.clock.advance(2_999)
+    assert.is(answer(), undefined)
+    await world.clock.advance(1)
+    assert.is(await textOf(answer()), '504 The provider did not finish its answer within 3 s.')
+    assert.is(up.open, 0)
+    assert.is(world.clock.pending(), 0)
+  })
+}
+
+test('total: a stream may take as long as it likes', async () => {
+  const { world, asked, answer } = await asking((clock) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150)), {
+    stream: true,
+  })
+  let text: string | undefined
+  await world.clock.advance(1_000)
+  await asked
+  void answer()
+    ?.text()
+    .then((all) => {
+      text = all
+    })
+  await world.clock.advance(10_000)
+  assert.match(text ?? '', /\[DONE\]\n\n$/)
+  assert.is(world.told.requests[0]?.status, 200)
+})
