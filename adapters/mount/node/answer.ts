@@ -1,0 +1,29 @@
+import type { ByteStream, UpstreamAnswer } from '../../../src/index.ts'
+
+/** Headers as undici hands them out: names in lower case. */
+export type RawHeaders = Record<string, string | string[] | undefined>
+
+/** What was true of the bytes on the wire, and is not of those handed out. */
+const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
+
+/** An answer over undici's headers. `isDecoded` hides the headers that described the body before it was decompressed. */
+export function answerOf(status: number, raw: RawHeaders, body: ByteStream, isDecoded: boolean): UpstreamAnswer {
+  const isHidden = (name: string) => isDecoded && WIRE_ONLY.has(name)
+  return {
+    status,
+    body,
+    header(name) {
+      const value: unknown = raw[name] // may be something else: `constructor`
+      if (isHidden(name)) return undefined
+      if (typeof value === 'string') return value
+      return Array.isArray(value) ? value.join(', ') : undefined
+    },
+    *headers() {
+      for (const [name, value] of Object.entries(raw)) {
+        if (value === undefined || isHidden(name)) continue
+        if (typeof value === 'string') yield [name, value]
+        else for (const one of value) yield [name, one]
+      }
+    },
+  }
+}

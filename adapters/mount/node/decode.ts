@@ -1,0 +1,64 @@
+import { pipeline, Readable, type Transform } from 'node:stream'
+import * as zlib from 'node:zlib'
+import type { ByteStream } from '../../../src/index.ts'
+
+type Open = (first: Uint8Array) => Transform
+
+const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // each chunk of a stream comes out when it has come in
+const DEFLATE_HEADER = 8
+
+const decoders: Record<string, Open | undefined> = {
+  gzip: () => zlib.createGunzip(FLUSH),
+  'x-gzip': () => zlib.createGunzip(FLUSH),
+  // The name means zlib's format; some servers send the bare one.
+  deflate: ([first = 0]) =>
+    (first & 0x0f) === DEFLATE_HEADER ? zlib.createInflate(FLUSH) : zlib.createInflateRaw(FLUSH),
+  br: () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH }),
+  zstd: zlib.createZstdDecompress // from Node 22.15 on
+    ? () => zlib.createZstdDecompress({ flush: zlib.constants.ZSTD_e_flush })
+    : undefined,
+}
+
+/**
+ * Decompresses a body while it is read; `undefined` when it is not compressed. Nobody asks upstreams for it, some do it all the
+ * same. A body that is cut or damaged rejects. Throws on an encoding that this Node cannot read.
+ */
+export function decodeBody(source: ByteStream, contentEncoding: string | string[] | undefined): ByteStream | undefined {
+  if (contentEncoding === undefined) return undefined
+  const names = String(contentEncoding)
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name && name !== 'identity')
+  return names.length === 0 ? undefined : names.reduceRight(decode, source) // they were applied from left to right
+}
+
+function decode(source: ByteStream, name: string): ByteStream {
+  const open = Object.hasOwn(decoders, name) ? decoders[name] : undefined
+  if (!open) throw new TypeError(`The upstream has sent the content encoding "${name}", which cannot be read here.`)
+  let decoder: Transform | undefined
+  let chunks: Promise<AsyncIterator<Uint8Array> | undefined> | undefined
+
+  async function start() {
+    const first = await source.next()
+    if (!first) return undefined
+    decoder = open?.(first)
+    const input = Readable.from(following(first, source), { objectMode: false })
+    return decoder && pipeline(input, decoder, () => {})[Symbol.asyncIterator]() // the iterator rejects as well
+  }
+
+  return {
+    async next() {
+      chunks ??= start()
+      return (await (await chunks)?.next())?.value
+    },
+    cancel(reason) {
+      source.cancel(reason)
+      decoder?.destroy()
+    },
+  }
+}
+
+async function* following(first: Uint8Array, source: ByteStream): AsyncGenerator<Uint8Array> {
+  for (let chunk: Uint8Array | undefined = first; chunk; chunk = await source.next()) yield chunk
+}

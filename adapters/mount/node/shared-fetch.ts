@@ -1,0 +1,9 @@
+import { createNodeFetch, type NodeFetch } from './fetch.ts'
+
+let shared: NodeFetch | undefined
+
+/** The connections that all handlers of this process share, made when the first request comes. */
+export function sharedNodeFetch(): NodeFetch {
+  shared ??= createNodeFetch()
+  return shared
+}

@@ -1,0 +1,43 @@
+import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net'
+
+/** An upstream of raw sockets: what it sends is what a test writes. */
+export async function rawUpstream(onRequest: (socket: Socket, head: string) => void) {
+  const sockets = new Set<Socket>()
+  const server = createTcp((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {}) // seen by its close
+    socket.on('data', (chunk) => onRequest(socket, chunk.toString('latin1')))
+  })
+  const address = await listening(server)
+  return { ...address, sockets, server, close: () => closeAll(server, sockets) }
+}
+
+/** An upstream of `node:http`. */
+export async function httpUpstream(listener: RequestListener) {
+  const server: HttpServer = createServer(listener)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  const address = await listening(server)
+  return { ...address, sockets, server, close: () => closeAll(server, sockets) }
+}
+
+async function listening(server: Server): Promise<{ url: string; port: number }> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return { port, url: `http://127.0.0.1:${port}` }
+}
+
+function closeAll(server: Server, sockets: Set<Socket>): void {
+  server.close()
+  for (const socket of sockets) socket.destroy()
+}
+
+/** Settles when no connection is left. */
+export async function noneLeft(sockets: Set<Socket>): Promise<void> {
+  for (const socket of sockets) if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
+}
