@@ -1,0 +1,26 @@
+const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
+
+/**
+ * Decides whose `Host` a server on `hostname` answers. On a loopback address: IP addresses, `localhost` and `allowedHosts` only.
+ * A page can let its own name resolve to 127.0.0.1 (DNS rebinding), but it cannot do without sending that name.
+ * Elsewhere every host, unless `allowedHosts` is given.
+ */
+export function createHostGuard(hostname: string, allowedHosts?: readonly string[]): (host: string) => boolean {
+  if (!isLoopback(hostname.toLowerCase()) && !allowedHosts) return () => true
+  const allowed = new Set(allowedHosts?.map((host) => host.toLowerCase()))
+  return (host) => {
+    const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+    return IP.test(name) || isLoopback(name) || allowed.has(name)
+  }
+}
+
+/** What a refused client reads. */
+export const hostRefusal = (host: string): string =>
+  `This gateway does not answer for the host "${host}". To let it in, name it in allowedHosts.`
+
+const isLoopback = (name: string): boolean =>
+  name === 'localhost' ||
+  name.endsWith('.localhost') ||
+  name === '::1' ||
+  name === '[::1]' ||
+  /^127(?:\.\d{1,3}){3}$/.test(name)

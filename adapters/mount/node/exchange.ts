@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Exchange, UpstreamFetch } from '../../../src/index.ts'
+import { onSocketClose } from './pipelined.ts'
+import { isParsed, parsedBody, readBody } from './request-body.ts'
+import type { Target } from './target.ts'
+
+/**
+ * A Node request as an exchange. No Fetch object is built unless a function of the host asks for one.
+ * A class, because one is made for each request and lives as long as it.
+ */
+export class NodeExchange implements Exchange {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  declare readonly upstream?: UpstreamFetch
+  /** The client has left before its answer was whole. */
+  gone = false
+  private readonly req: IncomingMessage
+  private readonly parsed: boolean
+  private listeners: Array<() => void> = []
+
+  constructor(req: IncomingMessage, res: ServerResponse, target: Target, upstream: UpstreamFetch | undefined) {
+    this.method = req.method ?? 'GET'
+    this.path = target.path
+    this.query = target.query
+    this.req = req
+    this.parsed = isParsed(req)
+    if (upstream) this.upstream = upstream
+    if (res.destroyed) this.gone = true
+    else watchClient(this, req, res)
+  }
+
+  header(name: string): string | undefined {
+    const value: unknown = this.req.headers[name] // may be something else: `constructor`
+    if (this.parsed && isOfTheWire(name)) return undefined
+    if (typeof value === 'string') return value
+    return Array.isArray(value) ? value.join(', ') : undefined
+  }
+
+  body(maxBytes: number): Promise<Uint8Array> {
+    return this.parsed
+      ? parsedBody(this.req, maxBytes)
+      : readBody(this.req, maxBytes, (listener) => this.onAbort(listener))
+  }
+
+  onAbort(listener: () => void): () => void {
+    if (this.gone) listener()
+    else this.listeners.push(listener)
+    return () => {
+      const at = this.listeners.indexOf(listener)
+      if (at >= 0) this.listeners.splice(at, 1)
+    }
+  }
+
+  toRequest(): Request {
+    const scheme = 'encrypted' in this.req.socket ? 'https' : 'http'
+    const url = `${scheme}://${this.req.headers.host ?? 'localhost'}${this.path}${this.query}`
+    const headers = new Headers()
+    for (const [name, value] of Object.entries(this.req.headers)) {
+      for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one)
+    }
+    const abort = new AbortController()
+    this.onAbort(() => abort.abort())
+    return new Request(url, { method: this.method, headers, signal: abort.signal })
+  }
+
+  /** The client is gone, or has all it will get: nobody is told of what happens to its connection later. */
+  settle(): Array<() => void> {
+    const { listeners } = this
+    this.listeners = []
+    return listeners
+  }
+}
+
+function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse): void {
+  const onClose = () => {
+    forget?.()
+    if (exchange.gone || res.writableEnded) return
+    exchange.gone = true
+    for (const listener of exchange.settle()) listener()
+  }
+  const forget = res.socket ? undefined : onSocketClose(req.socket, onClose)
+  res.on('close', onClose)
+}
+
+/** Does the header describe the bytes that came, which a parser of the host has replaced by others? */
+const isOfTheWire = (name: string): boolean => name === 'content-encoding' || name === 'content-length'

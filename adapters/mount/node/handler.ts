@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { UpstreamFetch } from '../../../src/index.ts'
+import type { ExchangeGateway } from '../../types/gateway.ts'
+import { NodeExchange } from './exchange.ts'
+import { isHost } from './host.ts'
+import { refuse } from './refuse.ts'
+import { sendReply } from './reply.ts'
+import { sharedNodeFetch } from './shared-fetch.ts'
+import { parseTarget } from './target.ts'
+
+export interface NodeHandlerOptions {
+  /**
+   * How upstreams are called when the gateway was given no `fetch`. Default: connections that the whole process shares
+   * (`createNodeFetch`); `false`: the platform's `fetch`.
+   */
+  upstream?: UpstreamFetch | false
+}
+
+/** A listener for `node:http`, Connect and Express. `next` is called for paths that are not the gateway's; without it the gateway answers. */
+export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
+
+/**
+ * Serves a gateway under `node:http` and what is built on it. A gateway with a `basePath` sees the whole path (`originalUrl`), one
+ * without the path below the mount. A body that `express.json()` has parsed is written again from `req.body`, where integers
+ * beyond 2^53 are rounded already: mount the gateway before body parsers.
+ */
+export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOptions = {}): NodeHandler {
+  const upstream = () => (options.upstream === undefined ? sharedNodeFetch() : options.upstream || undefined)
+  return (req, res, next) => {
+    const written = writtenTarget(gateway, req)
+    const target = parseTarget(written)
+    if (!target) {
+      if (next && gateway.basePath && !written.startsWith(gateway.basePath)) next()
+      else refuse(req, res, 400, 'The request target must be a path that starts with a single slash.')
+      return
+    }
+    const reason = refusalOf(req)
+    if (reason && (!next || gateway.matches(target.path))) return refuse(req, res, ...reason)
+    if (reason && next) return next()
+    const exchange = new NodeExchange(req, res, target, upstream())
+    gateway.exchange(exchange).then(
+      (reply) => {
+        if (reply) sendReply(exchange, req, res, reply)
+        else if (next) next()
+        else sendReply(exchange, req, res, gateway.elsewhere(exchange))
+      },
+      () => refuse(req, res, 500, 'Internal server error'), // a gateway never rejects
+    )
+  }
+}
+
+function writtenTarget(gateway: ExchangeGateway, req: IncomingMessage & { originalUrl?: string }): string {
+  return (gateway.basePath && req.originalUrl) || req.url || '/'
+}
+
+function refusalOf({ headers, method }: IncomingMessage): [status: number, error: string] | undefined {
+  if (headers.host !== undefined && !isHost(headers.host)) return [400, 'The Host header is not a host name.']
+  if (method === 'TRACE') return [405, 'The method is not allowed here.'] // no Fetch request can have it
+  return undefined
+}

@@ -1,0 +1,51 @@
+import type { ServerResponse } from 'node:http'
+import type { ByteStream } from '../../../src/index.ts'
+import { cut } from './cut.ts'
+import type { NodeExchange } from './exchange.ts'
+
+/**
+ * Pulls a stream into a response whose head is written, at the pace of the client, each chunk sent as it comes.
+ * A client that leaves cancels the stream; a stream that fails cuts the connection, which no client takes for an end.
+ */
+export async function pump(exchange: NodeExchange, res: ServerResponse, body: ByteStream): Promise<void> {
+  let wake = () => {}
+  exchange.onAbort(() => {
+    body.cancel()
+    wake()
+  })
+  const flush = flushOf(res)
+  sendHead(res)
+  try {
+    for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+      if (exchange.gone) return
+      if (res.writableEnded) return body.cancel() // the host has ended the response by itself
+      const hasRoom = res.write(chunk)
+      flush?.()
+      if (hasRoom) continue
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        res.once('drain', resolve)
+      })
+      if (exchange.gone) return
+    }
+    if (!exchange.gone) res.end()
+  } catch {
+    cut(res) // the reason was the gateway's to report
+  } finally {
+    exchange.settle()
+  }
+}
+
+/** Sends the head now, together with chunks that are here already. */
+function sendHead(res: ServerResponse): void {
+  const { socket } = res
+  socket?.cork()
+  res.flushHeaders()
+  if (socket) process.nextTick(() => socket.uncork())
+}
+
+/** Compressing middleware holds chunks back until it is told to flush. */
+function flushOf(res: ServerResponse & { flush?: unknown }): (() => void) | undefined {
+  const { flush } = res
+  return typeof flush === 'function' ? () => void flush.call(res) : undefined
+}

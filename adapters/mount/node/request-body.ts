@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http'
+import { gatewayError } from '../../../src/errors.ts'
+import { sendContinue } from './continue.ts'
+
+/** What body parsers leave on a request. */
+interface ParsedMessage extends IncomingMessage {
+  body?: unknown
+  rawBody?: unknown
+}
+
+/** Has somebody else read the body, and left what it was in `req.body` or `req.rawBody`? */
+export const isParsed = (req: ParsedMessage): boolean => req.readableDidRead
+
+/**
+ * Reads a request's body once. Rejects with `PAYLOAD_TOO_LARGE` as soon as more than `maxBytes` are announced or have come,
+ * and stops reading there; with `CLIENT_CLOSED_REQUEST` when the client leaves, which `onAbort` tells.
+ */
+export function readBody(
+  req: IncomingMessage,
+  maxBytes: number,
+  onAbort: (listener: () => void) => () => void,
+): Promise<Uint8Array> {
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes))
+  if (req.headers.expect) sendContinue(req)
+  return new Promise((resolve, reject) => {
+    const parts: Uint8Array[] = []
+    let size = 0
+    const forget = onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
+    req.on('data', function onData(chunk: Buffer | string) {
+      const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk // a host may have called setEncoding
+      size += part.length
+      parts.push(part)
+      if (size <= maxBytes) return
+      forget()
+      req.off('data', onData)
+      req.pause()
+      reject(tooLarge(maxBytes))
+    })
+    req.on('end', () => {
+      forget()
+      const [first] = parts
+      resolve(first && parts.length === 1 ? first : Buffer.concat(parts, size))
+    })
+  })
+}
+
+/** The body that a parser of the host has left: its bytes, its text, or an object, which is written as JSON again. */
+export async function parsedBody(req: ParsedMessage, maxBytes: number): Promise<Uint8Array> {
+  const bytes = toBytes(req.rawBody instanceof Uint8Array ? req.rawBody : req.body)
+  if (!bytes && (req.headers['transfer-encoding'] || Number(req.headers['content-length'] ?? 0) > 0)) {
+    throw gatewayError('INTERNAL', {
+      message: 'The request body was read before it came to the gateway. Mount the gateway before whatever reads it.',
+    })
+  }
+  if (bytes && bytes.length > maxBytes) throw tooLarge(maxBytes)
+  return bytes ?? new Uint8Array()
+}
+
+function toBytes(body: unknown): Uint8Array | undefined {
+  if (body === undefined) return undefined
+  if (body instanceof Uint8Array) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+const tooLarge = (maxBytes: number) =>
+  gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })

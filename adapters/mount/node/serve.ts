@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { ExchangeGateway } from '../../types/gateway.ts'
+import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
+import { awaitContinue } from './continue.ts'
+import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
+import { listen } from './listen.ts'
+import { refuse } from './refuse.ts'
+
+/** Longer than the minute after which load balancers drop an idle connection, so that none is dropped under a request. */
+const KEEP_ALIVE_MS = 65_000
+const DEFAULT_GRACE_MS = 10_000
+const SWEEP_MS = 50
+
+export interface ServeNodeOptions extends NodeHandlerOptions {
+  /** Default 0: any free port. */
+  port?: number
+  /** Default 127.0.0.1: this machine only. */
+  hostname?: string
+  /** Host names that are answered beside IP addresses and `localhost`. Default: none on a loopback address, all on others. */
+  allowedHosts?: readonly string[]
+}
+
+export interface NodeServer {
+  readonly url: string
+  readonly port: number
+  /**
+   * Stops accepting, lets answers under way finish for `graceMs` (default 10,000) and then cuts them. The gateway itself stays
+   * open: close it afterwards.
+   */
+  close(options?: { graceMs?: number }): Promise<void>
+}
+
+/** Serves a gateway on a port of its own. Rejects with a sentence when the port cannot be had. */
+export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOptions = {}): Promise<NodeServer> {
+  const { port = 0, hostname = '127.0.0.1', allowedHosts, ...handlerOptions } = options
+  const isWelcome = createHostGuard(hostname, allowedHosts)
+  const handle = toNodeHandler(gateway, handlerOptions)
+  let closing: Promise<void> | undefined
+  let isClosing = false
+
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    const { host } = req.headers
+    if (isClosing) res.setHeader('connection', 'close')
+    if (host !== undefined && !isWelcome(host)) refuse(req, res, 403, hostRefusal(host))
+    else handle(req, res)
+  }
+  // No limit on the time of an answer: streams are long. requestTimeout and headersTimeout bound what a client sends.
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS }, onRequest)
+  server.on('checkContinue', (req, res) => {
+    awaitContinue(req, res)
+    onRequest(req, res)
+  })
+  const address = await listen(server, port, hostname)
+  return {
+    ...address,
+    close({ graceMs = DEFAULT_GRACE_MS } = {}) {
+      isClosing = true
+      closing ??= drain(server, graceMs)
+      return closing
+    },
+  }
+}
+
+function drain(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearInterval(sweep)
+      clearTimeout(cut)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,30 @@
+/** The two parts of a request target that the gateway reads. */
+export interface Target {
+  /** As the URL parser normalises it, still percent-encoded. */
+  path: string
+  /** With its `?`, or empty. */
+  query: string
+}
+
+/** Segments that every URL parser leaves as they are: none is empty, starts with a dot or hides one. */
+const PLAIN_PATH = /^(?:\/(?![/.])(?:[\w~!$&'()*+,=:@.-]|%(?!2[eE]))*)+$/
+const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
+
+/**
+ * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so that the path that
+ * is authorised is the path that is routed. `undefined`: not a path (absolute form, `*`, or a start like `//host`).
+ */
+export function parseTarget(target: string): Target | undefined {
+  const mark = target.indexOf('?')
+  const path = mark < 0 ? target : target.slice(0, mark)
+  const query = mark < 0 ? '' : target.slice(mark)
+  if (PLAIN_PATH.test(path) && PLAIN_QUERY.test(query)) return { path, query: query === '?' ? '' : query }
+  return normalise(target)
+}
+
+function normalise(target: string): Target | undefined {
+  const url = `http://localhost${target}`
+  if (!target.startsWith('/') || !URL.canParse(url)) return undefined
+  const { pathname, search } = new URL(url)
+  return pathname.startsWith('//') ? undefined : { path: pathname, query: search }
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+
+/** A reply whose length is known. */
+export interface WholeReply {
+  status: number
+  headers: OutgoingHttpHeaders
+  body?: string | Uint8Array
+}
+
+/** A request body up to this size that nobody has read is read past, so that its connection can be used again. */
+const SMALL_BODY = 64 * 1024
+/** How long a client may go on sending after its answer: one that is cut off sooner finds a reset instead of the answer. */
+const LINGER_MS = 500
+
+/** Sends a reply with its length. When much of the request has not been read, the connection ends with it. */
+export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, headers, body }: WholeReply): void {
+  const out = { ...headers }
+  if (body !== undefined) out['content-length'] ??= typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  else if (status !== 204 && status !== 304 && req.method !== 'HEAD') out['content-length'] ??= 0
+  const isCutOff = hasLargeRest(req)
+  if (isCutOff) out.connection = 'close'
+  res.writeHead(status, out)
+  if (isCutOff) endSlowly(req, res, body)
+  else res.end(body)
+}
+
+/** Is there a body of which much may still come? */
+export function hasLargeRest(req: IncomingMessage): boolean {
+  if (req.complete) return false
+  const { 'content-length': length, 'transfer-encoding': encoding, expect } = req.headers
+  if (length === undefined && encoding === undefined) return false
+  return expect !== undefined || !(Number(length) <= SMALL_BODY)
+}
+
+/** The answer is whole by its length; the connection stays a moment for a client that still sends, and none of that is kept. */
+function endSlowly(req: IncomingMessage, res: ServerResponse, body: string | Uint8Array | undefined): void {
+  if (body) res.write(body)
+  else res.flushHeaders()
+  const end = () => {
+    clearTimeout(timer)
+    res.end()
+  }
+  const timer = setTimeout(end, LINGER_MS)
+  res.once('close', () => clearTimeout(timer))
+  req.once('end', end)
+  req.resume()
+}

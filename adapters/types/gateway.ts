@@ -1,0 +1,7 @@
+import type { Gateway } from '../../src/index.ts'
+
+/** What a bridge that speaks the exchange needs of a gateway. */
+export type ExchangeGateway = Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'elsewhere'>
+
+/** What a bridge that hands over Fetch requests needs of a gateway. */
+export type FetchGateway = Pick<Gateway, 'fetch' | 'matches'>

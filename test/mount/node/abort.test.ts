@@ -1,0 +1,154 @@
+import { toNodeHandler } from '../../../adapters/mount/node.ts'
+import type { Exchange } from '../../../src/index.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { createLab, json, source, stubGateway, turn } from './lab.ts'
+
+const lab = createLab()
+const test = suite('a client that leaves')
+test.after(lab.close)
+
+const GET = 'GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n'
+const serve = (answer: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHandler(stubGateway(answer)))
+
+/** Settles once the exchange has told of its client's leaving. */
+const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
+
+test('is told before there is an answer', async () => {
+  const left = Promise.withResolvers<void>()
+  const { port } = await serve(async (exchange) => {
+    dialled.socket.destroy()
+    await leaving(exchange)
+    left.resolve()
+    return json('too late')
+  })
+  const dialled = lab.dial(port, GET)
+  await left.promise
+})
+
+test('is told, and cancels the stream, before the first chunk and in mid stream', async () => {
+  for (const chunks of [0, 2]) {
+    const body = source()
+    const left = Promise.withResolvers<void>()
+    const { port } = await serve((exchange) => {
+      exchange.onAbort(left.resolve)
+      return { status: 200, headers: {}, body }
+    })
+    const dialled = lab.dial(port, GET)
+    await dialled.until(/\r\n\r\n$/)
+    for (let i = 0; i < chunks; i += 1) body.push('chunk')
+    if (chunks) await dialled.until(/chunk[\s\S]*chunk\r\n$/)
+    dialled.socket.destroy()
+    await Promise.all([left.promise, body.cancelled])
+  }
+})
+
+test('is told while it does not read', async () => {
+  const body = source()
+  const { port } = await serve(() => ({ status: 200, headers: {}, body }))
+  const dialled = lab.dial(port, GET)
+  await dialled.until(/\r\n\r\n$/)
+  dialled.socket.pause()
+  for (let i = 0; i < 200; i += 1) body.push('x'.repeat(64 * 1024))
+  for (let pulls = -1; pulls !== body.pulls; await turn()) pulls = body.pulls
+  dialled.socket.resetAndDestroy()
+  await body.cancelled
+})
+
+test('is told when it only closes its side by a reset', async () => {
+  const body = source()
+  const { port } = await serve(() => ({ status: 200, headers: {}, body }))
+  const dialled = lab.dial(port, GET)
+  await dialled.until(/\r\n\r\n$/)
+  dialled.socket.resetAndDestroy()
+  await body.cancelled
+})
+
+test('cancels the stream of a reply that comes too late', async () => {
+  const body = source()
+  const { port } = await serve(async (exchange) => {
+    dialled.socket.destroy()
+    await leaving(exchange)
+    return { status: 200, headers: {}, body }
+  })
+  const dialled = lab.dial(port, GET)
+  await body.cancelled
+})
+
+test('is told at once to whoever listens later, once to each, and not to those who stopped', async () => {
+  const seen: string[] = []
+  const done = Promise.withResolvers<void>()
+  const { port } = await serve(async (exchange) => {
+    exchange.onAbort(() => seen.push('early'))
+    exchange.onAbort(() => seen.push('stopped'))()
+    dialled.socket.destroy()
+    await leaving(exchange)
+    exchange.onAbort(() => seen.push('late'))()
+    done.resolve()
+    return undefined
+  })
+  const dialled = lab.dial(port, GET)
+  await done.promise
+  assert.equal(seen, ['early', 'late'])
+})
+
+test('has not left when its answer is whole: text, a stream, or one that it closes after', async () => {
+  const seen: string[] = []
+  const { port } = await serve((exchange) => {
+    exchange.onAbort(() => seen.push(exchange.path))
+    if (exchange.path === '/v1/text') return json('whole')
+    const body = source()
+    body.push('"whole')
+    body.push('"')
+    body.end()
+    return { status: 200, headers: {}, body }
+  })
+  for (const path of ['/v1/text', '/v1/stream']) {
+    const dialled = lab.dial(port, GET.replace('/v1', path))
+    await dialled.until(/whole"|0\r\n\r\n$/)
+    dialled.socket.destroy()
+    const other = lab.dial(port, GET.replace('/v1', '/v1/text')) // by its answer the server has seen the other one leave
+    await other.until(/whole"$/)
+  }
+  await turn()
+  assert.equal(seen, [])
+})
+
+test('is told to every request that it has pipelined, without a warning, also to those that wait for their turn', async () => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => void warnings.push(warning)
+  process.on('warning', onWarning)
+  const started = Promise.withResolvers<void>()
+  const leavings: Promise<void>[] = []
+  const { port } = await serve((exchange) => {
+    leavings.push(leaving(exchange))
+    if (leavings.length === 15) started.resolve()
+    return new Promise(() => {})
+  })
+  const dialled = lab.dial(port, GET.repeat(15))
+  await started.promise
+  dialled.socket.destroy()
+  await Promise.all(leavings)
+  await turn()
+  process.off('warning', onWarning)
+  assert.equal(warnings, [])
+})
+
+test('that never came to a handler in time is gone from the start', async () => {
+  const gone = Promise.withResolvers<boolean>()
+  const handle = toNodeHandler(
+    stubGateway((exchange) => {
+      let isGone = false
+      exchange.onAbort(() => {
+        isGone = true
+      })
+      gone.resolve(isGone)
+      return undefined
+    }),
+  )
+  const { port } = await lab.listen((req, res) => {
+    res.on('close', () => handle(req, res))
+    dialled.socket.destroy()
+  })
+  const dialled = lab.dial(port, GET)
+  assert.is(await gone.promise, true)
+})

@@ -1,0 +1,122 @@
+import {
+  brotliCompressSync,
+  createGzip,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  type InputType,
+  zstdCompressSync,
+} from 'node:zlib'
+import { createNodeFetch } from '../../../adapters/mount/node.ts'
+import type { ByteStream } from '../../../src/index.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { httpUpstream } from './upstream.ts'
+
+const test = suite('compressed answers')
+const fetch = createNodeFetch()
+const closers: Array<() => void> = [() => fetch.close()]
+test.after(() => {
+  for (const close of closers) close()
+})
+
+const TEXT = 'The quick brown fox. '.repeat(10_000)
+
+async function answering(encoding: string, ...parts: Uint8Array[]) {
+  const upstream = await httpUpstream((_, res) => {
+    res.writeHead(200, { 'content-encoding': encoding, 'content-type': 'text/plain' })
+    for (const part of parts) res.write(part)
+    res.end()
+  })
+  closers.push(upstream.close)
+  return fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+}
+
+async function textOf(body: ByteStream): Promise<string> {
+  const parts: Uint8Array[] = []
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) parts.push(chunk)
+  return Buffer.concat(parts).toString()
+}
+
+const encodings: Array<[name: string, encode: (input: InputType) => Uint8Array]> = [
+  ['gzip', (input) => gzipSync(input)],
+  ['x-gzip', (input) => gzipSync(input)],
+  ['GZIP', (input) => gzipSync(input)],
+  ['br', (input) => brotliCompressSync(input)],
+  ['deflate', (input) => deflateSync(input)],
+  ['deflate', (input) => deflateRawSync(input)],
+  ['zstd', (input) => zstdCompressSync(input)],
+  ['gzip, br', (input) => brotliCompressSync(gzipSync(input))],
+]
+
+for (const [name, encode] of encodings) {
+  test(`are decompressed: ${name}${encode === encodings[5]?.[1] ? ', the bare format' : ''}`, async () => {
+    const answer = await answering(name, encode(TEXT))
+    assert.is(await textOf(answer.body), TEXT)
+  })
+}
+
+test('show no header that was true of the compressed bytes only', async () => {
+  const bytes = gzipSync(TEXT)
+  const upstream = await httpUpstream((_, res) => {
+    res.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bytes.length, 'x-a': '1' }).end(bytes)
+  })
+  closers.push(upstream.close)
+  const answer = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+  assert.is(answer.header('content-encoding'), undefined)
+  assert.is(answer.header('content-length'), undefined)
+  const names = [...answer.headers()].map(([name]) => name)
+  assert.ok(names.includes('x-a') && !names.includes('content-encoding') && !names.includes('content-length'))
+  assert.is(await textOf(answer.body), TEXT)
+})
+
+test('hand out each event of a stream when it has come', async () => {
+  const gzip = createGzip()
+  const upstream = await httpUpstream((_, res) => {
+    res.writeHead(200, { 'content-encoding': 'gzip' })
+    gzip.pipe(res)
+    gzip.write('data: 1\n\n')
+    gzip.flush()
+  })
+  closers.push(upstream.close)
+  const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+  assert.is(Buffer.from((await body.next()) ?? []).toString(), 'data: 1\n\n')
+  gzip.end('data: 2\n\n')
+  assert.is(await textOf(body), 'data: 2\n\n')
+})
+
+test('that are cut or damaged reject', async () => {
+  const whole = gzipSync(TEXT)
+  const damaged = Uint8Array.from(whole)
+  damaged.fill(7, 100, 200)
+  for (const bytes of [whole.subarray(0, -10), damaged, Buffer.from('not gzip at all')]) {
+    const { body } = await answering('gzip', bytes)
+    assert.instance(await textOf(body).catch((error) => error), Error)
+  }
+})
+
+test('may be empty, and identity is no encoding', async () => {
+  assert.is(await textOf((await answering('gzip')).body), '')
+  const plain = await answering('identity', Buffer.from('plain'))
+  assert.is(await textOf(plain.body), 'plain')
+})
+
+test('in an encoding that nobody can read are refused, and their connection is cut', async () => {
+  const error = await answering('x-unknown', Buffer.from('x')).catch((cause) => cause)
+  assert.match(String(error), /content encoding "x-unknown"/)
+})
+
+test('that are cancelled stop their upstream', async () => {
+  const closed = Promise.withResolvers<void>()
+  const upstream = await httpUpstream((_, res) => {
+    res.on('close', closed.resolve)
+    res.writeHead(200, { 'content-encoding': 'gzip' })
+    res.write(gzipSync(TEXT).subarray(0, 500))
+  })
+  closers.push(upstream.close)
+  const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+  await body.next()
+  const waiting = textOf(body).catch((error) => error)
+  body.cancel()
+  await closed.promise
+  assert.instance(await waiting, Error)
+})

@@ -1,0 +1,168 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { ExchangeGateway } from '../../../adapters/types/gateway.ts'
+import type { ByteStream, Exchange, Reply } from '../../../src/index.ts'
+
+type Answer = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>
+
+/** A gateway that answers as a test says. Paths under `/host` are not its own. */
+export function stubGateway(answer: Answer, basePath = ''): ExchangeGateway {
+  return {
+    basePath,
+    matches: (path) => !String(path).startsWith('/host'),
+    exchange: async (exchange) => (exchange.path.startsWith('/host') ? undefined : answer(exchange)),
+    elsewhere: ({ path }) => ({
+      status: 404,
+      headers: { 'content-type': 'application/json' },
+      body: `{"error":"${path}"}`,
+    }),
+  }
+}
+
+export const json = (value: unknown, status = 200): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
+})
+
+/** Servers and sockets of one test file; `close` ends all of them. */
+export function createLab() {
+  const servers: Server[] = []
+  const sockets: Socket[] = []
+
+  async function listen(listener: RequestListener): Promise<{ port: number; url: string; server: Server }> {
+    const server = createServer(listener)
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo // it listens on a port
+    return { port, url: `http://127.0.0.1:${port}`, server }
+  }
+
+  return {
+    listen,
+    /** A connection that writes what it is told and keeps what it gets. */
+    dial(port: number, text = ''): Dialled {
+      const socket = connect(port, '127.0.0.1')
+      sockets.push(socket)
+      if (text) socket.write(text, 'latin1')
+      return dialled(socket)
+    },
+    close() {
+      for (const socket of sockets) socket.destroy()
+      for (const server of servers) {
+        server.close()
+        server.closeAllConnections()
+      }
+    },
+  }
+}
+
+export interface Dialled {
+  readonly socket: Socket
+  readonly text: string
+  /** Waits until what has come matches. */
+  until(pattern: RegExp): Promise<string>
+  /** Waits for the end of the connection; was it cut by a reset? */
+  readonly closed: Promise<{ isReset: boolean }>
+}
+
+function dialled(socket: Socket): Dialled {
+  let text = ''
+  let isReset = false
+  const waiting = new Set<() => void>()
+  const check = () => {
+    for (const look of [...waiting]) look()
+  }
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+    check()
+  })
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    isReset = error.code === 'ECONNRESET' || error.code === 'EPIPE'
+  })
+  const closed = new Promise<{ isReset: boolean }>((resolve) => {
+    socket.on('close', () => {
+      resolve({ isReset })
+      check()
+    })
+  })
+  return {
+    socket,
+    closed,
+    get text() {
+      return text
+    },
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (pattern.test(text)) resolve(text)
+          else if (socket.destroyed) reject(new Error(`closed before ${pattern}; got ${JSON.stringify(text)}`))
+          else return
+          waiting.delete(look)
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
+
+export interface Source extends ByteStream {
+  push(text: string): void
+  end(): void
+  fail(error: Error): void
+  readonly pulls: number
+  readonly cancelled: Promise<unknown>
+  readonly isCancelled: boolean
+}
+
+/** A stream that a test feeds by hand. */
+export function source(): Source {
+  const chunks: Uint8Array[] = []
+  let state: 'open' | 'ended' | Error = 'open'
+  let wake = () => {}
+  let pulls = 0
+  const cancel = Promise.withResolvers<unknown>()
+  let isCancelled = false
+  return {
+    push(text) {
+      chunks.push(Buffer.from(text))
+      wake()
+    },
+    end() {
+      state = 'ended'
+      wake()
+    },
+    fail(error) {
+      state = error
+      wake()
+    },
+    async next() {
+      pulls += 1
+      while (chunks.length === 0 && state === 'open') {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      const chunk = chunks.shift()
+      if (chunk) return chunk
+      if (state instanceof Error) throw state
+      return undefined
+    },
+    cancel(reason) {
+      isCancelled = true
+      if (state === 'open') state = new Error('cancelled')
+      cancel.resolve(reason)
+      wake()
+    },
+    get pulls() {
+      return pulls
+    },
+    cancelled: cancel.promise,
+    get isCancelled() {
+      return isCancelled
+    },
+  }
+}
+
+/** Lets everything that is ready run. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))

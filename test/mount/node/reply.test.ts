@@ -1,0 +1,196 @@
+import type { ServerResponse } from 'node:http'
+import { toNodeHandler } from '../../../adapters/mount/node.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { createLab, json, type Source, source, stubGateway, turn } from './lab.ts'
+
+const lab = createLab()
+const test = suite('a reply over a Node response')
+test.after(lab.close)
+
+const GET = 'GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n'
+const serve = (answer: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHandler(stubGateway(answer)))
+
+/** A server that streams from `body`. */
+const stream = (body: Source) => serve(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }))
+
+test('sends text and bytes with their length and keeps the connection', async () => {
+  const replies = [json('caf\u00e9'), { status: 201, headers: { 'x-a': '1' }, body: Buffer.from('bytes') }]
+  const { port } = await serve(() => replies.shift())
+  const dialled = lab.dial(port, GET)
+  assert.match(await dialled.until(/"$/), /^HTTP\/1\.1 200 [\s\S]*\r\ncontent-length: 7\r\n/i)
+  dialled.socket.write(GET)
+  assert.match(await dialled.until(/bytes$/), /HTTP\/1\.1 201 [\s\S]*x-a: 1\r\n[\s\S]*content-length: 5\r\n/i)
+})
+
+test('an empty reply has length 0, a 204 has none', async () => {
+  const statuses = [200, 204]
+  const { url } = await serve(() => ({ status: statuses.shift() ?? 500, headers: {} }))
+  assert.is((await fetch(url)).headers.get('content-length'), '0')
+  assert.is((await fetch(url)).headers.get('content-length'), null)
+})
+
+test('answers HEAD with the headers alone, and lets go of a stream', async () => {
+  const body = source()
+  const replies = [json('text'), { status: 200, headers: { 'content-type': 'text/event-stream' }, body }]
+  const { port } = await serve(() => replies.shift())
+  const dialled = lab.dial(port, GET.replace('GET', 'HEAD').repeat(2))
+  const text = await dialled.until(/event-stream[\s\S]*\r\n\r\n$/)
+  assert.match(text, /^HTTP\/1\.1 200 [\s\S]*content-length: 6\r\n/i)
+  assert.not.match(text, /"text"/)
+  await body.cancelled
+})
+
+test('sends the head of a stream before its first chunk, and each chunk as it comes', async () => {
+  const body = source()
+  const { port } = await stream(body)
+  const dialled = lab.dial(port, GET)
+  await dialled.until(/\r\n\r\n$/)
+  body.push('data: 1\n\n')
+  await dialled.until(/data: 1\n\n\r\n$/)
+  body.push('data: 2\n\n')
+  await dialled.until(/data: 2\n\n\r\n$/)
+  body.end()
+  await dialled.until(/\r\n0\r\n\r\n$/)
+  dialled.socket.write(GET)
+  await dialled.until(/\r\n0\r\n\r\nHTTP\/1\.1 200 /)
+})
+
+test('flushes middleware that holds chunks back', async () => {
+  const body = source()
+  const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
+  let flushes = 0
+  const { port } = await lab.listen((req, res) => handle(req, Object.assign(res, { flush: () => (flushes += 1) })))
+  const dialled = lab.dial(port, GET)
+  body.push('a')
+  await dialled.until(/a\r\n$/)
+  assert.is(flushes, 1)
+})
+
+test('pulls no faster than the client reads', async () => {
+  const body = source()
+  const { port } = await stream(body)
+  const dialled = lab.dial(port, GET)
+  await dialled.until(/\r\n\r\n$/)
+  dialled.socket.pause()
+  const chunk = '\u00df'.repeat(32 * 1024)
+  let pushed = 0
+  let before = -1
+  while (before !== body.pulls) {
+    before = body.pulls
+    body.push(chunk)
+    pushed += 1
+    for (let i = 0; i < 20; i += 1) await turn()
+  }
+  assert.ok(body.pulls > 5, 'the kernel takes some') // then nothing more is pulled
+  for (let i = 0; i < 50; i += 1) body.push(chunk)
+  for (let i = 0; i < 20; i += 1) await turn()
+  assert.is(body.pulls, before)
+  body.end()
+  dialled.socket.resume()
+  await dialled.until(/\r\n0\r\n\r\n$/)
+  assert.is(dialled.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
+})
+
+test('cuts the connection when a stream fails, after what was sent, and never ends it cleanly', async () => {
+  const body = source()
+  const { port } = await stream(body)
+  const dialled = lab.dial(port, GET)
+  body.push('data: error\n\n')
+  body.fail(new Error('cut'))
+  await dialled.closed
+  assert.match(dialled.text, /data: error\n\n\r\n$/)
+})
+
+test('cuts a stream that fails before its first chunk', async () => {
+  const body = source()
+  body.fail(new Error('cut'))
+  const { url } = await stream(body)
+  const failed = await fetch(url)
+    .then((response) => response.text())
+    .catch((error) => error)
+  assert.instance(failed, TypeError)
+})
+
+test('resets the connection of an HTTP/1.0 client, which would take its end for the end of the stream', async () => {
+  const body = source()
+  const { port } = await stream(body)
+  const dialled = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
+  body.push('half')
+  await dialled.until(/\r\n\r\nhalf$/)
+  body.fail(new Error('cut'))
+  assert.is((await dialled.closed).isReset, true)
+})
+
+test('streams to an HTTP/1.0 client until the connection ends', async () => {
+  const body = source()
+  const { port } = await stream(body)
+  const dialled = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
+  body.push('a')
+  body.push('b')
+  body.end()
+  assert.is((await dialled.closed).isReset, false)
+  assert.match(dialled.text, /\r\n\r\nab$/)
+})
+
+test('answers pipelined requests in their order', async () => {
+  const first = Promise.withResolvers<void>()
+  const { port } = await serve(async ({ path }) => {
+    if (path === '/v1/1') await first.promise
+    else first.resolve()
+    return json(path)
+  })
+  const dialled = lab.dial(port, [1, 2, 3].map((n) => GET.replace('/v1', `/v1/${n}`)).join(''))
+  await dialled.until(/"\/v1\/1"[\s\S]*"\/v1\/2"[\s\S]*"\/v1\/3"$/)
+})
+
+test('a header that HTTP cannot carry becomes a bare 500 and cancels the stream', async () => {
+  const body = source()
+  const replies = [{ status: 200, headers: { 'x-a': 'a\nb' }, body }, json('next')]
+  const { url } = await serve(() => replies.shift())
+  assert.is((await fetch(url)).status, 500)
+  await body.cancelled
+  assert.is(await (await fetch(url)).json(), 'next')
+})
+
+test('a gateway that rejects, which none does, becomes a bare 500', async () => {
+  const { url } = await serve(() => Promise.reject(new Error('secret')))
+  const response = await fetch(url)
+  assert.is(response.status, 500)
+  assert.is(await response.text(), '{"error":"Internal server error"}')
+})
+
+test('leaves a response alone that the host has ended meanwhile', async () => {
+  const body = source()
+  let response: ServerResponse | undefined
+  const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
+  const { port } = await lab.listen((req, res) => {
+    response = res
+    handle(req, res)
+  })
+  const dialled = lab.dial(port, GET)
+  await dialled.until(/\r\n\r\n$/)
+  response?.end()
+  await dialled.until(/\r\n0\r\n\r\n$/)
+  body.push('late')
+  await body.cancelled
+})
+
+test('lets go of a stream when the host has answered already', async () => {
+  const body = source()
+  const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
+  const { url } = await lab.listen((req, res) => {
+    handle(req, res)
+    res.end('the host')
+  })
+  assert.is(await (await fetch(url)).text(), 'the host')
+  await body.cancelled
+})
+
+test('answers what is not its own as the gateway says, or leaves it to the next handler', async () => {
+  const handle = toNodeHandler(stubGateway(() => json('ours')))
+  const alone = await lab.listen((req, res) => handle(req, res))
+  assert.is((await fetch(`${alone.url}/host`)).status, 404)
+  const beside = await lab.listen((req, res) => handle(req, res, () => res.end('theirs')))
+  assert.is(await (await fetch(`${beside.url}/host`)).text(), 'theirs')
+  assert.is(await (await fetch(`${beside.url}/v1`)).json(), 'ours')
+})

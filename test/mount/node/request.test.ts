@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { type NodeHandlerOptions, toNodeHandler } from '../../../adapters/mount/node.ts'
+import { isGatewayError } from '../../../src/errors.ts'
+import type { Exchange } from '../../../src/index.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { createLab, json, stubGateway } from './lab.ts'
+
+const lab = createLab()
+const test = suite('a Node request as an exchange')
+test.after(lab.close)
+
+/** Serves one request with `look` and answers what that returned, or the error that it threw. */
+async function serve(look: (exchange: Exchange) => unknown) {
+  const gateway = stubGateway(async (exchange) => {
+    try {
+      return json(await look(exchange))
+    } catch (error) {
+      if (!isGatewayError(error)) throw error
+      return json({ code: error.code, message: error.message }, error.status)
+    }
+  })
+  return lab.listen(toNodeHandler(gateway))
+}
+
+const text = async (exchange: Exchange, maxBytes = 1_000) => Buffer.from(await exchange.body(maxBytes)).toString()
+
+test('hands out method, path, query and headers', async () => {
+  const { url } = await serve(({ method, path, query, header }: Exchange) => [method, path, query, typeof header])
+  const response = await fetch(`${url}/v1/models?limit=1`, { method: 'PATCH' })
+  assert.equal(await response.json(), ['PATCH', '/v1/models', '?limit=1', 'function'])
+})
+
+test('joins repeated headers with a comma, cookies with a semicolon, and knows no inherited names', async () => {
+  const names = ['x-many', 'cookie', 'set-cookie', 'authorization', 'absent', 'constructor', '__proto__', 'tostring']
+  const { port } = await serve((exchange) => names.map((name) => exchange.header(name) ?? null))
+  const dialled = lab.dial(
+    port,
+    'GET /v1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Many: 1\r\nx-many: 2\r\nCookie: a=1\r\nCookie: b=2\r\n' +
+      'Set-Cookie: c=3\r\nSet-Cookie: d=4\r\nAuthorization: Bearer one\r\nAuthorization: Bearer two\r\n\r\n',
+  )
+  await dialled.closed
+  const values = ['1, 2', 'a=1; b=2', 'c=3, d=4', 'Bearer one', null, null, null, null]
+  assert.ok(dialled.text.includes(JSON.stringify(values)), dialled.text)
+})
+
+test('reads a body in one piece and in chunks', async () => {
+  const { url, port } = await serve((exchange) => text(exchange))
+  assert.is(await (await fetch(`${url}/v1`, { method: 'POST', body: 'whole' })).json(), 'whole')
+  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nin \r\n')
+  await new Promise((resolve) => dialled.socket.write('2\r\ntw\r\n', resolve))
+  dialled.socket.write('1\r\no\r\n0\r\n\r\n')
+  assert.match(await dialled.until(/"$/), /"in two"$/)
+})
+
+test('an absent body is empty', async () => {
+  const { url } = await serve((exchange) => text(exchange))
+  assert.is(await (await fetch(`${url}/v1`)).json(), '')
+  assert.is(await (await fetch(`${url}/v1`, { method: 'POST' })).json(), '')
+})
+
+test('a body of exactly the limit is read, one byte more is refused', async () => {
+  const { url } = await serve((exchange) => text(exchange, 5))
+  assert.is((await fetch(`${url}/v1`, { method: 'POST', body: '12345' })).status, 200)
+  const refused = await fetch(`${url}/v1`, { method: 'POST', body: '123456' })
+  assert.is(refused.status, 413)
+  assert.equal(await refused.json(), {
+    code: 'PAYLOAD_TOO_LARGE',
+    message: 'The request body is larger than 5 bytes.',
+  })
+})
+
+test('answers 413 to an announced length without waiting for the body, and closes', async () => {
+  const { port } = await serve((exchange) => text(exchange, 5))
+  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n')
+  const head = await dialled.until(/bytes\."\}$/)
+  assert.match(head, /^HTTP\/1\.1 413 /)
+  assert.match(head, /\r\nconnection: close\r\n/i)
+  await dialled.closed
+})
+
+test('answers 413 while the body comes, and closes without reading the rest', async () => {
+  const { port } = await serve((exchange) => text(exchange, 100_000))
+  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
+  const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
+  const feed = () => {
+    while (!dialled.socket.destroyed && dialled.socket.write(chunk));
+  }
+  dialled.socket.on('drain', feed)
+  feed()
+  assert.match(await dialled.until(/bytes\."\}$/), /^HTTP\/1\.1 413 [\s\S]*\r\nconnection: close\r\n/i)
+  await dialled.closed
+})
+
+test('a small body that nobody has read does not cost the connection', async () => {
+  const { port } = await serve(() => 'early')
+  const request = 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'
+  const dialled = lab.dial(port, request)
+  assert.not.match(await dialled.until(/"early"$/), /connection: close/i)
+  dialled.socket.write(request)
+  await dialled.until(/"early"[\s\S]*"early"$/)
+})
+
+test('a large body that nobody has read costs the connection, and its client still gets the answer', async () => {
+  const { url } = await serve(() => 'early')
+  const response = await fetch(`${url}/v1`, { method: 'POST', body: new Uint8Array(4_000_000) })
+  assert.is(response.headers.get('connection'), 'close')
+  assert.is(await response.json(), 'early')
+})
+
+test('a client that leaves while it sends rejects the body and aborts', async () => {
+  const seen: string[] = []
+  const done = Promise.withResolvers<void>()
+  const { port } = await serve(async (exchange) => {
+    exchange.onAbort(() => seen.push('abort'))
+    dialled.socket.destroy()
+    await exchange.body(1_000).catch((error) => seen.push(isGatewayError(error) ? error.code : String(error)))
+    done.resolve()
+  })
+  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nabc')
+  await done.promise
+  assert.equal(seen.sort(), ['CLIENT_CLOSED_REQUEST', 'abort'])
+})
+
+test('a body that breaks the rules of HTTP rejects', async () => {
+  const code = Promise.withResolvers<unknown>()
+  const { port } = await serve((exchange) => exchange.body(1_000).catch((error) => code.resolve(error.code)))
+  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')
+  await dialled.closed
+  assert.is(await code.promise, 'CLIENT_CLOSED_REQUEST')
+  assert.match(dialled.text, /^HTTP\/1\.1 400 /)
+})
+
+test('makes a Fetch request for functions of the host: same URL, method and headers, no body, aborted with the client', async () => {
+  const aborted = Promise.withResolvers<string>()
+  const { port } = await serve(async (exchange) => {
+    const request = exchange.toRequest()
+    request.signal.addEventListener('abort', () => aborted.resolve(JSON.stringify(seen)))
+    const seen = [request.method, request.url, request.headers.get('x-a'), request.headers.get('cookie'), request.body]
+    dialled.socket.destroy()
+    await aborted.promise
+  })
+  const dialled = lab.dial(
+    port,
+    'POST /v1/../api?b HTTP/1.1\r\nHost: me.example:8080\r\nX-A: 1\r\nCookie: a=1\r\nCookie: b=2\r\nContent-Length: 3\r\n\r\nabc',
+  )
+  assert.is(await aborted.promise, JSON.stringify(['POST', 'http://me.example:8080/api?b', '1', 'a=1; b=2', null]))
+})
+
+test('passes the content encoding of a request on, and its bytes as they are', async () => {
+  const { url } = await serve(async (exchange) => [exchange.header('content-encoding'), await text(exchange)])
+  const response = await fetch(`${url}/v1`, { method: 'POST', body: 'zip', headers: { 'content-encoding': 'gzip' } })
+  assert.equal(await response.json(), ['gzip', 'zip'])
+})
+
+test('offers one way to call upstreams for the whole process, another one, or none', async () => {
+  const own = Object.assign(async () => new Response(), {
+    raw: () => {
+      throw new Error('nobody calls')
+    },
+  })
+  const seen: unknown[] = []
+  const gateway = stubGateway(({ upstream }) => json(seen.push(upstream)))
+  const choices: NodeHandlerOptions[] = [{}, {}, { upstream: own }, { upstream: false }]
+  for (const options of choices) {
+    const { url } = await lab.listen(toNodeHandler(gateway, options))
+    await fetch(url)
+  }
+  assert.type(seen[0], 'function')
+  assert.is(seen[1], seen[0])
+  assert.is(seen[2], own)
+  assert.is(seen[3], undefined)
+})
+
+test('does not load undici before the first call', async () => {
+  const entry = new URL('../../../adapters/mount/node.ts', import.meta.url).href
+  const script = `import { _cache } from 'node:module'; import { toNodeHandler } from '${entry}'; toNodeHandler({})
+    console.log(Object.keys(_cache).filter((path) => path.includes('undici')).length)`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  assert.is(stdout.trim(), '0')
+})

@@ -1,0 +1,169 @@
+import { type NodeServer, type ServeNodeOptions, serveNode } from '../../../adapters/mount/node.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { createLab, json, source, stubGateway } from './lab.ts'
+
+const lab = createLab()
+const servers: NodeServer[] = []
+const test = suite('serveNode')
+test.after(async () => {
+  lab.close()
+  await Promise.all(servers.map((server) => server.close({ graceMs: 0 })))
+})
+
+async function serve(answer: Parameters<typeof stubGateway>[0], options?: ServeNodeOptions): Promise<NodeServer> {
+  const server = await serveNode(stubGateway(answer), options)
+  servers.push(server)
+  return server
+}
+
+const request = (host: string, path = '/v1') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+
+test('listens on a free port of this machine and says where', async () => {
+  const { url, port } = await serve(({ path }) => json(path))
+  assert.is(url, `http://127.0.0.1:${port}`)
+  assert.is(await (await fetch(`${url}/v1`)).json(), '/v1')
+})
+
+test('names an address that can be reached, whatever it listens on', async () => {
+  for (const [hostname, name] of [
+    ['::1', '[::1]'],
+    ['0.0.0.0', 'localhost'],
+    ['localhost', 'localhost'],
+  ] as const) {
+    const server = await serve(({ path }) => json(path), { hostname }).catch((error) => error)
+    if (server instanceof Error && hostname === '::1') continue // a machine without IPv6
+    assert.is(server.url, `http://${name}:${server.port}`)
+    assert.is(await (await fetch(`${server.url}/v1`)).json(), '/v1')
+  }
+})
+
+test('answers what is not the gateway\u2019s as the gateway says', async () => {
+  const { url } = await serve(() => json('ours'))
+  assert.is((await fetch(`${url}/host`)).status, 404)
+})
+
+test('rejects with a sentence when the port is taken', async () => {
+  const { port } = await lab.listen(() => {})
+  const error = await serveNode(
+    stubGateway(() => undefined),
+    { port },
+  ).catch((cause) => cause)
+  assert.is(error.message, `Port ${port} on 127.0.0.1 is already in use. Choose another, or 0 for any free one.`)
+  assert.is(error.code, 'EADDRINUSE')
+})
+
+test('rejects with a sentence when the address is not one of this machine', async () => {
+  const error = await serveNode(
+    stubGateway(() => undefined),
+    { hostname: '192.0.2.1' },
+  ).catch((cause) => cause)
+  assert.match(error.message, /^Port 0 on 192\.0\.2\.1 cannot be opened: the address is not one of this machine\.$/)
+})
+
+test('on a loopback address, answers only hosts that no foreign page can have', async () => {
+  const { port } = await serve(() => json('secret'))
+  const status = async (host: string) => {
+    const dialled = lab.dial(port, request(host))
+    return Number((await dialled.until(/\}$|"$/)).split(' ')[1])
+  }
+  for (const host of [
+    'localhost',
+    `LocalHost:${port}`,
+    'localhost.',
+    'app.localhost:1',
+    '127.0.0.1',
+    '10.0.0.1:80',
+    '[::1]:9',
+  ])
+    assert.is(await status(host), 200, host)
+  for (const host of [
+    'evil.example',
+    `rebind.evil.example:${port}`,
+    'localhost.evil.example',
+    'evillocalhost',
+    '127.0.0.1.evil',
+  ])
+    assert.is(await status(host), 403, host)
+})
+
+test('says in a refusal how a host is let in, and lets in those that are named', async () => {
+  const { port } = await serve(() => json('ours'), { allowedHosts: ['Gateway.Example'] })
+  const refused = lab.dial(port, request('evil.example'))
+  assert.match(
+    await refused.until(/\}$/),
+    /^HTTP\/1\.1 403 [\s\S]*\{"error":"This gateway does not answer for the host \\"evil\.example\\"\. To let it in, name it in allowedHosts\."\}$/,
+  )
+  const letIn = lab.dial(port, request('gateway.example:1234'))
+  assert.match(await letIn.until(/"ours"$/), /^HTTP\/1\.1 200 /)
+})
+
+test('on another address, answers every host unless they are named', async () => {
+  const open = await serve(() => json('ours'), { hostname: '0.0.0.0' })
+  await lab.dial(open.port, request('anything.example')).until(/"ours"$/)
+  const named = await serve(() => json('ours'), { hostname: '0.0.0.0', allowedHosts: ['a.example'] })
+  await lab.dial(named.port, request('anything.example')).until(/403 /)
+})
+
+test('lets a client that waits for it send its body only when somebody reads it', async () => {
+  const { port } = await serve(async (exchange) => {
+    if (exchange.path === '/v1/unread') return json('unread')
+    return json(Buffer.from(await exchange.body(10)).toString())
+  })
+  const post = (path: string, length: number) =>
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`
+  const read = lab.dial(port, post('/v1', 4))
+  await read.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/)
+  read.socket.write('body')
+  await read.until(/HTTP\/1\.1 200 [\s\S]*"body"$/)
+  const unread = lab.dial(port, post('/v1/unread', 4))
+  assert.match(await unread.until(/"unread"$/), /^HTTP\/1\.1 200 [\s\S]*connection: close/i)
+  await unread.closed
+})
+
+test('close lets an answer under way finish, refuses new connections and ends idle ones', async () => {
+  const body = source()
+  const server = await serve(() => ({ status: 200, headers: {}, body }))
+  const idle = lab.dial(server.port, request('localhost', '/host'))
+  await idle.until(/\}$/)
+  const busy = lab.dial(server.port, request('localhost'))
+  await busy.until(/\r\n\r\n$/)
+  const closed = server.close()
+  await idle.closed
+  const late = lab.dial(server.port)
+  await late.closed
+  body.push('data')
+  body.end()
+  await busy.until(/data\r\n0\r\n\r\n$/)
+  await closed
+  await busy.closed
+})
+
+test('close cuts what has not finished in time, and tells the gateway', async () => {
+  const body = source()
+  const server = await serve(() => ({ status: 200, headers: {}, body }))
+  const busy = lab.dial(server.port, request('localhost'))
+  await busy.until(/\r\n\r\n$/)
+  const closing = server.close({ graceMs: 20 })
+  assert.is(server.close(), closing, 'a second call waits for the same end')
+  await closing
+  await busy.closed
+  await body.cancelled
+})
+
+test('a connection that asks again while the server closes gets its answer and no more', async () => {
+  const body = source()
+  const server = await serve(({ path }) => (path === '/v1' ? { status: 200, headers: {}, body } : json('last')))
+  const busy = lab.dial(server.port, request('localhost') + request('localhost', '/v1/next'))
+  await busy.until(/\r\n\r\n$/)
+  const closing = server.close()
+  body.end()
+  assert.match(await busy.until(/"last"$/), /"last"$/)
+  await closing
+  await busy.closed
+})
+
+test('keeps connections longer than load balancers do', async () => {
+  const { port } = await serve(() => json('ours'))
+  const dialled = lab.dial(port, request('localhost'))
+  assert.match(await dialled.until(/"ours"$/), /keep-alive: timeout=65/i)
+})
