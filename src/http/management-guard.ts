@@ -34,7 +34,7 @@ export function createManagementGuard(
   return openGuard(options)
 }
 
-const MODES = '{ token }, { authorize } and { dangerouslyAllowUnauthenticated: true }'
+const MODES = '{ token }, { authorize } or { dangerouslyAllowUnauthenticated: true }'
 const MIN_TOKEN_LENGTH = 32
 
 async function closed(): Promise<never> {

@@ -27,6 +27,12 @@ const baseUrl = v.pipe(
   }),
 )
 
+/** A list is an object too, to the schema that follows. */
+const noList = v.pipe(
+  v.unknown(),
+  v.check((value) => !Array.isArray(value), 'must be an object'),
+)
+
 const providerSpecificData = closed({
   prefix: v.exactOptional(fields.raw(200)),
   enabledModels: v.exactOptional(
@@ -43,7 +49,7 @@ const shared = {
   isActive: v.exactOptional(fields.flag),
   priority: v.exactOptional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a number')))),
   apiKey: v.exactOptional(v.nullable(apiKey)),
-  providerSpecificData: v.exactOptional(v.nullable(providerSpecificData)),
+  providerSpecificData: v.exactOptional(v.nullable(v.pipe(noList, providerSpecificData))),
 }
 
 /** What `POST /api/connections` takes; `null` counts as absent. */

@@ -1,0 +1,88 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('model aliases')
+
+const PATH = '/api/models/aliases'
+
+test('aliases are set, changed in their place, listed as a map, and deleted', async () => {
+  const { expect, refuses } = openDoor()
+  assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
+  for (const alias of ['z', 'a', 'm']) {
+    assert.equal(await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' }), { alias, model: 'oa/gpt' })
+  }
+  await expect(200, 'PUT', PATH, { alias: 'z', model: 'oa/other' })
+  const list: object = await expect(200, 'GET', PATH)
+  assert.is(JSON.stringify(list), '{"aliases":{"z":"oa/other","a":"oa/gpt","m":"oa/gpt"}}')
+  assert.equal(await expect(200, 'DELETE', `${PATH}/a`), { success: true })
+  await refuses(404, 'Alias not found', ['DELETE', `${PATH}/a`])
+  assert.is(JSON.stringify(await expect(200, 'GET', PATH)), '{"aliases":{"z":"oa/other","m":"oa/gpt"}}')
+})
+
+test('alias and model are trimmed', async () => {
+  const { expect } = openDoor()
+  assert.equal(await expect(200, 'PUT', PATH, { alias: ' fast ', model: '\toa/gpt\n' }), {
+    alias: 'fast',
+    model: 'oa/gpt',
+  })
+})
+
+test('any name will do, and is deleted by its path, encoded or not', async () => {
+  const { expect } = openDoor()
+  for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '..']) {
+    await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
+    const list: object = await expect(200, 'GET', PATH)
+    assert.is(JSON.stringify(list), JSON.stringify({ aliases: Object.fromEntries([[alias, 'oa/gpt']]) }))
+    if (alias === '..') continue // no URL can end like this
+    await expect(200, 'DELETE', `${PATH}/${encodeURIComponent(alias)}`)
+  }
+  await expect(200, 'PUT', PATH, { alias: 'a/b', model: 'oa/gpt' })
+  await expect(200, 'DELETE', `${PATH}/a/b`)
+})
+
+test('an alias may stand for itself, for another alias, for a combo, or bear the name of one', async () => {
+  const { expect } = openDoor()
+  await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['oa/gpt'] })
+  await expect(200, 'PUT', PATH, { alias: 'oa/gpt', model: 'oa/gpt' })
+  await expect(200, 'PUT', PATH, { alias: 'clever', model: 'smart' })
+  await expect(200, 'PUT', PATH, { alias: 'cleverer', model: 'clever' })
+  await expect(200, 'PUT', PATH, { alias: 'smart', model: 'oa/other' })
+})
+
+test('aliases cannot stand for each other', async () => {
+  const { expect, refuses } = openDoor()
+  await expect(200, 'PUT', PATH, { alias: 'a', model: 'b' })
+  await expect(200, 'PUT', PATH, { alias: 'b', model: 'c' })
+  const error = '"model" must not lead back to the alias itself: c → a → b → c'
+  await refuses(400, error, ['PUT', PATH, { alias: 'c', model: 'a' }])
+  await expect(200, 'PUT', PATH, { alias: 'b', model: 'x' }) // opens the way
+  await expect(200, 'PUT', PATH, { alias: 'c', model: 'a' })
+})
+
+test('of two aliases at once that would close a cycle, one is refused', async () => {
+  const { call } = openDoor()
+  const answers = await Promise.all([
+    call('PUT', PATH, { alias: 'a', model: 'b' }),
+    call('PUT', PATH, { alias: 'b', model: 'a' }),
+  ])
+  assert.equal(answers.map(({ status }) => status).sort(), [200, 400])
+})
+
+for (const [body, error] of [
+  [{}, '"alias" is required and must not be blank'],
+  [{ alias: 'a' }, '"model" is required and must not be blank'],
+  [{ alias: ' ', model: 'm' }, '"alias" must not be blank'],
+  [{ alias: 'a', model: '' }, '"model" must not be blank'],
+  [{ alias: 'a', model: ['m'] }, '"model" must be text'],
+  [{ alias: 'a\u0000', model: 'm' }, '"alias" must not hold control characters'],
+  [{ alias: 'a'.repeat(201), model: 'm' }, '"alias" must not be longer than 200 characters'],
+  [{ alias: '\udfff', model: 'm' }, '"alias" must not hold control characters'],
+  [{ name: 'a', model: 'm' }, 'Unknown field "name". Known: "alias", "model".'],
+  [{ a: 'oa/gpt' }, 'Unknown field "a". Known: "alias", "model".'],
+] as const) {
+  test(`${JSON.stringify(body).slice(0, 40)} is refused: ${error}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['PUT', PATH, body])
+    assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
+  })
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { managementRoutes } from '../../src/http/management-routes.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor, TOKEN } from './door.ts'
+
+const test = suite('bodies under /api')
+
+const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+const writing = managementRoutes(openDoor().gateway.api)
+  .filter(({ method }) => method !== 'GET' && method !== 'DELETE')
+  .map(({ method, path }) => ({ method, path: path.replace(':id', 'nobody') }))
+
+const bad: Array<[body: BodyInit, status: number, error: string]> = [
+  ['', 400, 'The request body is empty; send a JSON object.'],
+  ['{', 400, 'The request body is not valid JSON.'],
+  ["{'name':'a'}", 400, 'The request body is not valid JSON.'],
+  ['[]', 400, 'The request body must be a JSON object.'],
+  ['"name"', 400, 'The request body must be a JSON object.'],
+  ['null', 400, 'The request body must be a JSON object.'],
+  [`{"name":${'['.repeat(64)}${']'.repeat(64)}}`, 400, 'The request body nests deeper than 64 levels.'],
+  [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400, 'The request body is not valid UTF-8.'],
+  [`{"name":"${'x'.repeat(1_048_576)}"}`, 413, 'The request body is larger than 1048576 bytes.'],
+]
+for (const { method, path } of writing) {
+  test(`${method} ${path} refuses what is no JSON object, or too much`, async () => {
+    const { send } = openDoor()
+    for (const [body, status, error] of bad) {
+      const answer = await send(method, path, { headers, body })
+      assert.equal([answer.status, answer.body], [status, { error }])
+    }
+  })
+}
+
+test('the limit is an option, and a body within it is taken', async () => {
+  const { send } = openDoor({ limits: { maxManagementBodyBytes: 12 } })
+  assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"a"}' })).status, 201)
+  assert.is((await send('POST', '/api/keys', { headers, body: '{"name":"ab"}' })).status, 413)
+})
+
+test('a compressed body is 415', async () => {
+  const { send } = openDoor()
+  for (const encoding of ['gzip', 'br', 'GZIP, identity']) {
+    const { status } = await send('POST', '/api/keys', {
+      headers: { ...headers, 'content-encoding': encoding },
+      body: '{"name":"a"}',
+    })
+    assert.is(status, 415)
+  }
+  const plain = { headers: { ...headers, 'content-encoding': 'identity' }, body: '{"name":"a"}' }
+  assert.is((await send('POST', '/api/keys', plain)).status, 201)
+})
+
+test('a byte order mark and spaces around are fine', async () => {
+  const { send } = openDoor()
+  assert.is((await send('POST', '/api/keys', { headers, body: '\ufeff \n{"name":"a"} ' })).status, 201)
+})
+
+test('no body makes an answer of 500, and every answer is JSON', { timeoutMs: 60_000 }, async () => {
+  const names = [
+    'name',
+    'models',
+    'isActive',
+    'provider',
+    'providerSpecificData',
+    'apiKey',
+    'alias',
+    'model',
+    'id',
+    'kind',
+    'cloudUrl',
+  ]
+  const value = fc.oneof(
+    fc.json().map((text): unknown => JSON.parse(text)),
+    fc.string({ unit: 'binary' }),
+    fc.array(fc.string()),
+  )
+  const field = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: fc.string() })
+  const object = fc.dictionary(field, value).map((fields) => JSON.stringify(fields))
+  const text = fc.oneof({ weight: 6, arbitrary: object }, { weight: 1, arbitrary: fc.string() })
+  const door = openDoor()
+  const property = fc.asyncProperty(fc.constantFrom(...writing), text, async ({ method, path }, body) => {
+    const answer = await door.send(method, path, { headers, body })
+    assert.ok(answer.status < 500, `${method} ${path} ${body}: ${answer.status}`)
+    assert.is(answer.headers.get('content-type'), 'application/json')
+    if (answer.status >= 400) assert.equal(Object.keys(answer.body), ['error'])
+  })
+  await fc.assert(property, { numRuns: 2_000 })
+})
+
+test('no path makes an answer of 500', async () => {
+  const door = openDoor()
+  const segment = fc.oneof(
+    fc.string({ unit: 'binary' }).map(encodePart),
+    fc.constantFrom('..', '%2e%2e', '%', '%ff', '', ';', '\\'),
+  )
+  const prefix = fc.constantFrom(
+    '/api/keys/',
+    '/api/combos/',
+    '/api/connections/',
+    '/api/models/custom/',
+    '/api/models/aliases/',
+  )
+  const property = fc.asyncProperty(prefix, segment, segment, async (start, one, two) => {
+    for (const method of ['GET', 'DELETE']) {
+      const response = await door.gateway.fetch(new Request(`http://h${start}${one}/${two}`, { method, headers }))
+      assert.ok(response.status < 500, `${method} ${start}${one}/${two}: ${response.status}`)
+    }
+  })
+  await fc.assert(property, { numRuns: 500 })
+})
+
+const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, ''))

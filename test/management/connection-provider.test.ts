@@ -1,0 +1,73 @@
+import type { Catalog } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite("a connection's provider")
+
+const catalog: Catalog = {
+  openai: { name: 'OpenAI', alias: 'oa' },
+  anthropic: { name: 'Anthropic' },
+  mistral: { alias: 'mi' },
+}
+const elsewhere = 'For any other provider, send its address as "providerSpecificData.baseUrl".'
+
+for (const provider of [
+  'openai',
+  'openai-compatible',
+  'openai-compatible-chat',
+  'anthropic-compatible',
+  'anthropic-compatible-x',
+]) {
+  test(`"${provider}" is accepted without a base URL`, async () => {
+    const { expect } = openDoor({ catalog })
+    assert.is((await expect(201, 'POST', '/api/connections', { provider })).provider, provider)
+  })
+}
+
+test('any other is accepted with a base URL, and named after itself', async () => {
+  const { expect } = openDoor({ catalog })
+  const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
+  assert.is(
+    (await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })).name,
+    'ollama',
+  )
+})
+
+for (const [provider, hint] of [
+  ['opnai', 'Did you mean "openai"?'],
+  ['OpenAI', 'Did you mean "openai"?'],
+  ['oa', 'Did you mean "openai"?'],
+  ['mi', 'Did you mean "mistral"?'],
+  ['anthropc', 'Did you mean "anthropic"?'],
+  ['zzz', 'See GET /api/providers.'],
+  ['toString', 'See GET /api/providers.'],
+  ['__proto__', 'See GET /api/providers.'],
+] as const) {
+  test(`"${provider}" is refused: ${hint}`, async () => {
+    const { refuses } = openDoor({ catalog })
+    await refuses(400, `Unknown provider "${provider}". ${hint} ${elsewhere}`, [
+      'POST',
+      '/api/connections',
+      { provider },
+    ])
+  })
+}
+
+test('a connection that lives by its base URL cannot lose it', async () => {
+  const { expect, refuses } = openDoor({ catalog })
+  const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
+  const { id } = await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })
+  const error = `Unknown provider "ollama". See GET /api/providers. ${elsewhere}`
+  await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: null }])
+  await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { prefix: 'p' } }])
+  await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { baseUrl: ' ' } }])
+  await expect(200, 'PUT', `/api/connections/${id}`, { name: 'local' })
+})
+
+test('the provider of a connection cannot change', async () => {
+  const { expect, refuses } = openDoor({ catalog })
+  const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
+  const error = '"provider" cannot be changed; make a new connection instead'
+  await refuses(400, error, ['PUT', `/api/connections/${id}`, { provider: 'anthropic', name: 'b' }])
+  assert.is((await expect(200, 'PUT', `/api/connections/${id}`, { provider: 'openai', name: 'b' })).name, 'b')
+})

@@ -1,0 +1,123 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('PUT and DELETE /api/connections/{id}')
+
+const KEY = 'sk-test-0123456789-abcd'
+
+async function doorWithConnection() {
+  const door = openDoor()
+  const providerSpecificData = { prefix: 'p', enabledModels: ['m'] }
+  const input = { provider: 'openai', name: 'a', priority: 1, apiKey: KEY, providerSpecificData }
+  const connection = await door.expect(201, 'POST', '/api/connections', input)
+  await door.clock.advance(1_000)
+  return { ...door, connection, path: `/api/connections/${connection.id}` }
+}
+
+const later = '2026-01-01T00:00:01.000Z'
+
+for (const [change, changed] of [
+  [{}, {}],
+  [{ name: ' b ' }, { name: 'b' }],
+  [{ isActive: false }, { isActive: false }],
+  [{ priority: 0 }, { priority: 0 }],
+  [{ priority: null }, { priority: undefined }],
+  [{ apiKey: 'sk-other-0123456789-wxyz\n' }, { apiKey: '…wxyz' }],
+  [{ apiKey: null }, { apiKey: undefined }],
+  [{ providerSpecificData: { prefix: 'q' } }, { providerSpecificData: { prefix: 'q' } }],
+  [{ providerSpecificData: {} }, { providerSpecificData: {} }],
+  [{ providerSpecificData: null }, { providerSpecificData: undefined }],
+] as Array<[change: object, changed: Record<string, unknown>]>) {
+  test(`${JSON.stringify(change)} changes what it names and keeps the rest`, async () => {
+    const { expect, connection, path } = await doorWithConnection()
+    const expected = JSON.parse(JSON.stringify({ ...connection, ...changed, updatedAt: later }))
+    assert.equal(await expect(200, 'PUT', path, change), expected)
+    assert.equal(await expect(200, 'GET', path), expected)
+  })
+}
+
+test('an inactive connection can be activated again', async () => {
+  const { expect, path } = await doorWithConnection()
+  await expect(200, 'PUT', path, { isActive: false })
+  assert.is((await expect(200, 'PUT', path, { isActive: true })).isActive, true)
+})
+
+for (const [body, error] of [
+  [{ isActiv: false }, 'Unknown field "isActiv". Did you mean "isActive"?'],
+  [{ isActive: null }, '"isActive" must be true or false'],
+  [{ name: ' ' }, '"name" must not be blank'],
+  [{ name: null }, '"name" must be text'],
+  [{ priority: 'first' }, '"priority" must be a number'],
+  [{ apiKey: '' }, '"apiKey" must not be blank; send null, or leave it out, for none'],
+  [{ apiKey: '…abcd' }, '"apiKey" is the shortened form in which it is shown; leave it out to keep the stored one'],
+  [{ id: 'other' }, '"id" cannot be changed; leave it out'],
+  [
+    { providerSpecificData: { baseUrl: 'https://up.example/v1/chat/completions' } },
+    '"providerSpecificData.baseUrl" must end before "/chat/completions", which the gateway adds: "https://up.example/v1"',
+  ],
+] as const) {
+  test(`${JSON.stringify(body)} is refused and changes nothing`, async () => {
+    const { refuses, expect, connection, path } = await doorWithConnection()
+    await refuses(400, error, ['PUT', path, { priority: 9, ...body }])
+    assert.equal(await expect(200, 'GET', path), connection)
+  })
+}
+
+test('a connection can be sent back as it was read, but for its shortened key', async () => {
+  const { expect, connection, path } = await doorWithConnection()
+  const { apiKey, ...rest } = connection
+  assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })
+})
+
+test('two changes at once both hold', async () => {
+  const { call, expect, path } = await doorWithConnection()
+  await Promise.all([call('PUT', path, { name: 'b' }), call('PUT', path, { isActive: false })])
+  const { name, isActive } = await expect(200, 'GET', path)
+  assert.equal({ name, isActive }, { name: 'b', isActive: false })
+})
+
+test('a deleted connection is gone', async () => {
+  const { expect, refuses, path } = await doorWithConnection()
+  assert.equal(await expect(200, 'DELETE', path), { success: true })
+  for (const request of [
+    ['GET', path],
+    ['PUT', path, {}],
+    ['DELETE', path],
+  ] as Array<[string, string, unknown?]>) {
+    await refuses(404, 'Connection not found', request)
+  }
+  assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
+})
+
+test('an unknown id is 404, however strange', async () => {
+  const { refuses } = openDoor()
+  for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
+    await refuses(404, 'Connection not found', ['GET', `/api/connections/${id}`])
+    await refuses(404, 'Connection not found', ['PUT', `/api/connections/${id}`, {}])
+    await refuses(404, 'Connection not found', ['DELETE', `/api/connections/${id}`])
+  }
+})
+
+test('a connection made elsewhere a moment ago is found here', async () => {
+  const { watch, ...storage } = memoryStorage()
+  const here = openDoor({ storage })
+  const elsewhere = openDoor({ storage })
+  assert.equal((await here.expect(200, 'GET', '/api/connections')).connections, [])
+  const { id } = await elsewhere.expect(201, 'POST', '/api/connections', { provider: 'openai' })
+  await here.expect(200, 'GET', `/api/connections/${id}`)
+})
+
+test('a key that was moved to another connection is not accepted', async () => {
+  const { expect, refuses, storage, connection } = await doorWithConnection()
+  const other = await expect(201, 'POST', '/api/connections', {
+    provider: 'openai',
+    apiKey: 'sk-other-0123456789-wxyz',
+  })
+  const mine = await storage.get(`connections/${connection.id}`)
+  const moved = JSON.parse(mine?.value ?? '')
+  moved.record.id = other.id
+  await storage.set(`connections/${other.id}`, JSON.stringify(moved))
+  await refuses(500, 'Failed to fetch connection', ['GET', `/api/connections/${other.id}`])
+  await expect(200, 'DELETE', `/api/connections/${other.id}`)
+})

@@ -1,0 +1,193 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('connections')
+
+const AT = '2026-01-01T00:00:00.000Z'
+const KEY = 'sk-test-0123456789-abcd'
+
+test('a created connection is answered without its key, named after its provider', async () => {
+  const { expect } = openDoor()
+  const created = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
+  const connection = {
+    id: created.id,
+    provider: 'openai',
+    name: 'OpenAI',
+    isActive: true,
+    apiKey: '…abcd',
+    createdAt: AT,
+    updatedAt: AT,
+  }
+  assert.equal(created, connection)
+  assert.equal(await expect(200, 'GET', `/api/connections/${created.id}`), connection)
+  assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [connection] })
+})
+
+test('every field can be given', async () => {
+  const { expect } = openDoor()
+  const providerSpecificData = {
+    prefix: ' mine ',
+    enabledModels: ['a', '', 'a', ' b '],
+    baseUrl: 'https://up.example/v1/',
+    format: 'anthropic-messages',
+  }
+  const input = { provider: 'openai', name: 'Work', isActive: false, priority: -1.5, providerSpecificData }
+  const { id, createdAt, updatedAt, ...shown } = await expect(201, 'POST', '/api/connections', input)
+  assert.equal(shown, input)
+})
+
+test('null counts as absent when a connection is made', async () => {
+  const { expect } = openDoor()
+  const input = { provider: 'openai', priority: null, apiKey: null, providerSpecificData: null }
+  const created = await expect(201, 'POST', '/api/connections', input)
+  assert.equal(Object.keys(created), ['id', 'provider', 'name', 'isActive', 'createdAt', 'updatedAt'])
+})
+
+test('connections are listed in the order of creation', async () => {
+  const { expect } = openDoor()
+  for (const name of ['c', 'a', 'b']) await expect(201, 'POST', '/api/connections', { provider: 'openai', name })
+  const names = (await expect(200, 'GET', '/api/connections')).connections.map(({ name }) => name)
+  assert.equal(names, ['c', 'a', 'b'])
+})
+
+for (const [apiKey, shown] of [
+  [KEY, '…abcd'],
+  ['123456789012', '…9012'],
+  ['12345678901', '…'],
+  ['x', '…'],
+] as const) {
+  test(`of the key ${apiKey} only ${shown} is shown`, async () => {
+    const { expect } = openDoor()
+    const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey })
+    assert.is((await expect(200, 'GET', `/api/connections/${id}`)).apiKey, shown)
+  })
+}
+
+test('the key reaches the provider whole, without what was pasted around it', async () => {
+  const seen: Array<string | null> = []
+  const fetch = async (url: string | URL | Request, init?: RequestInit) => {
+    seen.push(new Request(url, init).headers.get('authorization'))
+    return Response.json({ data: [{ id: 'm' }] })
+  }
+  const { expect, send } = openDoor({ fetch })
+  const providerSpecificData = { baseUrl: 'https://up.example/v1' }
+  await expect(201, 'POST', '/api/connections', {
+    provider: 'openai-compatible',
+    apiKey: ` ${KEY}\r\n`,
+    providerSpecificData,
+  })
+  await send('GET', '/v1/models')
+  assert.equal(seen, [`Bearer ${KEY}`])
+})
+
+test('the key lies nowhere in the storage, and in no answer', async () => {
+  const { expect, storage, send } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: KEY })
+  await expect(200, 'PUT', `/api/connections/${id}`, { name: 'b' })
+  const raw = JSON.stringify([
+    await storage.list(''),
+    await expect(200, 'GET', '/api/connections'),
+    await send('GET', '/v1/models'),
+  ])
+  assert.not.ok(raw.includes('0123456789'))
+})
+
+const bareKey = '"apiKey" must be the bare key: one line of plain characters, without blanks and without "Bearer"'
+const noAddress = '"providerSpecificData.baseUrl" must be an address that starts with http:// or https://'
+const refusals: Array<[body: Record<string, unknown>, error: string]> = [
+  [{}, '"provider" is required and must not be blank'],
+  [{ provider: ' ' }, '"provider" must not be blank'],
+  [{ provider: 1 }, '"provider" must be text'],
+  [{ provider: 'openai', name: '' }, '"name" must not be blank'],
+  [{ provider: 'openai', isActive: 'no' }, '"isActive" must be true or false'],
+  [{ provider: 'openai', priority: '1' }, '"priority" must be a number'],
+  [{ provider: 'openai', apikey: KEY }, 'Unknown field "apikey". Did you mean "apiKey"?'],
+  [{ provider: 'openai', apiKey: '' }, '"apiKey" must not be blank; send null, or leave it out, for none'],
+  [{ provider: 'openai', apiKey: ' \n' }, '"apiKey" must not be blank; send null, or leave it out, for none'],
+  [{ provider: 'openai', apiKey: 'sk a' }, bareKey],
+  [{ provider: 'openai', apiKey: `Bearer ${KEY}` }, bareKey],
+  [{ provider: 'openai', apiKey: 'sk\nx: y' }, bareKey],
+  [{ provider: 'openai', apiKey: 'sk-ä' }, bareKey],
+  [{ provider: 'openai', apiKey: 'sk\u0000' }, bareKey],
+  [
+    { provider: 'openai', apiKey: '…abcd' },
+    '"apiKey" is the shortened form in which it is shown; leave it out to keep the stored one',
+  ],
+  [{ provider: 'openai', apiKey: 'x'.repeat(8_193) }, '"apiKey" must not be longer than 8192 characters'],
+  [{ provider: 'openai', providerSpecificData: [] }, '"providerSpecificData" must be an object'],
+  [
+    { provider: 'openai', providerSpecificData: { basUrl: 'x' } },
+    'Unknown field "providerSpecificData.basUrl". Did you mean "baseUrl"?',
+  ],
+  [{ provider: 'openai', providerSpecificData: { prefix: 1 } }, '"providerSpecificData.prefix" must be text'],
+  [
+    { provider: 'openai', providerSpecificData: { enabledModels: 'a' } },
+    '"providerSpecificData.enabledModels" must be a list of model ids',
+  ],
+  [
+    { provider: 'openai', providerSpecificData: { enabledModels: ['a', 1] } },
+    '"providerSpecificData.enabledModels[1]" must be text',
+  ],
+  [
+    { provider: 'openai', providerSpecificData: { format: 'openai' } },
+    '"providerSpecificData.format" must be one of "openai-chat", "openai-responses", "anthropic-messages", "gemini"',
+  ],
+  [{ provider: 'openai', providerSpecificData: { baseUrl: 'up.example/v1' } }, noAddress],
+  [{ provider: 'openai', providerSpecificData: { baseUrl: 'file:///etc/passwd' } }, noAddress],
+  [{ provider: 'openai', providerSpecificData: { baseUrl: 'https://' } }, noAddress],
+  [
+    { provider: 'openai', providerSpecificData: { baseUrl: 'https://a:b@up.example' } },
+    '"providerSpecificData.baseUrl" must not hold credentials',
+  ],
+  [
+    { provider: 'openai', providerSpecificData: { baseUrl: 'https://up.example/v1?key=1' } },
+    '"providerSpecificData.baseUrl" must not have a query or a fragment',
+  ],
+  [
+    { provider: 'openai', providerSpecificData: { baseUrl: 'https://up.example/v1#' } },
+    '"providerSpecificData.baseUrl" must not have a query or a fragment',
+  ],
+  [
+    { provider: 'openai', providerSpecificData: { baseUrl: 'https://up.example/ v1' } },
+    '"providerSpecificData.baseUrl" must not hold blanks, backslashes or control characters',
+  ],
+]
+for (const [body, error] of refusals) {
+  test(`creating ${JSON.stringify(body).slice(0, 70)} is refused: ${error.slice(0, 50)}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['POST', '/api/connections', body])
+    assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
+  })
+}
+
+for (const [baseUrl, path, provider] of [
+  ['https://up.example/v1/chat/completions', '/chat/completions', 'openai-compatible'],
+  ['https://up.example/v1/chat/completions/', '/chat/completions/', 'openai-compatible-0'],
+  ['https://up.example/v1/responses', '/responses', 'openai'],
+  ['https://up.example/v1/embeddings', '/embeddings', 'anthropic-compatible'],
+  ['https://up.example/v1/messages', '/messages', 'openai-compatible'],
+  ['https://up.example/v1/messages', '/messages', 'mine'],
+] as const) {
+  test(`the base URL ${baseUrl} of ${provider} is refused, with the one to send`, async () => {
+    const { refuses } = openDoor()
+    const error = `"providerSpecificData.baseUrl" must end before "${path}", which the gateway adds: "https://up.example/v1"`
+    await refuses(400, error, ['POST', '/api/connections', { provider, providerSpecificData: { baseUrl } }])
+  })
+}
+
+test('the base URL of an anthropic-compatible provider may end in /messages', async () => {
+  const { expect } = openDoor()
+  const providerSpecificData = { baseUrl: 'https://up.example/v1/messages' }
+  const created = await expect(201, 'POST', '/api/connections', {
+    provider: 'anthropic-compatible-x',
+    providerSpecificData,
+  })
+  assert.equal(created.providerSpecificData, providerSpecificData)
+})
+
+test('a blank base URL counts as not set', async () => {
+  const { expect } = openDoor()
+  const providerSpecificData = { baseUrl: '  ', prefix: 'p' }
+  const created = await expect(201, 'POST', '/api/connections', { provider: 'openai', providerSpecificData })
+  assert.equal(created.providerSpecificData, { prefix: 'p' })
+})

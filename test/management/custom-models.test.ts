@@ -1,0 +1,76 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('custom models')
+
+const PATH = '/api/models/custom'
+
+test('a custom model is made, listed in the order of creation, and deleted', async () => {
+  const { expect } = openDoor()
+  assert.equal(await expect(200, 'GET', PATH), { models: [] })
+  const one = { id: 'z-model', providerAlias: 'oa' }
+  const two = { id: 'a/model', type: 'embedding', providerAlias: 'oa' }
+  assert.equal(await expect(201, 'POST', PATH, one), one)
+  assert.equal(await expect(201, 'POST', PATH, two), two)
+  assert.equal(await expect(200, 'GET', PATH), { models: [one, two] })
+  assert.equal(await expect(200, 'DELETE', `${PATH}/oa/z-model`), { success: true })
+  assert.equal(await expect(200, 'GET', PATH), { models: [two] })
+})
+
+test('id and providerAlias are trimmed', async () => {
+  const { expect } = openDoor()
+  assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
+})
+
+test('one that exists already is refused, whatever its type; elsewhere the id is free', async () => {
+  const { expect, refuses } = openDoor()
+  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
+  const again = { id: ' m', type: 'image', providerAlias: 'oa' }
+  await refuses(400, 'The custom model "oa/m" already exists', ['POST', PATH, again])
+  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'other' })
+  await expect(201, 'POST', PATH, { id: 'a/m', providerAlias: 'o' })
+  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' }) // another model, though it reads the same
+})
+
+test('an id with slashes is deleted by its path, encoded or not', async () => {
+  const { expect, refuses } = openDoor()
+  for (const path of ['oa/org/model:free', 'oa/org%2Fmodel%3Afree']) {
+    await expect(201, 'POST', PATH, { id: 'org/model:free', providerAlias: 'oa' })
+    await expect(200, 'DELETE', `${PATH}/${path}`)
+    await refuses(404, 'Custom model not found', ['DELETE', `${PATH}/${path}`])
+  }
+  await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' })
+  await expect(200, 'DELETE', `${PATH}/o%2Fa/m`)
+})
+
+test('an llm is listed as a model, others are not', async () => {
+  const { expect, send } = openDoor({ catalog: {} })
+  for (const model of [{ id: 'a' }, { id: 'b', type: 'llm' }, { id: 'c', type: 'tts' }]) {
+    await expect(201, 'POST', PATH, { ...model, providerAlias: 'oa' })
+  }
+  const text = JSON.stringify((await send('GET', '/v1/models')).body)
+  assert.equal(
+    ['oa/a', 'oa/b', 'oa/c'].map((id) => text.includes(`"${id}"`)),
+    [true, true, false],
+  )
+})
+
+for (const [body, error] of [
+  [{}, '"id" is required and must not be blank'],
+  [{ id: 'm' }, '"providerAlias" is required and must not be blank'],
+  [{ id: ' ', providerAlias: 'oa' }, '"id" must not be blank'],
+  [{ id: 'm', providerAlias: '' }, '"providerAlias" must not be blank'],
+  [{ id: 1, providerAlias: 'oa' }, '"id" must be text'],
+  [{ id: 'm\n2', providerAlias: 'oa' }, '"id" must not hold control characters'],
+  [
+    { id: 'm', providerAlias: 'oa', type: 'LLM' },
+    '"type" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
+  ],
+  [{ id: 'm', provider: 'oa' }, 'Unknown field "provider". Did you mean "providerAlias"?'],
+] as const) {
+  test(`${JSON.stringify(body)} is refused: ${error.slice(0, 50)}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['POST', PATH, body])
+    assert.equal(await expect(200, 'GET', PATH), { models: [] })
+  })
+}

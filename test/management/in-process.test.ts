@@ -1,0 +1,113 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('gateway.api')
+
+const openGateway = () => createGateway({ storage: memoryStorage(), logger: false })
+
+/** The error of a call, which must be one of the gateway's. */
+async function errorOf(call: Promise<unknown>) {
+  try {
+    await call
+  } catch (error) {
+    if (isGatewayError(error)) return { code: error.code, status: error.status, message: error.message }
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+test('needs no credential and answers what HTTP sends', async () => {
+  const { gateway, expect } = openDoor()
+  const { api } = gateway
+  const key = await api.keys.create({ name: 'a' })
+  const combo = await api.combos.create({ name: 'c', models: ['x'] })
+  const connection = await api.connections.create({ provider: 'openai', apiKey: 'sk-0123456789-abcd' })
+  await api.customModels.create({ id: 'm', providerAlias: 'oa' })
+  await api.aliases.set({ alias: 'a', model: 'x' })
+  await api.settings.update({ cloudUrl: 'https://cloud.example/v1' })
+  const same = async (value: Promise<object>, path: string) => assert.equal(await expect(200, 'GET', path), await value)
+  await same(api.keys.list(), '/api/keys')
+  await same(api.keys.get(key.id), `/api/keys/${key.id}`)
+  await same(api.settings.get(), '/api/settings')
+  await same(api.combos.list(), '/api/combos')
+  await same(api.combos.get(combo.id), `/api/combos/${combo.id}`)
+  await same(api.connections.list(), '/api/connections')
+  await same(api.connections.get(connection.id), `/api/connections/${connection.id}`)
+  await same(api.customModels.list(), '/api/models/custom')
+  await same(api.aliases.list(), '/api/models/aliases')
+  await same(api.providers.list(), '/api/providers')
+  for (const done of [
+    api.keys.delete(key.id),
+    api.combos.delete(combo.id),
+    api.connections.delete(connection.id),
+    api.customModels.delete('oa', 'm'),
+    api.aliases.delete('a'),
+  ]) {
+    assert.equal(await done, { success: true })
+  }
+})
+
+test('validates like HTTP, and rejects with an error that has a code and a status', async () => {
+  const { api } = openGateway()
+  const invalid = (message: string) => ({ code: 'INVALID_REQUEST', status: 400, message })
+  const untyped = (value: unknown) => value as { name: string; models: string[] } // as from JavaScript
+  assert.equal(
+    await errorOf(api.keys.create(untyped({ nam: 'a' }))),
+    invalid('Unknown field "nam". Did you mean "name"?'),
+  )
+  for (const input of [undefined, null, 'a', [], 5]) {
+    assert.equal(await errorOf(api.keys.create(untyped(input))), invalid('Send an object with "name".'))
+  }
+  assert.equal(await errorOf(api.combos.create(untyped({ name: 'a b', models: ['x'] }))), {
+    code: 'NAME_INVALID',
+    status: 400,
+    message: 'Name can only contain letters, numbers, -, _ and .',
+  })
+  await api.combos.create({ name: 'a', models: ['x'] })
+  assert.is((await errorOf(api.combos.create({ name: 'a', models: ['x'] }))).code, 'NAME_TAKEN')
+  const missing = { code: 'NOT_FOUND', status: 404 }
+  assert.equal(await errorOf(api.combos.get('nobody')), { ...missing, message: 'Combo not found' })
+  assert.equal(await errorOf(api.keys.delete('nobody')), { ...missing, message: 'Key not found' })
+  assert.equal(await errorOf(api.connections.get('\ud800')), { ...missing, message: 'Connection not found' })
+  assert.equal(await errorOf(api.aliases.delete('\ud800')), { ...missing, message: 'Alias not found' })
+  assert.equal(await errorOf(api.customModels.delete('\ud800', 'm')), { ...missing, message: 'Custom model not found' })
+})
+
+test('a field that is undefined counts as absent', async () => {
+  const { api } = openGateway()
+  const untyped = <T>(value: unknown) => value as T // as from JavaScript
+  const { id } = await api.keys.create({ name: 'a' })
+  type KeyChange = Parameters<typeof api.keys.update>[1]
+  assert.is((await api.keys.update(id, untyped<KeyChange>({ name: undefined, isActive: false }))).key.isActive, false)
+  assert.is(
+    (await errorOf(api.keys.update(id, untyped<KeyChange>({ name: undefined })))).message,
+    'Send "isActive" or "name".',
+  )
+  const required = '"name" is required and must not be blank'
+  assert.is((await errorOf(api.keys.create(untyped<{ name: string }>({ name: undefined })))).message, required)
+  const providerSpecificData = untyped<object>({ prefix: undefined, baseUrl: 'https://up.example' })
+  const connection = await api.connections.create({ provider: 'openai', providerSpecificData })
+  assert.equal(connection.providerSpecificData, { baseUrl: 'https://up.example' })
+})
+
+test("what it answers is the caller's own: changing it changes nothing here", async () => {
+  const { api } = openGateway()
+  await api.combos.create({ name: 'a', models: ['x'] })
+  await api.connections.create({ provider: 'openai', providerSpecificData: { enabledModels: ['m'] } })
+  await api.customModels.create({ id: 'm', providerAlias: 'oa' })
+  const [combo] = (await api.combos.list()).combos
+  combo?.models.push('y')
+  const [connection] = (await api.connections.list()).connections
+  connection?.providerSpecificData?.enabledModels?.push('n')
+  const [model] = (await api.customModels.list()).models
+  if (model) model.id = 'changed'
+  const settings = await api.settings.get()
+  settings.requireApiKey = true
+  assert.equal((await api.combos.list()).combos[0]?.models, ['x'])
+  assert.equal((await api.connections.list()).connections[0]?.providerSpecificData, { enabledModels: ['m'] })
+  assert.equal((await api.customModels.list()).models[0]?.id, 'm')
+  assert.is((await api.settings.get()).requireApiKey, false)
+})
