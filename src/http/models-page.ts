@@ -17,7 +17,7 @@ export function cutPage(
 ): { page: readonly ModelEntry[]; hasMore: boolean } {
   const start = after ? placeOf(entries, after) + 1 : 0
   const end = before ? placeOf(entries, before) : entries.length
-  const window = entries.slice(start, Math.max(start, end))
+  const window = entries.slice(start, end)
   if (size === undefined || window.length <= size) return { page: window, hasMore: false }
   return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
 }

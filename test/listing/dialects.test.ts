@@ -20,7 +20,7 @@ const googleHeaders = { 'x-goog-api-key': 'k' }
 async function get(path: string, headers: Record<string, string> = {}) {
   const response = await gateway.fetch(new Request(`http://gw${path}`, { headers }))
   const body: Record<string, unknown> & { error?: { message?: string } } = await response.json()
-  return { status: response.status, body }
+  return { status: response.status, origin: response.headers.get('access-control-allow-origin'), body }
 }
 const gatewayFetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))
 const openai = new OpenAI({ apiKey: 'k', baseURL: 'http://gw/v1', fetch: gatewayFetch, maxRetries: 0 })
@@ -83,6 +83,9 @@ test('Anthropic’s list says where its page begins and ends', async () => {
   assert.equal(await ends('?limit=2&after_id=ac%2Fd'), ['ac/e', 'ac/e', false])
   assert.equal(await ends('?limit=2&after_id=ac/e'), [null, null, false])
   assert.equal(await ends('?after_id=ac/a&before_id=ac/d'), ['ac/b', 'ac/c', false])
+  assert.equal(await ends('?limit=1&after_id=ac/a&before_id=ac/d'), ['ac/b', 'ac/b', true])
+  assert.equal(await ends('?after_id=ac/d&before_id=ac/b'), [null, null, false])
+  assert.equal(await ends('?limit=5'), ['ac/a', 'ac/e', false])
   assert.equal(await ends('?limit=1000'), ['ac/a', 'ac/e', false])
 })
 
@@ -145,8 +148,9 @@ for (const [path, headers, message] of [
   ],
 ] as const) {
   test(`${path} is 400 with a reason, for ${'anthropic-version' in headers ? 'Anthropic' : 'Google'}`, async () => {
-    const { status, body } = await get(path, headers)
+    const { status, origin, body } = await get(path, headers)
     assert.is(status, 400)
+    assert.is(origin, path.startsWith('/v1/models?') ? '*' : null)
     assert.is(body.error?.message, message)
     assert.is('type' in body, 'anthropic-version' in headers)
   })

@@ -106,6 +106,14 @@ test('OPTIONS answers any origin without a body and without a key', async () => 
   assert.is(response.body, null)
 })
 
+test('a missing key is refused, readable from any origin', async () => {
+  const { gateway } = open()
+  await gateway.api.settings.update({ requireApiKey: true })
+  const response = await get(gateway, '/v1/models')
+  assert.is(response.status, 401)
+  assert.is(response.headers.get('access-control-allow-origin'), '*')
+})
+
 for (const [path, expected] of [
   ['image', ['for-image', 'ac/painter']],
   ['tts', ['for-tts', 'ac/speaker']],

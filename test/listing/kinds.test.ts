@@ -60,6 +60,8 @@ test('the catalog knows an id with or without one of the provider’s names in f
     { id: 'plain', type: 'image' as const },
   ]
   assert.equal(await kindOf('plain', both), ['image'], 'the id as it is goes first')
+  const twice = both.map(({ type }) => ({ id: 'plain', type }))
+  assert.equal(await kindOf('plain', twice), ['tts'], 'of two entries the first counts')
 })
 
 test('a custom model that keeps its prefix is known by the catalog as well', async () => {

@@ -16,7 +16,9 @@ function compatible(provider = 'openai-compatible-lab', baseUrl: unknown = BASE,
 /** Lists a world whose upstream is one handler for every address. */
 async function ask(world: World, answer: Parameters<typeof http.get>[1] = () => HttpResponse.json([model('m')])) {
   const fetch = upstream(http.get('*', answer))
-  return { ids: await ids(world, ['llm'], { fetch }), requests: fetch.requests }
+  const told: unknown[] = []
+  const onError = (error: unknown) => void told.push(error)
+  return { ids: await ids(world, ['llm'], { fetch, onError }), requests: fetch.requests, told }
 }
 
 test('bearer style: GET <baseUrl>/models with the key, JSON, and no cache', async () => {
@@ -72,9 +74,10 @@ const unaskable: Array<[what: string, world: World]> = [
 ]
 for (const [what, world] of unaskable) {
   test(`without ${what} nobody is asked`, async () => {
-    const { ids, requests } = await ask(world)
+    const { ids, requests, told } = await ask(world)
     assert.equal(ids, [])
     assert.is(requests.length, 0)
+    assert.equal(told, [])
   })
 }
 

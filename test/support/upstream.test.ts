@@ -52,3 +52,20 @@ test('an abort cuts a body and cancels its source', async () => {
   assert.is(await next, 'gone')
   assert.is(cancelled, 'gone')
 })
+
+test('an abort between two reads is no clean end', async () => {
+  const parts = ['first', 'second']
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode(parts.shift() ?? ''))
+    },
+  })
+  const fetch = upstream(http.get('http://up/stream', () => new HttpResponse(body)))
+  const abort = new AbortController()
+  const response = await fetch('http://up/stream', { signal: abort.signal })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  abort.abort('gone')
+  await new Promise((resolve) => setTimeout(resolve))
+  assert.is(await reasonOf(Promise.resolve(reader?.read())), 'gone')
+})
