@@ -1,0 +1,132 @@
+import type { Clock, Logger, Storage } from '../../src/index.ts'
+import { folderAt, prepareFolder } from './file/folder.ts'
+import { ownSecret } from './file/secret.ts'
+import { sweep } from './file/sweep.ts'
+import { createView } from './file/view.ts'
+import { watchStore } from './file/watch.ts'
+import { createWriter } from './file/writer.ts'
+import { storageError } from './lib/error.ts'
+import { deleteRow, incrementRow, setRow } from './lib/operations.ts'
+
+export interface FileStorageOptions {
+  /** A folder of the store's own; created (0700) when it is missing. */
+  path: string
+  /** The time that `ttlMs` follows; default: the system's. */
+  clock?: Pick<Clock, 'now'>
+  /** Hears of lost data, broken locks and the secret that was made; default `console`, `false` silences. */
+  logger?: Logger | false
+  /** How long the holder of the lock may show no sign of life before others take it over; default 5,000. */
+  lockStaleMs?: number
+  /** How long a write waits for the lock before it fails with `STORAGE_LOCKED`; default 15,000. */
+  lockTimeoutMs?: number
+  /** How often a watched store is looked at where the system tells of no changes; default 50. */
+  pollMs?: number
+}
+
+/**
+ * Keeps everything in one file of a folder. Atomic, for all processes of one machine that open the same folder; a write resolves once
+ * it is on the disk. What is read comes from memory, after a look whether the file has changed. Errors carry a `code` (`STORAGE_…`).
+ */
+export function fileStorage(options: string | FileStorageOptions): Storage {
+  const {
+    path,
+    clock,
+    logger: sink,
+    lockStaleMs,
+    lockTimeoutMs,
+    pollMs,
+  } = typeof options === 'string' ? { path: options } : options
+  const folder = folderAt(path)
+  const now = () => (clock ? clock.now() : Date.now())
+  const logger = sink === false ? silent : (sink ?? console)
+  const watchers = new Set<(key: string) => void>()
+  const view = createView({
+    folder,
+    logger,
+    now,
+    staleMs: lockStaleMs ?? 5_000,
+    timeoutMs: lockTimeoutMs ?? 15_000,
+    hasListeners: () => watchers.size > 0,
+    onChange: tell,
+  })
+  const writer = createWriter({ view, folder, now })
+  let opening: Promise<void> | undefined
+  let secret: Promise<string> | undefined
+  let stopWatching: (() => void) | undefined
+  let isClosed = false
+
+  /** On first use; a failure is tried again by the next one. */
+  async function open() {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
+    opening ??= prepareFolder(folder).then(() => sweep(folder))
+    await opening.catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+  }
+
+  async function rows() {
+    await open()
+    return (await view.fresh()).table
+  }
+
+  function tell(key: string) {
+    for (const onChange of watchers) queueMicrotask(() => watchers.has(onChange) && onChange(key))
+  }
+
+  return {
+    atomic: true,
+
+    async get(key) {
+      const row = (await rows()).get(key, now())
+      return row && { value: row.value, version: row.version }
+    },
+
+    async list(prefix, range) {
+      return (await rows()).list(prefix, { ...range, now: now() })
+    },
+
+    async set(key, value, condition) {
+      await open()
+      return writer.write((draft, stamp) => setRow(draft, key, { ...condition, value }, stamp))
+    },
+
+    async delete(key, condition) {
+      await open()
+      return writer.write((draft) => deleteRow(draft, key, condition))
+    },
+
+    async increment(key, by, ttl) {
+      await open()
+      return writer.write((draft, stamp) => incrementRow(draft, key, { by, ttlMs: ttl?.ttlMs }, stamp))
+    },
+
+    watch(onChange) {
+      const watcher = (key: string) => onChange(key)
+      watchers.add(watcher)
+      stopWatching ??= watchStore(folder, { look: rows, pollMs: pollMs ?? 50, logger })
+      return () => {
+        watchers.delete(watcher)
+        if (watchers.size === 0) stopWatching = void stopWatching?.()
+      }
+    },
+
+    async ownSecret() {
+      await open()
+      secret ??= ownSecret({ folder, view, logger, now })
+      return secret.catch((error: unknown) => {
+        secret = undefined
+        throw error
+      })
+    },
+
+    async close() {
+      isClosed = true
+      stopWatching?.()
+      watchers.clear()
+      await Promise.allSettled([secret, writer.idle()])
+    },
+  }
+}
+
+const silent: Logger = { warn() {}, error() {} }

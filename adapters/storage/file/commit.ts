@@ -1,0 +1,88 @@
+import { link, open, readFile, rename } from 'node:fs/promises'
+import process from 'node:process'
+import type { Row } from '../lib/operations.ts'
+import { liveRow } from '../lib/table.ts'
+import { type Folder, folderError, hasCode } from './folder.ts'
+import { encodeStore } from './format.ts'
+import type { Lock } from './lock.ts'
+import { type FileStamp, type Snapshot, stampOf } from './snapshot.ts'
+
+/** What a commit changes in a snapshot; `undefined` removes a row. */
+export interface Changes {
+  rows?: ReadonlyMap<string, Row | undefined>
+  secretMark?: string
+}
+
+/**
+ * Writes the next version of the store: temporary file, fsync, rename, fsync of the folder; the current version becomes the previous
+ * one. At return it is durable. `base` is used up by it. Throws what the file system throws.
+ */
+export async function commit(
+  place: { folder: Folder; lock: Lock; now: number },
+  base: Snapshot,
+  changes: Changes,
+): Promise<Snapshot> {
+  const { folder, lock, now } = place
+  const { table } = base
+  const revision = base.revision + 1
+  const secretMark = changes.secretMark ?? base.secretMark
+  const rows = new Map<string, Row | undefined>()
+  for (const [key, row] of table.entries()) if (!liveRow(row, now)) rows.set(key, undefined)
+  for (const [key, row] of changes.rows ?? []) rows.set(key, row)
+  const { bytes, header } = encodeStore({ revision, secretMark, rows: merged(table.entries(), rows) })
+
+  const temporary = lock.inside('store')
+  const stamp = await writeDurably(temporary, bytes)
+  if (base.stamp) await keepPrevious(folder, lock)
+  await rename(temporary, folder.store) // the commit: fails with ENOENT when the lock was lost
+  for (const [key, row] of rows) row ? table.put(key, row) : table.remove(key)
+  await syncFolder(folder)
+  return { revision, table, secretMark, header, stamp }
+}
+
+/** Creates a file (0600) with these bytes on the disk, not in a cache. Throws when there is one already. */
+export async function writeDurably(path: string, bytes: Uint8Array): Promise<FileStamp> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(bytes)
+    await file.sync()
+    return stampOf(await file.stat({ bigint: true }))
+  } finally {
+    await file.close()
+  }
+}
+
+/** Makes the names in the folder durable. */
+export async function syncFolder({ path }: Folder): Promise<void> {
+  if (process.platform === 'win32') return // it cannot open folders
+  try {
+    const folder = await open(path, 'r')
+    await folder.sync().finally(() => folder.close())
+  } catch (error) {
+    throw folderError('STORAGE_UNWRITABLE', path, error)
+  }
+}
+
+/** Gives a file a second name; a copy where it must not have one. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EEXIST')) throw error
+    await writeDurably(to, await readFile(from))
+  }
+}
+
+async function keepPrevious(folder: Folder, lock: Lock): Promise<void> {
+  const second = lock.inside('previous')
+  await linkOrCopy(folder.store, second)
+  await rename(second, folder.previous)
+}
+
+function* merged(
+  rows: Iterable<[string, Row]>,
+  changes: ReadonlyMap<string, Row | undefined>,
+): Iterable<[string, Row]> {
+  for (const row of rows) if (!changes.has(row[0])) yield row
+  for (const [key, row] of changes) if (row) yield [key, row]
+}

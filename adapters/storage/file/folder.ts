@@ -1,0 +1,62 @@
+import { constants } from 'node:fs'
+import { access, mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type StorageErrorCode, storageError } from '../lib/error.ts'
+
+/** The names of a file store's folder. */
+export interface Folder {
+  readonly path: string
+  /** The data: one header line, then JSON. */
+  readonly store: string
+  /** The version before it. */
+  readonly previous: string
+  readonly secret: string
+  /** A folder that holds one folder, its holder's, while somebody writes. */
+  readonly lock: string
+  /** Where a store that could not be read is kept aside. */
+  aside(): string
+}
+
+/** How every name of a store that was kept aside begins. */
+export const ASIDE = 'store.corrupt-'
+
+export function folderAt(path: string): Folder {
+  const at = (name: string) => join(resolve(path), name)
+  return {
+    path: resolve(path),
+    store: at('store'),
+    previous: at('store.previous'),
+    secret: at('secret'),
+    lock: at('lock'),
+    aside: () => at(`${ASIDE}${new Date().toISOString().replaceAll(/[:.]/g, '-')}`),
+  }
+}
+
+/** Creates the folder (0700) where there is none. Throws when it cannot be read or written. */
+export async function prepareFolder({ path }: Folder): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    throw folderError('STORAGE_UNWRITABLE', path, cause)
+  })
+  await access(path, constants.R_OK | constants.X_OK).catch((cause: unknown) => {
+    throw folderError('STORAGE_UNREADABLE', path, cause)
+  })
+  await access(path, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
+    throw folderError('STORAGE_UNWRITABLE', path, cause)
+  })
+}
+
+/** A failing file system as an error with a name and the system's own words. */
+export function folderError(code: StorageErrorCode, path: string, cause: unknown): Error {
+  const what = code === 'STORAGE_UNREADABLE' ? 'read' : 'written'
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return storageError(
+    code,
+    `The store cannot be ${what}: ${path} (${reason}). Check the path, its owner and the disk.`,
+    cause,
+  )
+}
+
+/** Does a file system error carry one of these codes? */
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
+}

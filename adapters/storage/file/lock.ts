@@ -1,0 +1,130 @@
+import { mkdir, readdir, rename, rmdir, stat, unlink, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../../src/index.ts'
+import { storageError } from '../lib/error.ts'
+import { type Folder, folderError, hasCode } from './folder.ts'
+import { isGone, newToken, processOf } from './owner.ts'
+
+/*
+ * Not `proper-lockfile`: there a holder that was paused past its time, or whose event loop was blocked, still renames its file over
+ * the work of its successor and learns of the loss afterwards. Here the temporary file lies inside the lock, in a folder with a name
+ * that is used once, and breaking the lock removes that folder: the rename which commits succeeds only for the one who holds the lock.
+ */
+
+/** The right to write, until `release`. */
+export interface Lock {
+  /** Where a file lies that can be moved to its place only while the lock is held. */
+  inside(name: string): string
+  isHeld(): Promise<boolean>
+  release(): Promise<void>
+}
+
+export interface LockOptions {
+  logger: Logger
+  /** A holder that shows no sign of life for so long has lost it. */
+  staleMs: number
+  /** `STORAGE_LOCKED` after so long. */
+  timeoutMs: number
+}
+
+/** Waits for the lock. A holder whose process is gone, or whose heart has stopped, loses it. */
+export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: LockOptions): Promise<Lock> {
+  const token = newToken()
+  const staging = join(folder.path, `lock.${token}`)
+  const own = join(folder.lock, token)
+  const startedAt = performance.now()
+  const isStale = createStaleness(staleMs)
+  let isStaged = false
+
+  while (!(await moveIn())) {
+    const holder = await holderOf(folder)
+    if (performance.now() - startedAt > timeoutMs) {
+      await clear(staging)
+      throw lockedError(folder, holder, timeoutMs)
+    }
+    if (holder && (isGone(holder) || (await isStale(join(folder.lock, holder))))) {
+      logger.warn(`Taking the store's lock from process ${processOf(holder)}, which ended or stopped.`, {
+        path: folder.path,
+      })
+      await clear(join(folder.lock, holder))
+    } else await sleep(1 + Math.random() * 4)
+  }
+  const beat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // lost: the commit tells
+  beat.unref()
+
+  return {
+    inside: (name) => join(own, name),
+    isHeld: () => exists(own),
+    async release() {
+      clearInterval(beat)
+      await clear(own)
+      await rmdir(folder.lock).catch(() => {}) // somebody else is in already
+    },
+  }
+
+  /** Moving a folder onto one that is not empty fails: whoever moves in first holds the lock. */
+  async function moveIn(): Promise<boolean> {
+    try {
+      if (!isStaged) await mkdir(join(staging, token), { recursive: true, mode: 0o700 })
+      isStaged = true
+      await rename(staging, folder.lock)
+      return true
+    } catch (error) {
+      isStaged = !hasCode(error, 'ENOENT') // somebody took this process for gone and swept
+      if (!isStaged || hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
+      if (hasCode(error, 'EPERM') && (await exists(folder.lock))) return false // Windows, where it is held
+      throw folderError('STORAGE_UNWRITABLE', folder.lock, error)
+    }
+  }
+}
+
+/** Removes a holder's folder with what lies in it; once it is gone nothing can be moved out of it any more. */
+export async function clear(path: string): Promise<void> {
+  for (let round = 0; round < 10; round++) {
+    const names = await readdir(path).catch(() => [])
+    for (const name of names) await remove(join(path, name))
+    const error: unknown = await rmdir(path).catch((reason: unknown) => reason)
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) return // else its holder woke up and has put something there
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) =>
+    hasCode(error, 'EISDIR', 'EPERM') ? rmdir(path).catch(() => {}) : undefined,
+  )
+}
+
+/** Has a folder not been touched for `staleMs` of this process's own time? Clocks of other machines do not matter. */
+function createStaleness(staleMs: number): (path: string) => Promise<boolean> {
+  let seen = ''
+  let since = 0
+  return async (path) => {
+    const sign = await stat(path).then(
+      ({ mtimeMs }) => `${path} ${mtimeMs}`,
+      () => '',
+    )
+    if (sign !== seen) since = performance.now()
+    seen = sign
+    return sign !== '' && performance.now() - since >= staleMs
+  }
+}
+
+async function holderOf(folder: Folder): Promise<string | undefined> {
+  const names = await readdir(folder.lock).catch(() => [])
+  return names[0]
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+function lockedError(folder: Folder, holder: string | undefined, timeoutMs: number): Error {
+  const who = holder === undefined ? 'others' : `process ${processOf(holder)}`
+  return storageError(
+    'STORAGE_LOCKED',
+    `The store ${folder.path} was kept locked by ${who} for ${timeoutMs} ms. Nothing was written.`,
+  )
+}

@@ -1,0 +1,85 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { link, readFile, rename, stat } from 'node:fs/promises'
+import process from 'node:process'
+import type { Logger } from '../../../src/index.ts'
+import { storageError } from '../lib/error.ts'
+import { commit, syncFolder, writeDurably } from './commit.ts'
+import { type Folder, folderError, hasCode } from './folder.ts'
+import type { Lock } from './lock.ts'
+import type { View } from './view.ts'
+
+/**
+ * The secret beside the data, made on first use. The store remembers a mark of it: a lost or exchanged secret is an error with a name,
+ * never replaced by a new one under which nothing could be opened.
+ */
+export async function ownSecret(place: { folder: Folder; view: View; logger: Logger; now(): number }): Promise<string> {
+  const { folder, view, logger, now } = place
+  const found = await readSecret(folder, logger)
+  if (found !== undefined && (await view.fresh()).secretMark === markOf(found)) return found
+
+  return view.locked(async (lock, snapshot) => {
+    const write = async (changes: { secretMark?: string }) => {
+      snapshot = await commit({ folder, lock, now: now() }, snapshot, changes)
+      view.install(snapshot)
+    }
+    let secret = await readSecret(folder, logger)
+    if (snapshot.secretMark && secret === undefined) throw missingError(folder)
+    if (snapshot.secretMark && secret !== undefined && snapshot.secretMark !== markOf(secret))
+      throw foreignError(folder)
+    if (snapshot.revision === 0) await write({}) // first, since a secret alone is the sign of a lost store
+    if (secret === undefined) {
+      secret = await makeSecret(folder, lock)
+      logger.info?.('Made a secret for this store. Whoever has it and the store can read the credentials in it.', {
+        path: folder.secret,
+      })
+    }
+    if (!snapshot.secretMark) await write({ secretMark: markOf(secret) })
+    return secret
+  })
+}
+
+const SECRET = /^([A-Za-z0-9_-]{43})\n$/
+
+async function readSecret({ secret: path }: Folder, logger: Logger): Promise<string | undefined> {
+  const text = await readFile(path, 'latin1').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw folderError('STORAGE_UNREADABLE', path, error)
+  })
+  if (text === undefined) return undefined
+  const [, secret] = SECRET.exec(text) ?? []
+  if (!secret)
+    throw storageError('STORAGE_SECRET_INVALID', `${path} is damaged. Restore it from a backup; it is never replaced.`)
+  if (process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0) {
+    logger.warn('Others on this machine may read the secret of this store: set its mode to 0600.', { path })
+  }
+  return secret
+}
+
+async function makeSecret(folder: Folder, lock: Lock): Promise<string> {
+  const secret = randomBytes(32).toString('base64url')
+  const temporary = lock.inside('secret')
+  await writeDurably(temporary, Buffer.from(`${secret}\n`))
+  await link(temporary, folder.secret).catch((error: unknown) => {
+    if (hasCode(error, 'EEXIST', 'ENOENT')) throw error
+    return rename(temporary, folder.secret) // a file system without second names; the lock keeps others away
+  })
+  await syncFolder(folder)
+  return secret
+}
+
+const markOf = (secret: string) =>
+  createHash('sha256').update(`signalbox secret mark ${secret}`).digest('hex').slice(0, 16)
+
+function missingError({ secret, path }: Folder): Error {
+  return storageError(
+    'STORAGE_SECRET_MISSING',
+    `${secret} is missing, and the store in ${path} was written with it. Restore it from a backup: no other can take its place.`,
+  )
+}
+
+function foreignError({ secret, path }: Folder): Error {
+  return storageError(
+    'STORAGE_SECRET_INVALID',
+    `${secret} is not the one that belongs to the store in ${path}. Restore it from a backup.`,
+  )
+}

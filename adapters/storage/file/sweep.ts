@@ -1,0 +1,28 @@
+import { readdir, rmdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Folder } from './folder.ts'
+import { clear } from './lock.ts'
+import { isGone } from './owner.ts'
+
+const ABANDONED_MS = 3_600_000
+
+/** Removes what ended processes have left: their locks, and the temporary files in them. Others' are left alone for an hour. */
+export async function sweep({ path, lock }: Folder): Promise<void> {
+  const held = (await names(lock)).map((token) => ({ token, at: join(lock, token) }))
+  const waiting = (await names(path)).filter((name) => name.startsWith('lock.'))
+  const staged = waiting.map((name) => ({ token: name.slice('lock.'.length), at: join(path, name) }))
+  for (const { token, at } of [...held, ...staged]) {
+    if (isGone(token) || (await isAbandoned(at))) await clear(at)
+  }
+  await rmdir(lock).catch(() => {}) // there is none, or somebody holds it
+}
+
+const names = (path: string) => readdir(path).catch(() => [])
+
+async function isAbandoned(path: string): Promise<boolean> {
+  const touchedAt = await stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Number.POSITIVE_INFINITY,
+  )
+  return Date.now() - touchedAt > ABANDONED_MS
+}

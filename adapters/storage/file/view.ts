@@ -1,0 +1,121 @@
+import type { Logger } from '../../../src/index.ts'
+import { storageError } from '../lib/error.ts'
+import type { Table } from '../lib/table.ts'
+import { type Folder, folderError, hasCode } from './folder.ts'
+import { type Lock, type LockOptions, takeLock } from './lock.ts'
+import { readOrRestore } from './recover.ts'
+import { isCurrent, type Snapshot } from './snapshot.ts'
+
+/** The store in memory, kept equal to its file. */
+export interface View {
+  /** What the file holds now: one look at it when nothing has changed. */
+  fresh(): Promise<Snapshot>
+  /** Does the work with the lock held, once more from the start when the lock was lost before anything was committed. */
+  locked<T>(work: (lock: Lock, snapshot: Snapshot) => Promise<T>): Promise<T>
+  /** Takes over what this process has committed. */
+  install(snapshot: Snapshot): void
+}
+
+export interface ViewOptions extends LockOptions {
+  folder: Folder
+  logger: Logger
+  now(): number
+  /** Told of each key that somebody else has changed. */
+  onChange(key: string): void
+  hasListeners(): boolean
+}
+
+export function createView(options: ViewOptions): View {
+  const { folder, logger } = options
+  let known: Snapshot | undefined
+  let loading: Promise<Snapshot | undefined> | undefined
+  let isShared = false
+
+  function take({ kind, snapshot }: { kind: 'read' | 'restored'; snapshot: Snapshot }): Snapshot {
+    const before = known
+    known = snapshot
+    if (!before) return snapshot
+    if (kind === 'read' && !isShared)
+      logger.info?.('Another process writes to this store as well.', { path: folder.path })
+    isShared ||= kind === 'read'
+    if (options.hasListeners()) for (const key of differences(before.table, snapshot.table)) options.onChange(key)
+    return snapshot
+  }
+
+  /** `undefined` when a commit of this process came in between. */
+  async function load(): Promise<Snapshot | undefined> {
+    const before = known
+    const found = await readOrRestore({ folder, logger, known, lock: undefined, now: options.now() })
+    if (found.kind === 'locked out') return locked(async (_, snapshot) => snapshot)
+    return known === before ? take(found) : undefined
+  }
+
+  async function fresh(): Promise<Snapshot> {
+    for (;;) {
+      if (known && isCurrent(folder.store, known)) return known
+      if (loading !== undefined) {
+        await loading.catch(() => {}) // it began before this call: look again
+        continue
+      }
+      loading = load().finally(() => {
+        loading = undefined
+      })
+      const loaded = await loading
+      if (loaded) return loaded
+    }
+  }
+
+  async function freshUnder(lock: Lock): Promise<Snapshot> {
+    if (known && isCurrent(folder.store, known)) return known
+    const found = await readOrRestore({ folder, logger, known, lock, now: options.now() })
+    if (found.kind === 'locked out') throw new Error('unreachable: the lock is held')
+    return take(found)
+  }
+
+  async function locked<T>(work: (lock: Lock, snapshot: Snapshot) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const lock = await takeLock(folder, options)
+      try {
+        return await work(lock, await freshUnder(lock))
+      } catch (error) {
+        if (!isSystemError(error)) throw error
+        if (!hasCode(error, 'ENOENT') || (await lock.isHeld()))
+          throw folderError('STORAGE_UNWRITABLE', folder.path, error)
+        if (attempt === MAX_ATTEMPTS) throw lostError(folder)
+      } finally {
+        await lock.release()
+      }
+    }
+  }
+
+  return {
+    fresh,
+    locked,
+    install(snapshot) {
+      known = snapshot
+    },
+  }
+}
+
+const MAX_ATTEMPTS = 10
+
+function differences(before: Table, after: Table): Set<string> {
+  const changed = new Set<string>()
+  const versions = new Map<string, string>()
+  for (const [key, { version }] of after.entries()) versions.set(key, version)
+  for (const [key, { version }] of before.entries()) {
+    if (versions.get(key) !== version) changed.add(key)
+    versions.delete(key)
+  }
+  for (const key of versions.keys()) changed.add(key)
+  return changed
+}
+
+const isSystemError = (error: unknown) => error instanceof Error && 'syscall' in error
+
+function lostError({ path }: Folder): Error {
+  return storageError(
+    'STORAGE_LOCKED',
+    `The lock of the store ${path} was lost ${MAX_ATTEMPTS} times. Nothing was written.`,
+  )
+}

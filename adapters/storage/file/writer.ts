@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import type { Row, Rows, Stamp } from '../lib/operations.ts'
+import { liveRow } from '../lib/table.ts'
+import { commit } from './commit.ts'
+import type { Folder } from './folder.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { View } from './view.ts'
+
+type Operation<T> = (rows: Rows, stamp: Stamp) => T
+
+interface Waiting {
+  /** Applies the operation to a draft and answers what tells its caller, once the draft is durable. */
+  apply(rows: Rows, stamp: Stamp): () => void
+  reject(error: unknown): void
+}
+
+export interface Writer {
+  /** Answers what `operation` did once it is durable. */
+  write<T>(operation: Operation<T>): Promise<T>
+  /** Settles when nothing is waiting any more. */
+  idle(): Promise<void>
+}
+
+/** Commits operations in groups: what arrives while one commit is under way goes into the next one together. */
+export function createWriter({ view, folder, now }: { view: View; folder: Folder; now(): number }): Writer {
+  let waiting: Waiting[] = []
+  let draining: Promise<void> | undefined
+
+  function write<T>(operation: Operation<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      waiting.push({ apply: (rows, stamp) => attempt(() => operation(rows, stamp), resolve, reject), reject })
+      draining ??= drain()
+    })
+  }
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      const group: Waiting[] = []
+      try {
+        if (!(await withoutWriting())) await withCommit(group)
+      } catch (error) {
+        for (const { reject } of [...group, ...waiting.splice(0)]) reject(error)
+      }
+    }
+    draining = undefined
+  }
+
+  /** Lost races and absent keys need neither the lock nor a commit. Answers whether that was all. */
+  async function withoutWriting(): Promise<boolean> {
+    const draft = createDraft(await view.fresh(), now())
+    const tells = waiting.map(({ apply }) => apply(draft.rows, draft.stamp()))
+    if (draft.changes.size > 0) return false
+    waiting = []
+    for (const tell of tells) tell()
+    return true
+  }
+
+  function withCommit(group: Waiting[]): Promise<void> {
+    return view.locked(async (lock, snapshot) => {
+      group.push(...waiting.splice(0))
+      const draft = createDraft(snapshot, now())
+      const tells = group.map(({ apply }) => apply(draft.rows, draft.stamp()))
+      if (draft.changes.size > 0)
+        view.install(await commit({ folder, lock, now: now() }, snapshot, { rows: draft.changes }))
+      for (const tell of tells) tell()
+    })
+  }
+
+  return { write, idle: async () => draining }
+}
+
+/** A snapshot with changes on top that nobody else sees yet. */
+function createDraft({ table, revision }: Snapshot, now: number) {
+  const changes = new Map<string, Row | undefined>()
+  const tag = `${(revision + 1).toString(36)}-${randomBytes(4).toString('hex')}`
+  let count = 0
+  const rows: Rows = {
+    get: (key) => (changes.has(key) ? liveRow(changes.get(key), now) : table.get(key, now)),
+    put: (key, row) => void changes.set(key, row),
+    remove: (key) => void changes.set(key, undefined),
+  }
+  // The random part keeps a version unique where revisions repeat: after a restored backup, after a lost commit.
+  const stamp = (): Stamp => ({ now, version: `${tag}${(count++).toString(36)}` })
+  return { rows, changes, stamp }
+}
+
+function attempt<T>(operation: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): () => void {
+  try {
+    const result = operation()
+    return () => resolve(result)
+  } catch (error) {
+    return () => reject(error)
+  }
+}

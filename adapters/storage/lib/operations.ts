@@ -1,0 +1,69 @@
+import type { Storage, Stored } from '../../../src/index.ts'
+import { storageError } from './error.ts'
+
+/** A stored value with the time (epoch ms) from which on it counts as absent. */
+export interface Row extends Stored {
+  readonly expiresAt?: number
+}
+
+/** Rows that an operation reads and changes; `get` answers live rows only. */
+export interface Rows {
+  get(key: string): Row | undefined
+  put(key: string, row: Row): void
+  remove(key: string): void
+}
+
+/** The time of an operation and the version that it gives to what it writes: one that was never used before. */
+export interface Stamp {
+  readonly now: number
+  readonly version: string
+}
+
+/** `Storage.set` on rows in memory. */
+export function setRow(rows: Rows, key: string, write: { value: string } & SetOptions, stamp: Stamp): string | false {
+  const { value, ifVersion, ttlMs } = write
+  if (ifVersion !== undefined && (rows.get(key)?.version ?? null) !== ifVersion) return false
+  rows.put(
+    key,
+    ttlMs === undefined
+      ? { value, version: stamp.version }
+      : { value, version: stamp.version, expiresAt: stamp.now + ttlMs },
+  )
+  return stamp.version
+}
+
+/** `Storage.delete` on rows in memory. */
+export function deleteRow(rows: Rows, key: string, options: { ifVersion?: string } = {}): boolean {
+  const row = rows.get(key)
+  if (!row || (options.ifVersion !== undefined && row.version !== options.ifVersion)) return false
+  rows.remove(key)
+  return true
+}
+
+/** `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` and changes nothing when there is no integer to add to. */
+export function incrementRow(
+  rows: Rows,
+  key: string,
+  add: { by: number; ttlMs?: number | undefined },
+  stamp: Stamp,
+): number {
+  const row = rows.get(key)
+  const sum = (row ? parseInteger(row.value) : 0) + add.by
+  if (!Number.isSafeInteger(sum)) {
+    throw storageError(
+      'STORAGE_NOT_A_NUMBER',
+      `"${key}" cannot be incremented: its value, the step or the sum is no safe integer.`,
+    )
+  }
+  const expiresAt = row ? row.expiresAt : add.ttlMs === undefined ? undefined : stamp.now + add.ttlMs
+  const next = { value: String(sum), version: stamp.version }
+  rows.put(key, expiresAt === undefined ? next : { ...next, expiresAt })
+  return sum
+}
+
+type SetOptions = NonNullable<Parameters<Storage['set']>[2]>
+
+function parseInteger(value: string): number {
+  const number = /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN
+  return Number.isSafeInteger(number) ? number : Number.NaN
+}

@@ -1,0 +1,60 @@
+/** Distinct keys in ascending code-unit order. */
+export interface OrderedKeys {
+  /** Adds a key that is not there yet. */
+  add(key: string): void
+  /** Removes a key that is there. */
+  remove(key: string): void
+  /** The keys from `start` on, itself included. */
+  from(start: string): Iterable<string>
+}
+
+const MOST = 512
+
+/** Keeps the keys in short runs, so that a change moves few of them, however many there are. */
+export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
+  const sorted = [...keys].sort()
+  const runs: string[][] = []
+  for (let at = 0; at < sorted.length; at += MOST / 2) runs.push(sorted.slice(at, at + MOST / 2))
+
+  /** The last run that starts at or before the key; else the first one. */
+  const runOf = (key: string) => Math.max(0, firstAt(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
+  const placeIn = (run: readonly string[], key: string) => firstAt(run.length, (index) => (run[index] ?? '') >= key)
+
+  return {
+    add(key) {
+      const at = runOf(key)
+      const run = runs[at]
+      if (!run) return void runs.push([key])
+      run.splice(placeIn(run, key), 0, key)
+      if (run.length > MOST) runs.splice(at + 1, 0, run.splice(MOST / 2))
+    },
+
+    remove(key) {
+      const at = runOf(key)
+      const run = runs[at]
+      if (!run) return
+      run.splice(placeIn(run, key), 1)
+      if (run.length === 0) runs.splice(at, 1)
+    },
+
+    *from(start) {
+      const first = runOf(start)
+      for (let at = first; at < runs.length; at++) {
+        const run = runs[at] ?? []
+        for (let place = at === first ? placeIn(run, start) : 0; place < run.length; place++) yield run[place] ?? ''
+      }
+    },
+  }
+}
+
+/** The least index below `end` for which `is` holds, when it holds from some index on; `end` when it never does. */
+function firstAt(end: number, is: (index: number) => boolean): number {
+  let low = 0
+  let high = end
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (is(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,56 @@
+import type { Stored } from '../../../src/index.ts'
+import type { Row } from './operations.ts'
+import { createOrderedKeys, type OrderedKeys } from './ordered-keys.ts'
+
+/** Rows by key, put into order when somebody lists them for the first time. */
+export interface Table {
+  /** The row, unless its time is over at `now`. */
+  get(key: string, now: number): Row | undefined
+  put(key: string, row: Row): void
+  remove(key: string): void
+  /** `Storage.list`: costs what it answers, not what is stored. */
+  list(prefix: string, options: { after?: string; limit?: number; now: number }): Array<Stored & { key: string }>
+  /** Every row in no particular order, those whose time is over as well. */
+  entries(): IterableIterator<[string, Row]>
+  readonly size: number
+}
+
+/** Makes a table over `rows`, which it takes over. */
+export function createTable(rows: Map<string, Row> = new Map()): Table {
+  let keys: OrderedKeys | undefined
+
+  return {
+    get: (key, now) => liveRow(rows.get(key), now),
+
+    put(key, row) {
+      if (keys && !rows.has(key)) keys.add(key)
+      rows.set(key, row)
+    },
+
+    remove(key) {
+      if (rows.delete(key)) keys?.remove(key)
+    },
+
+    list(prefix, { after, limit = Number.POSITIVE_INFINITY, now }) {
+      keys ??= createOrderedKeys(rows.keys())
+      const start = after !== undefined && after >= prefix ? `${after}\0` : prefix // the least string behind `after`
+      const found: Array<Stored & { key: string }> = []
+      for (const key of keys.from(start)) {
+        if (found.length >= limit || !key.startsWith(prefix)) break
+        const row = liveRow(rows.get(key), now)
+        if (row) found.push({ key, value: row.value, version: row.version })
+      }
+      return found
+    },
+
+    entries: () => rows.entries(),
+    get size() {
+      return rows.size
+    },
+  }
+}
+
+/** The row, unless its time is over. */
+export function liveRow(row: Row | undefined, now: number): Row | undefined {
+  return row?.expiresAt !== undefined && row.expiresAt <= now ? undefined : row
+}

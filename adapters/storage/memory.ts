@@ -1,0 +1,73 @@
+import type { Clock, Storage } from '../../src/index.ts'
+import { deleteRow, incrementRow, type Rows, setRow } from './lib/operations.ts'
+import { createTable } from './lib/table.ts'
+
+export interface MemoryStorageOptions {
+  /** The time that `ttlMs` follows; default: the platform's. */
+  clock?: Pick<Clock, 'now'>
+}
+
+/**
+ * Keeps everything in this process and nothing beyond it. Atomic: several gateways may share one object. Each watcher hears every
+ * change, those of its own gateway as well, because the object cannot tell who made one.
+ */
+export function memoryStorage({ clock = { now: () => Date.now() } }: MemoryStorageOptions = {}): Storage {
+  const table = createTable()
+  const watchers = new Set<(key: string) => void>()
+  const secret = randomSecret()
+  let writes = 0
+  let sweepAt = SWEEP_LEAST
+
+  const rows: Rows = {
+    get: (key) => table.get(key, clock.now()),
+    put(key, row) {
+      table.put(key, row)
+      if (table.size > sweepAt) sweep()
+      tell(key)
+    },
+    remove(key) {
+      table.remove(key)
+      tell(key)
+    },
+  }
+
+  const stamp = () => ({ now: clock.now(), version: String(++writes) })
+
+  function tell(key: string) {
+    for (const onChange of watchers) queueMicrotask(() => watchers.has(onChange) && onChange(key))
+  }
+
+  /** Drops what nobody can read any more, each time the table has doubled: constant work a write. */
+  function sweep() {
+    const now = clock.now()
+    for (const [key, { expiresAt }] of table.entries())
+      if (expiresAt !== undefined && expiresAt <= now) table.remove(key)
+    sweepAt = Math.max(SWEEP_LEAST, 2 * table.size)
+  }
+
+  return {
+    atomic: true,
+    get: async (key) => {
+      const row = rows.get(key)
+      return row && { value: row.value, version: row.version }
+    },
+    set: async (key, value, options) => setRow(rows, key, { ...options, value }, stamp()),
+    delete: async (key, options) => deleteRow(rows, key, options),
+    list: async (prefix, options) => table.list(prefix, { ...options, now: clock.now() }),
+    increment: async (key, by, options) => incrementRow(rows, key, { by, ttlMs: options?.ttlMs }, stamp()),
+    watch(onChange) {
+      const watcher = (key: string) => onChange(key)
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+    ownSecret: async () => secret,
+    close: async () => {}, // others may share the object
+  }
+}
+
+const SWEEP_LEAST = 1_000
+
+function randomSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

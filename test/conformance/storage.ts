@@ -1,0 +1,76 @@
+import type { Storage } from '../../src/index.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { suite } from '../support/suite.ts'
+import { storageCounters } from './storage/counters.ts'
+import { storageExpiry } from './storage/expiry.ts'
+import { storageLifetime } from './storage/lifetime.ts'
+import { storageListing } from './storage/listing.ts'
+import { storageRaces } from './storage/races.ts'
+import { storageValues } from './storage/values.ts'
+import { storageVersions } from './storage/versions.ts'
+import { storageWatching } from './storage/watching.ts'
+
+/** One store under test. */
+export interface StorageSubject {
+  storage: Storage
+  /** Opens the same data once more, as another process would; absent where nobody else can. */
+  reopen?(): Promise<Storage> | Storage
+  /** Lets `ms` pass for `ttlMs`; default: moves the fake clock. */
+  passTime?(ms: number): Promise<void>
+  /** Removes the data, after `storage` and every reopened one was closed. */
+  destroy?(): Promise<void>
+}
+
+export interface StorageConformance {
+  /** An empty store, a new one for each test. */
+  create(options: { clock: FakeClock }): Promise<StorageSubject> | StorageSubject
+  /** What the adapter claims; the suite checks that it claims no more and no less. Default: everything. */
+  atomic?: boolean
+  has?: ReadonlyArray<'increment' | 'watch' | 'ownSecret'>
+}
+
+/** What a test gets: a store, and the means to look at it from elsewhere and later. */
+export interface Bench {
+  storage: Storage
+  /** Another opening of the same data, or the same one where there is no other. */
+  other(): Promise<Storage>
+  passTime(ms: number): Promise<void>
+}
+
+export type StorageTest = (name: string, body: (bench: Bench) => Promise<void>) => void
+
+/** Checks every word of the `Storage` contract. An adapter passes it unchanged, or it is none. */
+export function storageConformance(name: string, options: StorageConformance): void {
+  const { atomic = true, has = ['increment', 'watch', 'ownSecret'] } = options
+  const register = suite(`${name} storage`)
+  const test: StorageTest = (title, body) => register(title, () => withBench(options, body))
+
+  storageValues(test)
+  storageVersions(test)
+  storageListing(test)
+  storageExpiry(test)
+  storageLifetime(test, { atomic, has })
+  if (atomic) storageRaces(test)
+  if (has.includes('increment')) storageCounters(test)
+  if (has.includes('watch')) storageWatching(test)
+}
+
+async function withBench(options: StorageConformance, body: (bench: Bench) => Promise<void>): Promise<void> {
+  const clock = fakeClock()
+  const subject = await options.create({ clock })
+  const opened = [subject.storage]
+  try {
+    await body({
+      storage: subject.storage,
+      async other() {
+        const storage = (await subject.reopen?.()) ?? subject.storage
+        opened.push(storage)
+        return storage
+      },
+      passTime: (ms) => (subject.passTime ? subject.passTime(ms) : clock.advance(ms)),
+    })
+  } finally {
+    for (const storage of opened) await storage.close?.()
+    await subject.destroy?.()
+  }
+}

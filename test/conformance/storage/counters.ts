@@ -1,0 +1,71 @@
+import type { Storage } from '../../../src/index.ts'
+import { assert } from '../../support/suite.ts'
+import type { StorageTest } from '../storage.ts'
+
+/** `increment`. */
+export function storageCounters(test: StorageTest): void {
+  test('counts from nothing, up and down', async ({ storage }) => {
+    assert.is(await add(storage, 'count', 5), 5)
+    assert.is(await add(storage, 'count', -7), -2)
+    assert.is(await add(storage, 'count', 0), -2)
+    assert.is(await add(storage, 'other', 9_007_199_254_740_000), 9_007_199_254_740_000)
+  })
+
+  test('keeps a counter as a value in decimal, with a new version at each step', async ({ storage }) => {
+    const set = await storage.set('count', '41')
+    assert.is(await add(storage, 'count', 1), 42)
+    const stored = await storage.get('count')
+    assert.is(stored?.value, '42')
+    assert.ok(typeof set === 'string' && stored && stored.version !== set)
+    assert.is(await storage.set('count', '0', { ifVersion: set }), false)
+    assert.is((await storage.list('count'))[0]?.value, '42')
+    assert.is(await storage.delete('count', { ifVersion: stored.version }), true)
+    assert.is(await add(storage, 'count', 1), 1)
+  })
+
+  test('loses no step of many at once', async ({ storage, other }) => {
+    const second = await other()
+    const sums = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => add(index % 2 ? storage : second, 'count', 1)),
+    )
+    assert.equal(
+      sums.toSorted((a, b) => a - b),
+      Array.from({ length: 60 }, (_, index) => index + 1),
+    )
+    assert.is((await storage.get('count'))?.value, '60')
+  })
+
+  test('refuses what is no integer, and leaves it as it is', async ({ storage }) => {
+    for (const value of ['', 'many', '1.5', '1e3', ' 1', '0x10', 'NaN', '9007199254740991']) {
+      const version = await storage.set('text', value)
+      assert.ok(await fails(() => add(storage, 'text', 1)), `${JSON.stringify(value)} was incremented`)
+      assert.equal(await storage.get('text'), { value, version })
+    }
+    await storage.set('text', '9007199254740993') // no number is exactly that
+    assert.ok(await fails(() => add(storage, 'text', -10)))
+    for (const by of [0.5, Number.NaN, Number.POSITIVE_INFINITY])
+      assert.ok(await fails(() => add(storage, 'count', by)))
+    assert.is(await storage.get('count'), undefined)
+  })
+
+  test('counts the time of a counter from its first step', async ({ storage, passTime }) => {
+    await add(storage, 'window', 1, 1_000)
+    await passTime(700)
+    assert.is(await add(storage, 'window', 1, 1_000), 2)
+    await passTime(400)
+    assert.is(await storage.get('window'), undefined)
+    assert.is(await add(storage, 'window', 1, 1_000), 1)
+  })
+}
+
+async function add(storage: Storage, key: string, by: number, ttlMs?: number): Promise<number> {
+  if (!storage.increment) throw new Error('the storage has no increment')
+  return storage.increment(key, by, ttlMs === undefined ? undefined : { ttlMs })
+}
+
+async function fails(work: () => Promise<unknown>): Promise<boolean> {
+  return work().then(
+    () => false,
+    () => true,
+  )
+}

@@ -1,0 +1,59 @@
+import { assert } from '../../support/suite.ts'
+import type { StorageTest } from '../storage.ts'
+
+/** `ttlMs`. */
+export function storageExpiry(test: StorageTest): void {
+  test('answers a value until its time is over, and then treats it as absent', async ({ storage, passTime, other }) => {
+    await storage.set('brief', 'value', { ttlMs: 1_000 })
+    await storage.set('long', 'value', { ttlMs: 60_000 })
+    await passTime(500)
+    assert.is((await storage.get('brief'))?.value, 'value')
+    assert.is((await storage.list('')).length, 2)
+    await passTime(600)
+    for (const view of [storage, await other()]) {
+      assert.is(await view.get('brief'), undefined)
+      for (const limit of [1, 10]) {
+        const listed = await view.list('', { limit })
+        assert.equal(
+          listed.map(({ key }) => key),
+          ['long'],
+        )
+      }
+    }
+    assert.is(await storage.delete('brief'), false)
+    assert.is((await storage.get('long'))?.value, 'value')
+  })
+
+  test('creates anew where the time of the old value is over', async ({ storage, passTime }) => {
+    const old = await storage.set('key', 'old', { ttlMs: 1_000, ifVersion: null })
+    assert.ok(typeof old === 'string')
+    assert.is(await storage.set('key', 'new', { ifVersion: null }), false)
+    await passTime(1_100)
+    assert.is(await storage.set('key', 'new', { ifVersion: old }), false)
+    assert.is(await storage.delete('key', { ifVersion: old }), false)
+    const version = await storage.set('key', 'new', { ifVersion: null })
+    assert.equal(await storage.get('key'), { value: 'new', version })
+    assert.is.not(version, old)
+  })
+
+  test('counts the time from the last write, and not at all without `ttlMs`', async ({ storage, passTime }) => {
+    await storage.set('renewed', 'value', { ttlMs: 1_000 })
+    await storage.set('kept', 'value', { ttlMs: 1_000 })
+    await passTime(700)
+    await storage.set('renewed', 'value', { ttlMs: 1_000 })
+    await storage.set('kept', 'value')
+    await passTime(700)
+    assert.is((await storage.get('renewed'))?.value, 'value')
+    await passTime(400)
+    assert.is(await storage.get('renewed'), undefined)
+    await passTime(100_000)
+    assert.is((await storage.get('kept'))?.value, 'value')
+  })
+
+  test('leaves the time alone when a write loses the race', async ({ storage, passTime }) => {
+    await storage.set('key', 'value', { ttlMs: 1_000 })
+    assert.is(await storage.set('key', 'other', { ifVersion: 'another', ttlMs: 100_000 }), false)
+    await passTime(1_100)
+    assert.is(await storage.get('key'), undefined)
+  })
+}

@@ -1,0 +1,62 @@
+import { assert } from '../../support/suite.ts'
+import type { StorageTest } from '../storage.ts'
+
+const TEXTS = [
+  '',
+  ' ',
+  '0',
+  'null',
+  'a\r\nb\tc',
+  `quotes ' " \` \\ %s $1`,
+  'é e\u0301 ß ﷺ',
+  '日本語',
+  '😀🏳️‍🌈',
+  '\uFF5E\u{1F600}',
+  '\u2028\u2029\uFEFF',
+]
+
+/** `get`, `set` and `delete` without conditions. */
+export function storageValues(test: StorageTest): void {
+  test('answers nothing for a key that was never set', async ({ storage }) => {
+    assert.is(await storage.get('absent'), undefined)
+    assert.is(await storage.delete('absent'), false)
+  })
+
+  test('answers the value that was set last, with its version', async ({ storage }) => {
+    await storage.set('key', 'first')
+    const version = await storage.set('key', 'second')
+    assert.equal(await storage.get('key'), { value: 'second', version })
+  })
+
+  test('forgets what was deleted', async ({ storage }) => {
+    await storage.set('key', 'value')
+    await storage.set('key/other', 'value')
+    assert.is(await storage.delete('key'), true)
+    assert.is(await storage.delete('key'), false)
+    assert.is(await storage.get('key'), undefined)
+    assert.is((await storage.get('key/other'))?.value, 'value')
+  })
+
+  test('keeps every text as it is, as a value and as a key', async ({ storage, other }) => {
+    for (const [index, text] of TEXTS.entries()) await storage.set(`text/${index}`, text)
+    for (const text of TEXTS) await storage.set(`key/${text}`, text)
+    const reader = await other()
+    for (const [index, text] of TEXTS.entries()) assert.is((await reader.get(`text/${index}`))?.value, text)
+    for (const text of TEXTS) assert.is((await reader.get(`key/${text}`))?.value, text)
+  })
+
+  test('keeps a value of a megabyte', async ({ storage, other }) => {
+    const value = 'The quick brown fox – '.repeat(45_000)
+    await storage.set('big', value)
+    assert.ok((await (await other()).get('big'))?.value === value)
+  })
+
+  test('treats names of the language as keys like any other', async ({ storage }) => {
+    for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      assert.is(await storage.get(key), undefined)
+      await storage.set(key, key)
+      assert.is((await storage.get(key))?.value, key)
+    }
+    assert.is((await storage.list('')).length, 4)
+  })
+}

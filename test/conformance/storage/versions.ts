@@ -1,0 +1,64 @@
+import { assert } from '../../support/suite.ts'
+import type { StorageTest } from '../storage.ts'
+
+/** `ifVersion`, one writer at a time. */
+export function storageVersions(test: StorageTest): void {
+  test('gives each write a version of its own, the same value or not', async ({ storage }) => {
+    const versions = []
+    for (let count = 0; count < 5; count++) versions.push(await storage.set('key', 'same'))
+    assert.ok(versions.every((version) => typeof version === 'string' && version !== ''))
+    assert.is(new Set(versions).size, 5)
+  })
+
+  test('writes when the version is the current one, and only then', async ({ storage }) => {
+    const first = await storage.set('key', 'first')
+    assert.ok(typeof first === 'string')
+    const second = await storage.set('key', 'second', { ifVersion: first })
+    assert.equal(await storage.get('key'), { value: 'second', version: second })
+    assert.is(await storage.set('key', 'third', { ifVersion: first }), false)
+    assert.is(await storage.set('key', 'third', { ifVersion: 'never given' }), false)
+    assert.is(await storage.set('key', 'third', { ifVersion: '' }), false)
+    assert.equal(await storage.get('key'), { value: 'second', version: second })
+  })
+
+  test('creates with `ifVersion: null`, and never overwrites', async ({ storage }) => {
+    const version = await storage.set('key', 'first', { ifVersion: null })
+    assert.equal(await storage.get('key'), { value: 'first', version })
+    assert.is(await storage.set('key', 'second', { ifVersion: null }), false)
+    assert.equal(await storage.get('key'), { value: 'first', version })
+    await storage.delete('key')
+    assert.type(await storage.set('key', 'third', { ifVersion: null }), 'string')
+  })
+
+  test('creates nothing for a version of a key that does not exist', async ({ storage }) => {
+    const version = await storage.set('other', 'value')
+    assert.ok(typeof version === 'string')
+    assert.is(await storage.set('key', 'value', { ifVersion: version }), false)
+    assert.is(await storage.get('key'), undefined)
+  })
+
+  test('deletes when the version is the current one, and only then', async ({ storage }) => {
+    const first = await storage.set('key', 'first')
+    const second = await storage.set('key', 'second')
+    assert.ok(typeof first === 'string' && typeof second === 'string')
+    assert.is(await storage.delete('key', { ifVersion: first }), false)
+    assert.is((await storage.get('key'))?.value, 'second')
+    assert.is(await storage.delete('key', { ifVersion: second }), true)
+    assert.is(await storage.delete('key', { ifVersion: second }), false)
+    assert.is(await storage.get('key'), undefined)
+  })
+
+  test('never gives a version again, not even after the key was deleted', async ({ storage, other }) => {
+    const seen: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const version = await storage.set('key', 'same', { ifVersion: null })
+      assert.ok(typeof version === 'string' && !seen.includes(version))
+      for (const old of seen) assert.is(await storage.set('key', 'stale', { ifVersion: old }), false)
+      for (const old of seen) assert.is(await storage.delete('key', { ifVersion: old }), false)
+      seen.push(version)
+      await storage.delete('key')
+    }
+    const later = await (await other()).set('key', 'same')
+    assert.ok(typeof later === 'string' && !seen.includes(later))
+  })
+}

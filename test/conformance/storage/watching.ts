@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assert } from '../../support/suite.ts'
+import type { StorageTest } from '../storage.ts'
+
+/** `watch`. How soon it tells is a matter of each adapter's own tests; here it has five seconds. */
+export function storageWatching(test: StorageTest): void {
+  test('tells of the keys that others set, change and delete', async ({ storage, other }) => {
+    await storage.set('kept', '1')
+    await storage.set('changed', '1')
+    await storage.set('deleted', '1')
+    const heard = await listen(storage)
+    const second = await other()
+    await second.set('new', '1')
+    await heard.includes('new')
+    await second.set('changed', '2')
+    await heard.includes('changed')
+    await second.delete('deleted')
+    await heard.includes('deleted')
+    await second.increment?.('count', 1)
+    if (second.increment) await heard.includes('count')
+    assert.not.ok(heard.keys.includes('kept'))
+  })
+
+  test('has the new value by the time it tells', async ({ storage, other }) => {
+    const second = await other()
+    await storage.get('key')
+    const values: Array<Promise<string | undefined>> = []
+    const stop = storage.watch?.((key) => void values.push(storage.get(key).then((stored) => stored?.value)))
+    await second.set('key', 'new')
+    await until(() => values.length > 0)
+    stop?.()
+    assert.is(await values[0], 'new')
+  })
+
+  test('tells every watcher, each until it stops', async ({ storage, other }) => {
+    const second = await other()
+    const first = await listen(storage)
+    const both = await listen(storage)
+    await second.set('one', '1')
+    await first.includes('one')
+    await both.includes('one')
+    first.stop()
+    first.stop()
+    await second.set('two', '1')
+    await both.includes('two')
+    assert.not.ok(first.keys.includes('two'))
+    both.stop()
+    await second.set('three', '1')
+    await storage.list('')
+    const third = await listen(storage)
+    const writing = second.set('four', '1')
+    third.stop()
+    await writing
+    await sleep(20)
+    assert.equal(
+      ['three', 'four'].filter((key) => both.keys.includes(key) || third.keys.includes(key)),
+      [],
+    )
+  })
+}
+
+async function listen(storage: {
+  watch?(onChange: (key: string) => void): () => void
+  list(prefix: string): Promise<unknown>
+}) {
+  const keys: string[] = []
+  const stop = storage.watch?.((key) => void keys.push(key))
+  if (!stop) throw new Error('the storage has no watch')
+  await storage.list('') // a watcher tells what has changed since it was last read
+  const includes = (key: string) => until(() => keys.includes(key), `a word of "${key}"`)
+  return { keys, stop, includes }
+}
+
+async function until(isTrue: () => boolean, what = 'it'): Promise<void> {
+  for (const end = performance.now() + 5_000; !isTrue(); ) {
+    if (performance.now() > end) throw new Error(`waited 5 s for ${what}`)
+    await sleep(2)
+  }
+}

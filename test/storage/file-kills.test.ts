@@ -1,0 +1,105 @@
+import { readdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileStorage } from '../../adapters/storage/file.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type Child, childProgram } from './support/children.ts'
+import { inFolder } from './support/folder.ts'
+import { KEYS, plannedWrite } from './support/plan.ts'
+import { createRandom } from './support/random.ts'
+
+const KILLS = 500
+const LANES = 2
+/** A kill falls anywhere into a time like that of a commit, after up to so many acknowledged writes. */
+const WINDOW_MS = 8
+const MOST_WRITES = 6
+
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, killed', {})
+
+test.before(async (context) => {
+  context.program = await childProgram()
+})
+test.after((context) => context.program?.remove())
+
+test(`loses nothing in ${KILLS} kills`, { timeoutMs: 150_000 }, async ({ program }) => {
+  const random = createRandom()
+  const start = (path: string) => {
+    const opened = random.below(3) > 0 ? ['opened'] : [] // the others are killed while they open it, too
+    return program?.start('write', path, ...opened) as Child // `before` made it
+  }
+  const counts = { kills: 0, acknowledged: 0, interrupted: 0, lost: 0, unreadable: 0, temporaries: 0 }
+
+  const lane = () =>
+    inFolder(async (path) => {
+      let expected = new Map<string, string>()
+      const fill = fileStorage({ path, logger: false })
+      for (let number = 0; number < KEYS; number++) {
+        const { key, value } = plannedWrite(number)
+        if (value !== undefined) expected.set(key, value)
+      }
+      await Promise.all(Array.from(expected, ([key, value]) => fill.set(key, value)))
+      let child = start(path)
+      for (let number = KEYS, round = 0; round < KILLS / LANES; round++) {
+        const following = start(path) // it loads while the other one works
+        await child.said('ready')
+        child.go(String(number))
+        await child.saidLines(1 + random.below(MOST_WRITES))
+        await sleep(random.next() * WINDOW_MS)
+        child.kill('SIGKILL')
+        const acknowledged = new Set((await child.ended()).slice(1).map(Number))
+        counts.kills += 1
+        counts.acknowledged += acknowledged.size
+        if ((await readdir(path)).some(isTemporary)) counts.interrupted += 1
+        expected = await check(path, { expected, acknowledged, number }, counts)
+        number = Math.max(number, ...acknowledged) + 5
+        child = following
+      }
+      child.kill('SIGKILL')
+      await child.ended()
+    })
+
+  await Promise.all(Array.from({ length: LANES }, lane))
+  console.log(counts)
+  const { lost, unreadable, temporaries } = counts
+  assert.equal({ lost, unreadable, temporaries }, { lost: 0, unreadable: 0, temporaries: 0 }, `seed ${random.seed}`)
+  assert.is(counts.kills, KILLS)
+  assert.ok(
+    counts.acknowledged > KILLS && counts.interrupted > KILLS / 10,
+    `kills that hit nothing: ${JSON.stringify(counts)}`,
+  )
+})
+
+interface Round {
+  /** What the store held before. */
+  expected: ReadonlyMap<string, string>
+  acknowledged: ReadonlySet<number>
+  /** The first write of the process that was killed. */
+  number: number
+}
+
+/** Starts on what the killed process has left, and answers what the store holds now. */
+async function check(
+  path: string,
+  { expected, acknowledged, number }: Round,
+  counts: Record<'lost' | 'unreadable' | 'temporaries', number>,
+) {
+  const storage = fileStorage({ path, logger: false })
+  const listed = await storage.list('').catch(() => undefined)
+  if (!listed) counts.unreadable += 1
+  const found = new Map(listed?.map(({ key, value }) => [key, value]))
+  const attempted = new Map<string, { value: string | undefined; isAcknowledged: boolean }>()
+  for (let at = number; at < Math.max(number, ...acknowledged) + 5; at++) {
+    const { key, value } = plannedWrite(at)
+    attempted.set(key, { value, isAcknowledged: acknowledged.has(at) })
+  }
+  for (const key of new Set([...expected.keys(), ...attempted.keys(), ...found.keys()])) {
+    const write = attempted.get(key)
+    const isNew = write !== undefined && found.get(key) === write.value
+    const isOld = !write?.isAcknowledged && found.get(key) === expected.get(key)
+    if (!isNew && !isOld) counts.lost += 1
+  }
+  counts.temporaries += (await readdir(path)).filter(isTemporary).length
+  await storage.close?.()
+  return found
+}
+
+const isTemporary = (name: string) => !['store', 'store.previous'].includes(name)

@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { fileStorage } from '../../../adapters/storage/file.ts'
+import { plannedWrite } from './plan.ts'
+import { interceptSteps } from './steps.ts'
+
+/*
+ * The other processes of the file store's tests: `child <program> <folder> <arguments>`. Each says "ready", waits for a line, and
+ * then tells on its output, at once and unbuffered, what was acknowledged to it.
+ */
+
+const [program = '', path = '', ...args] = process.argv.slice(2)
+const STALE_MS = 250
+const say = (line: string) => void writeSync(1, `${line}\n`)
+const programs: Record<string, (order: string) => Promise<void>> = { write, add, step, announce, denied, idle }
+
+const storage = fileStorage({ path, logger: false, lockStaleMs: STALE_MS })
+if (args.includes('opened')) await storage.get('')
+say('ready')
+const [order] = await once(process.stdin.setEncoding('utf8'), 'data')
+process.stdin.destroy()
+await programs[program]?.(String(order).trim())
+
+/** Writes the plan from number `order` on, four at a time, until it is killed. */
+async function write(order: string) {
+  for (let first = Number(order); ; first += 4) {
+    const numbers = [first, first + 1, first + 2, first + 3]
+    await Promise.all(
+      numbers.map(async (number) => {
+        const { key, value } = plannedWrite(number)
+        await (value === undefined ? storage.delete(key) : storage.set(key, value))
+        say(String(number))
+      }),
+    )
+  }
+}
+
+/** Adds one to the value of a key, `args[1]` times, by reading and writing it. */
+async function add() {
+  const [key = '', times] = args
+  for (let done = 0; done < Number(times); ) {
+    const stored = await storage.get(key)
+    const next = String(Number(stored?.value ?? 0) + 1)
+    if ((await storage.set(key, next, { ifVersion: stored?.version ?? null })) !== false) done++
+  }
+  say('done')
+}
+
+/** Increments once, and before step `args[1]` of that it is killed, stopped or failed (`args[0]`). Tells how many steps it took. */
+async function step() {
+  const [fate, at] = args
+  let steps = 0
+  const start = await interceptSteps((number, name) => {
+    steps = number
+    if (fate === 'tell') say(`does ${name}`)
+    if (number !== Number(at)) return
+    say(`at ${name}`)
+    if (fate === 'kill') process.kill(process.pid, 'SIGKILL')
+    if (fate === 'stop') process.kill(process.pid, 'SIGSTOP')
+    if (fate === 'fail') throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: name })
+  })
+  await storage.get('count')
+  start()
+  const outcome = await storage.increment?.('count', 1).then(String, codeOf)
+  say(`answered ${outcome}`)
+  await storage.close?.()
+  say(`steps ${steps}`)
+}
+
+/** Uses the store as somebody without rights. */
+async function denied() {
+  if (process.getuid?.() === 0) process.setuid?.(65_534)
+  const use = {
+    read: () => storage.get('key'),
+    write: () => storage.set('key', 'value'),
+    secret: async () => storage.ownSecret?.(),
+  }
+  for (const [name, work] of Object.entries(use)) {
+    say(`${name} ${await work().then(() => 'allowed', codeOf)}`)
+  }
+}
+
+/** Watches and does nothing else: it ends by itself. */
+async function idle() {
+  storage.watch?.(() => {})
+  await storage.set('key', 'value')
+  say('idle')
+}
+
+function codeOf(error: unknown): string {
+  return String(Reflect.get(Object(error), 'code'))
+}
+
+/** Changes a key `order` times, 30 ms apart, and tells each time when that was done. */
+async function announce(order: string) {
+  for (let number = 0; number < Number(order); number++) {
+    await storage.set(`news/${number}`, 'new')
+    say(`news/${number} ${performance.timeOrigin + performance.now()}`)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+  }
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { temporaryFolder } from './folder.ts'
+
+/** A process of `child.ts` that has said "ready" and waits for its order. */
+export interface Child {
+  readonly process: ChildProcess
+  /** What it has said so far. */
+  readonly lines: string[]
+  /** Sends the order that it waits for. */
+  go(order?: string): void
+  kill(signal: NodeJS.Signals): void
+  /** Settles once it has said a line that starts so. */
+  said(start: string): Promise<string>
+  /** Settles once it has said so many lines. */
+  saidLines(count: number): Promise<void>
+  /** Settles with all it said once it has ended. */
+  ended(): Promise<string[]>
+}
+
+/** Starts processes from one small file of JavaScript, which takes a third of the time that the sources would. */
+export async function childProgram(): Promise<{ start(...args: string[]): Child; remove(): Promise<void> }> {
+  const folder = await temporaryFolder()
+  const outfile = join(folder.path, 'child.mjs')
+  const entry = fileURLToPath(new URL('./child.ts', import.meta.url))
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'error',
+  })
+  const running = new Set<ChildProcess>()
+  return {
+    start(...args) {
+      const child = spawn(process.execPath, [outfile, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+      running.add(child)
+      child.on('close', () => running.delete(child))
+      return follow(child)
+    },
+    async remove() {
+      for (const child of running) child.kill('SIGKILL')
+      await Promise.all(Array.from(running, (child) => once(child, 'close')))
+      await folder.remove()
+    },
+  }
+}
+
+function follow(child: ReturnType<typeof spawn>): Child {
+  const lines: string[] = []
+  const closed = once(child, 'close')
+  let rest = ''
+  let wake = () => {}
+  let isClosed = false
+  void closed.then(() => {
+    isClosed = true
+    wake()
+  })
+  child.stdin?.on('error', () => {}) // it was killed before it read
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop() ?? ''
+    lines.push(...parts)
+    wake()
+  })
+
+  async function until(isTrue: () => boolean, what: string): Promise<void> {
+    while (!isTrue()) {
+      if (isClosed) throw new Error(`a process ended without saying ${what}: ${lines.join(', ')}`)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+
+  return {
+    process: child,
+    lines,
+    async said(start) {
+      await until(() => lines.some((line) => line.startsWith(start)), start)
+      return lines.find((line) => line.startsWith(start)) ?? ''
+    },
+    saidLines: (count) => until(() => lines.length >= count, `${count} lines`),
+    go: (order = 'go') => void child.stdin?.write(`${order}\n`),
+    kill: (signal) => void child.kill(signal),
+    ended: async () => {
+      await closed
+      return lines
+    },
+  }
+}

@@ -1,0 +1,8 @@
+/** Does the work `count` times (0, 1, …), `lanes` at a time. */
+export async function inLanes(lanes: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0
+  const lane = async () => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
