@@ -10,29 +10,51 @@ export interface Clock {
 /** One stored value and the version that a later conditional write names. */
 export interface Stored {
   value: string
+  /** Opaque and not empty; compared for equality only. */
   version: string
 }
 
-/** What every storage adapter provides: string values under string keys, ordered by key. */
+/**
+ * What every storage adapter provides: string values under string keys, ordered by key. Any well-formed text without NUL is a value,
+ * and a key when it is not empty. An adapter that cannot read what it keeps rejects, and never answers as if it were empty.
+ * `test/conformance/storage.ts` checks all of this.
+ */
 export interface Storage {
+  /** The value that was set last; `undefined` when the key was never set, was deleted, or its time is over. */
   get(key: string): Promise<Stored | undefined>
   /**
-   * Writes and answers the new version, or `false` when `ifVersion` lost the race.
-   * `ifVersion: null` means "only if the key does not exist"; without it the write is unconditional.
+   * Writes and answers the new version, or `false`, having changed nothing, when `ifVersion` lost the race.
+   * `ifVersion: null` means "only if the key does not exist"; without it the write is unconditional. Each write gets a version that the
+   * key never had before, also after it was deleted. `ttlMs` counts from this write; without it the value stays for good.
    */
   set(key: string, value: string, options?: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
   /** Answers whether a value was removed; `false` when it was absent or `ifVersion` lost the race. */
   delete(key: string, options?: { ifVersion?: string }): Promise<boolean>
-  /** Keys that start with `prefix`, in ascending code-unit order, those behind `after` only, at most `limit`. */
+  /**
+   * Keys that start with `prefix`, taken literally, in ascending code-unit order (that of `<` on strings), those behind `after` only
+   * (which need not exist), at most `limit`. Shows every write that was answered before.
+   */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
-  /** Does `ifVersion` hold against other writers of the same data? */
+  /** Does `ifVersion` hold against other writers of the same data, in this process and elsewhere? */
   readonly atomic: boolean
-  /** Adds to a counter in one step and answers its new value. */
+  /**
+   * Adds an integer to a counter in one step and answers its new value; an absent one counts from 0. The value is kept in decimal, under
+   * a new version. `ttlMs` counts from the step that creates the counter, and later steps leave it alone. Rejects, having changed
+   * nothing, when the value, or the sum, is no safe integer.
+   */
   increment?(key: string, by: number, options?: { ttlMs?: number }): Promise<number>
-  /** Calls back with each key that another writer changed; answers the function that stops it. */
+  /**
+   * Calls back with each key that another writer changed since this storage was last read or watched, when the new value can be read;
+   * answers the function that stops it. To hear of one's own changes too is harmless, to miss one of another's is not. A value whose
+   * time is over is no change. `onChange` must not throw.
+   */
   watch?(onChange: (key: string) => void): () => void
-  /** A secret that this store keeps beside its data, used to seal credentials when the host gives no `secret`. */
+  /**
+   * A secret of at least 32 characters that this store keeps beside its data, never among it; made on first use and the same ever after.
+   * Used to seal credentials when the host gives no `secret`. Rejects when there was one that cannot be read.
+   */
   ownSecret?(): Promise<string>
+  /** Settles the writes under way and lets go of files, timers and connections. May be called more than once. */
   close?(): Promise<void>
 }
 
