@@ -2,8 +2,12 @@ import type { Clock } from '../types.ts'
 
 const CANCELLED = Symbol('cancelled')
 
-/** Calls `onExpire` once after `ms` of the clock's time, unless cancelled before. */
+/** Beyond this (25 days) a platform's timers fire at once instead of late. */
+const MAX_MS = 2 ** 31 - 1
+
+/** Calls `onExpire` once after `ms` of the clock's time, unless cancelled before; never when `ms` is more than a timer can hold. */
 export function startDeadline(clock: Clock, ms: number, onExpire: () => void): { cancel(): void } {
+  if (ms > MAX_MS) return { cancel() {} }
   if (clock.setTimer) return { cancel: clock.setTimer(ms, onExpire) }
   const stop = new AbortController()
   clock.sleep(ms, stop.signal).then(

@@ -1,5 +1,6 @@
 import { isGatewayError } from '../errors.ts'
 import type { Background } from '../lib/background.ts'
+import { isObject } from '../lib/json.ts'
 import type { Logger } from '../types.ts'
 import type { UsageRecord } from '../usage/record.ts'
 import type { RequestRecord } from './context.ts'
@@ -32,21 +33,36 @@ export function createObserver(hooks: Hooks, logger: Logger, background: Backgro
     if (!hook) return
     try {
       const result = hook(record)
-      if (result instanceof Promise) background.run(result, waitUntil)
+      if (isThenable(result)) background.run(Promise.resolve(result).catch(hookFailed), waitUntil)
     } catch (error) {
-      logger.error('A hook of the host threw.', { error: describe(error) })
+      hookFailed(error)
     }
   }
+
+  /** Only logged: a hook that fails is told of nothing, least of all of its own failure. */
+  function hookFailed(error: unknown) {
+    log('A hook of the host failed.', { error: describe(error) })
+  }
+
+  function log(...line: Parameters<Logger['error']>) {
+    try {
+      logger.error(...line)
+    } catch {} // there is nobody left to tell
+  }
+
   return {
     onRequest: (request, waitUntil) => tell(hooks.onRequest, request, waitUntil),
     onAttempt: (attempt, waitUntil) => tell(hooks.onAttempt, attempt, waitUntil),
     onUsage: (usage, waitUntil) => tell(hooks.onUsage, usage, waitUntil),
     onError(error) {
-      logger.error(describe(error))
+      log(describe(error))
       tell(hooks.onError, error)
     },
   }
 }
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  isObject(value) && typeof value.then === 'function'
 
 /** Name, message and causes of an error: enough for a log line, without stacks or attached data. */
 function describe(error: unknown, depth = 0): string {

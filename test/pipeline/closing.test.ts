@@ -1,0 +1,127 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer } from './support/answers.ts'
+import { bodyOf, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('closing a gateway')
+
+async function called(world: { clock: { advance(ms: number): Promise<void> } }, up: { calls: unknown[] }, count = 1) {
+  while (up.calls.length < count) await world.clock.advance(0)
+  await world.clock.advance(0)
+}
+
+test('new requests get 503 in the format of the caller', async () => {
+  const world = await openWorld()
+  await world.gateway.close()
+  const chat = await world.chat({})
+  assert.is(chat.status, 503)
+  const { error }: ErrorAnswer = await chat.json()
+  assert.is(error.code, 'closed')
+  const messages: ErrorAnswer = await (await world.messages({})).json()
+  assert.is(messages.type, 'error')
+  assert.is((await world.gateway.fetch(new Request('http://gateway/api/keys'))).status, 503)
+  assert.equal(world.told.errors, [])
+})
+
+test('requests under way are waited for', async () => {
+  let answer: (response: Response) => void = () => {}
+  const up = fakeUpstream(
+    () =>
+      new Promise<Response>((resolve) => {
+        answer = resolve
+      }),
+  )
+  const world = await openWorld({ fetch: up })
+  const asked = world.chat({})
+  await called(world, up)
+  let closed = 0
+  const closing = [world.gateway.close(), world.gateway.close()].map((each) => each.then(() => closed++))
+  await world.clock.advance(9_999)
+  assert.is(closed, 0)
+  answer(json(chatAnswer()))
+  assert.is((await asked).status, 200)
+  await Promise.all(closing) // both, without the clock moving on
+  assert.is(world.clock.pending(), 0)
+})
+
+test('a stream under way is finished first', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
+  const response = await world.chat({ stream: true })
+  const closing = world.gateway.close()
+  assert.is(await response.text(), chatEvents().join(''))
+  await closing
+  assert.is(world.told.requests[0]?.status, 200)
+})
+
+for (const stream of [false, true]) {
+  test(`when the grace is over, a request without an answer (${stream ? 'stream' : 'whole'}) gets 503 and its call ends`, async () => {
+    const up = fakeUpstream(never)
+    const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
+    const asked = world.chat({ model: 'chain', stream })
+    await called(world, up)
+    const closing = world.gateway.close({ graceMs: 500 })
+    await world.clock.advance(499)
+    assert.is(up.open, 1)
+    await world.clock.advance(1)
+    const response = await asked
+    assert.is(response.status, 503)
+    assert.is(((await response.json()) as ErrorAnswer).error.code, 'closed')
+    await closing
+    assert.is(up.open, 0)
+    assert.is(up.calls.length, 1, 'no other target is tried')
+    assert.is(world.told.requests[0]?.status, 503)
+    assert.is(world.clock.pending(), 0)
+  })
+}
+
+for (const reading of ['is waiting', 'is elsewhere']) {
+  test(`when the grace is over, a stream ends with an error, never clean, also when its client ${reading}`, async () => {
+    const up = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
+    const world = await openWorld({ fetch: up })
+    const response = await world.chat({ stream: true })
+    const reader = response.body?.getReader()
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value)
+    await read()
+    if (reading === 'is waiting') await read()
+    const waiting = reading === 'is waiting' ? read() : undefined
+    const closing = world.gateway.close({ graceMs: 100 })
+    await world.clock.advance(100)
+    await closing
+    assert.is(up.open, 0)
+    const last = await (waiting ?? read())
+    assert.match(last, /^data: \{"error":\{"message":"The gateway is shutting down\."/)
+    assert.is((await reader?.read())?.done, true, 'and nothing behind it')
+    assert.is(world.told.requests[0]?.status, 503)
+    assert.is(world.clock.pending(), 0)
+  })
+}
+
+test('a request whose body does not come is not waited for beyond the grace', async () => {
+  const world = await openWorld()
+  const body = bodyOf(['{"model":'], 'hang')
+  const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+  const asked = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
+  await world.clock.advance(0)
+  const closing = world.gateway.close({ graceMs: 100 })
+  await world.clock.advance(100)
+  assert.is((await asked).status, 503)
+  await closing
+})
+
+test('settles what the hooks have begun, those of requests that it had to end as well', async () => {
+  let running = 0
+  const work = async () => {
+    running++
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
+    running--
+  }
+  const up = fakeUpstream((_, nth) => (nth === 1 ? json(chatAnswer()) : never()))
+  const world = await openWorld({ fetch: up, hooks: { onRequest: work, onUsage: work } })
+  await world.chat({})
+  void world.chat({})
+  await called(world, up, 2)
+  const closing = world.gateway.close({ graceMs: 10 })
+  await world.clock.advance(10)
+  await closing
+  assert.is(running, 0)
+})

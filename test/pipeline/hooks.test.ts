@@ -1,0 +1,213 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { apiKeyOf, keeping, openWorld, type Told, token } from './support/world.ts'
+
+const test = suite('what hooks are told')
+
+const failingFirst = () =>
+  fakeUpstream(({ provider, body }) => {
+    if (provider === 'one') return json({ error: { message: 'broken' } }, 500)
+    if (provider === 'claude') return sse(messageEvents())
+    return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+  })
+
+const chain = { chain: ['one/m', 'two/m'] }
+
+test('each attempt, each usage and each request once, with its facts', async () => {
+  const catalog = {
+    one: { baseUrl: 'http://one.test/v1' },
+    two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: { input: 2, output: 10 } }] },
+  }
+  const world = await openWorld({ fetch: failingFirst(), combos: chain, catalog, connections: ['one', 'two'] })
+  const { key, id: keyId } = await world.api.keys.create({ name: 'team' })
+  const ids = (await world.api.connections.list()).connections.map((connection) => connection.id)
+  const startedAt = world.clock.now()
+  for (const stream of [false, true]) {
+    await (await world.chat({ model: 'chain', stream }, { headers: { authorization: `Bearer ${key}` } })).text()
+    const times = { startedAt, durationMs: 0 }
+    const attempts = [
+      {
+        provider: 'one',
+        connectionId: ids[0],
+        model: 'm',
+        ...times,
+        outcome: 'server',
+        status: 500,
+        message: 'broken',
+      },
+      { provider: 'two', connectionId: ids[1], model: 'm', ...times, outcome: 'answered', status: 200 },
+    ]
+    assert.equal(world.told.attempts, attempts)
+    const request = {
+      path: '/v1/chat/completions',
+      ...times,
+      status: 200,
+      streamed: stream,
+      attempts,
+      keyId,
+      model: 'chain',
+    }
+    assert.equal(world.told.requests, [request])
+    const outputTokens = stream ? 3 : 1
+    assert.equal(world.told.usages, [
+      {
+        requestedModel: 'chain',
+        provider: 'two',
+        connectionId: ids[1],
+        model: 'm',
+        format: 'openai-chat',
+        streamed: stream,
+        ...times,
+        keyId,
+        inputTokens: 7,
+        outputTokens,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+        costUsd: (7 * 2 + outputTokens * 10) / 1_000_000,
+      },
+    ])
+    for (const list of Object.values(world.told)) list.length = 0
+  }
+})
+
+test('the usage of a message stream out of its head and its tail, the cached tokens counted in', async () => {
+  const world = await openWorld({ fetch: failingFirst() })
+  await (await world.messages({ stream: true })).text()
+  const [usage] = world.told.usages
+  assert.equal(
+    [usage?.inputTokens, usage?.outputTokens, usage?.cacheReadTokens, usage?.cacheWriteTokens],
+    [10, 5, 3, 0],
+  )
+})
+
+test('the end of a stream only when its last byte is out', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
+  const response = await world.chat({ stream: true })
+  assert.is(world.told.attempts.length, 1)
+  assert.is(world.told.requests.length, 0)
+  await world.clock.advance(250)
+  await response.text()
+  assert.is(world.told.requests.length, 1)
+  assert.is(world.told.requests[0]?.durationMs, 250)
+})
+
+test('a request that cannot be read or has no target, without usage', async () => {
+  const world = await openWorld()
+  await world.post('/v1/chat/completions', 'no json')
+  await world.chat({ model: 'nobody/nothing' })
+  assert.equal(
+    world.told.requests.map(({ status, model }) => [status, model]),
+    [
+      [400, undefined],
+      [404, 'nobody/nothing'],
+    ],
+  )
+  assert.equal([world.told.usages, world.told.attempts, world.told.errors], [[], [], []])
+})
+
+test('a stream that fails in its middle: the usage so far, and the status of the failure', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3), 'error')) })
+  await (await world.chat({ stream: true })).text()
+  assert.is(world.told.requests[0]?.status, 502)
+  assert.is(world.told.usages.length, 1)
+})
+
+test('nothing of it matters when hooks throw, reject or hang', async () => {
+  const ways: Array<() => unknown> = [
+    () => {
+      throw new Error('hook')
+    },
+    () => Promise.reject(new Error('hook')),
+    // biome-ignore lint/suspicious/noThenProperty: a promise of another library
+    () => ({ then: (_: unknown, reject: (error: Error) => void) => reject(new Error('hook')) }),
+    () => new Promise(() => {}),
+  ]
+  for (const way of ways) {
+    const hooks = { onRequest: way, onAttempt: way, onUsage: way, onError: way }
+    let lines = 0
+    const logger = {
+      warn: () => {},
+      error() {
+        if (++lines > 100) throw new Error('endless')
+      },
+    }
+    const world = await openWorld({ fetch: failingFirst(), combos: chain, hooks, logger })
+    assert.is((await world.chat({ model: 'chain' })).status, 200)
+    const response = await world.chat({ model: 'chain', stream: true })
+    assert.is(await response.text(), chatEvents().join(''))
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
+    assert.ok(lines < 20, `${lines} lines`)
+  }
+})
+
+test('a failing storage: whole to onError, once, and bare to the client, also when hook and logger fail', async () => {
+  for (const isRude of [false, true]) {
+    const seen: unknown[] = []
+    const rude = () => {
+      if (isRude) throw new Error('rude')
+    }
+    const onError = (error: unknown) => {
+      seen.push(error)
+      rude()
+    }
+    const storage = memoryStorage()
+    const world = await openWorld({ storage, logger: { warn: rude, error: rude }, hooks: { onError } })
+    storage.get = () => Promise.reject(new Error('no route to db.internal'))
+    const response = await world.chat({})
+    assert.is(response.status, 500)
+    assert.equal(await response.json(), {
+      error: {
+        message: 'The gateway cannot read its storage.',
+        type: 'server_error',
+        param: null,
+        code: 'storage_failed',
+      },
+    })
+    assert.is(seen.length, 1)
+    assert.match(String((seen[0] as Error).cause), /no route to db.internal/)
+  }
+})
+
+test('no secret reaches a hook or a logger, whatever goes wrong', async () => {
+  const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
+  const lines: unknown[] = []
+  const log = (...parts: unknown[]) => void lines.push(parts)
+  const quotes = (headers: Headers) => json({ error: { message: `You sent ${[...headers].join(' ')}` } }, 400)
+  const up = fakeUpstream(({ headers, provider }, nth) => {
+    if (nth % 4 === 0) throw new TypeError(`fetch failed for ${[...headers].join(' ')}`)
+    if (nth % 4 === 1) return quotes(headers)
+    if (provider === 'one') return json({ error: { message: `Bad key ${headers.get('authorization')}` } }, 401)
+    return json({ error: { message: `Oh no ${headers.get('authorization')}` } }, 500)
+  })
+  const world = await openWorld({
+    fetch: up,
+    combos: { chain: ['one/m', 'two/m', 'three/m'] },
+    hooks: keeping(told),
+    logger: { debug: log, info: log, warn: log, error: log },
+  })
+  const { key } = await world.api.keys.create({ name: 'canary' })
+  const texts: string[] = []
+  for (let turn = 0; turn < 12; turn++) {
+    const headers = { authorization: `Bearer ${key}`, cookie: 'session=canary-cookie', 'x-api-key': 'canary-of-client' }
+    const response = await world.chat({ model: 'chain', messages: ['canary-body'] }, { headers })
+    texts.push(await response.text(), JSON.stringify([...response.headers]))
+  }
+  const everything = JSON.stringify([told, lines, texts], (_, value) =>
+    value instanceof Error ? [value.message, value.stack, value.cause, { ...value }] : value,
+  )
+  for (const secret of [
+    key,
+    token,
+    'canary-cookie',
+    'canary-of-client',
+    'canary-body',
+    ...['one', 'two', 'three'].map(apiKeyOf),
+  ])
+    assert.not.ok(
+      everything.includes(secret),
+      `${secret} in ${everything.slice(everything.indexOf(secret) - 200).slice(0, 400)}`,
+    )
+})
