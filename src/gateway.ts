@@ -23,7 +23,10 @@ import { createModelRouter } from './routing/router.ts'
 import { createCredentials } from './store/credentials.ts'
 import { createStore } from './store/store.ts'
 
-/** A gateway: a request handler that can also be mounted, managed and closed. */
+/**
+ * A gateway: a request handler that can also be mounted, managed and closed. On Workers it is a plain object, so that
+ * `export default gateway` serves; there call `gateway.fetch`.
+ */
 export interface Gateway {
   (request: Request, ...platform: unknown[]): Promise<Response>
   /** Always answers and never rejects. Safe to detach; the gateway itself under another name. */
@@ -81,7 +84,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     basePath,
     store,
     modelRoutes: [
-      ...modelsRoutes(listing, { upstream, onError: observer.onError }),
+      ...modelsRoutes(listing, { upstream }),
       ...modelRoutes(({ exchange, key }, endpoint) =>
         runModelRequest(exchange, endpoint, { context: { ...pipeline, fetch: upstream(exchange) }, key }),
       ),
@@ -116,8 +119,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       store.close()
     },
   }
-  return Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
+  const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
+  return isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable // see `Gateway`
 }
+
+/** Workers take an exported function for the class of a Durable Object, whatever properties it has. */
+const isWorkers = () => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
 function matches(basePath: string, request: Request | URL | string): boolean {
   const url = typeof request === 'object' && 'url' in request ? request.url : request

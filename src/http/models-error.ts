@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import { errorBody } from '../formats/formats.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
-import { callerFormat } from './paths.ts'
+import { callerFormat, isModelList } from './paths.ts'
 import { jsonReply } from './reply.ts'
 
 /** Any error under `/v1` in the format that its caller reads. */
@@ -13,7 +13,7 @@ export function modelsErrorReply(
   const { path, exchange } = request
   const error = toGatewayError(thrown)
   const { status, code, message } = asTold(error, onError)
-  const cors = path === '/v1/models' ? { 'access-control-allow-origin': '*' } : {}
+  const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   return jsonReply(status, errorBody(callerFormat(path, exchange), { status, code, message }), {
     ...cors,
     ...error.headers,

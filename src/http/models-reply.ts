@@ -1,17 +1,6 @@
-import type { Exchange } from '../lib/exchange.ts'
 import type { Kind, ModelEntry, WireFormat } from '../types.ts'
 import { anthropicModel, anthropicModels } from './models-anthropic.ts'
 import { googleModel, googleModels } from './models-google.ts'
-
-/**
- * All three vendors' clients ask for `GET /v1/models`. Google's say so by `x-goog-api-key` or `x-goog-api-client`, Anthropic's by
- * `anthropic-version`; everybody else reads OpenAI's shape, which is the specification's.
- */
-export function modelsFormat(exchange: Pick<Exchange, 'header'>): WireFormat {
-  const has = (name: string) => exchange.header(name) !== undefined
-  if (has('x-goog-api-key') || has('x-goog-api-client')) return 'gemini'
-  return has('anthropic-version') ? 'anthropic-messages' : 'openai-chat'
-}
 
 /**
  * The entries listed for `kinds` as the caller's format has them (spec.md, Models, for OpenAI's). Throws `INVALID_REQUEST` on paging

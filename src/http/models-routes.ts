@@ -1,19 +1,16 @@
-import { toGatewayError } from '../errors.ts'
-import { errorBody } from '../formats/formats.ts'
-import type { Exchange, Reply, UpstreamFetch } from '../lib/exchange.ts'
+import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, WireFormat } from '../types.ts'
 import { findModel } from './models-find.ts'
-import { modelBody, modelsBody, modelsFormat } from './models-reply.ts'
+import { modelBody, modelsBody } from './models-reply.ts'
 import { endingWith } from './models-upstream.ts'
+import { modelsFormat } from './paths.ts'
 import { emptyReply, jsonReply } from './reply.ts'
 import type { Route, RoutedRequest } from './route.ts'
 
 export interface ModelsRoutesOptions {
   /** The way to upstreams for this request. */
   upstream(exchange: Exchange): UpstreamFetch
-  /** Told whole what the caller reads as a bare 500. */
-  onError(error: unknown): void
 }
 
 /** `/v1/models/{kind}` and the kinds K that it lists (spec.md, Models). */
@@ -35,7 +32,7 @@ export function modelsRoutes(listing: Listing, options: ModelsRoutesOptions): Ro
   const get = (path: string, body: Body, { format = modelsFormat, headers = {} }: Manner = {}): Route => ({
     method: 'GET',
     path,
-    run: (request) => answer(request, { body, format: format(request.exchange), headers, onError: options.onError }),
+    run: async (request) => jsonReply(200, await body(request, format(request.exchange)), headers),
   })
   const upstream = (exchange: Exchange) => endingWith(exchange, options.upstream(exchange))
 
@@ -64,29 +61,4 @@ type Body = (request: RoutedRequest, format: WireFormat) => Promise<object>
 interface Manner {
   format?: (exchange: Exchange) => WireFormat
   headers?: Record<string, string>
-}
-
-interface Answering {
-  body: Body
-  format: WireFormat
-  headers: Record<string, string>
-  onError(error: unknown): void
-}
-
-async function answer(request: RoutedRequest, { body, format, headers, onError }: Answering): Promise<Reply> {
-  try {
-    return jsonReply(200, await body(request, format), headers)
-  } catch (thrown) {
-    const error = toGatewayError(thrown)
-    if (error.status < 500) return jsonReply(error.status, errorBody(format, error), { ...error.headers, ...headers })
-    onError(thrown)
-    return jsonReply(500, failureBody(format), headers)
-  }
-}
-
-/** spec.md, Errors: any unexpected failure. Says nothing of what is inside. */
-function failureBody(format: WireFormat): object {
-  const message = 'The models cannot be listed.'
-  if (format === 'openai-chat') return { error: { message, type: 'server_error' } }
-  return errorBody(format, { status: 500, code: 'INTERNAL', message })
 }

@@ -1,4 +1,4 @@
-import { gatewayError } from '../errors.ts'
+import { type GatewayError, gatewayError } from '../errors.ts'
 import { startCall } from '../lib/call.ts'
 import { startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
@@ -56,7 +56,7 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
     } catch (cause) {
       headersDeadline.cancel()
       if (stopped) pending.answer.then(({ body }) => body.cancel(stopped?.reason)).catch(() => {}) // it comes too late
-      throw stopped ? stopped.reason : gatewayError('UPSTREAM_UNREACHABLE', { message: unreachable(cause), cause })
+      throw stopped ? stopped.reason : unreachable(cause)
     }
   }
 
@@ -97,9 +97,13 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
 
 const seconds = (ms: number) => `${ms / 1000} s`
 
-/** The reason in words that name no address: ECONNREFUSED, ENOTFOUND, a TLS code. */
-function unreachable(cause: unknown): string {
-  const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
-  const code = typeof inner === 'object' && inner !== null && 'code' in inner ? inner.code : undefined
-  return typeof code === 'string' ? `The provider cannot be reached (${code}).` : 'The provider cannot be reached.'
+/**
+ * The failure in words that name no address: ECONNREFUSED, ENOTFOUND, a TLS code. Only a cause with such a code is kept: an error about
+ * the request itself may quote a header.
+ */
+function unreachable(thrown: unknown): GatewayError {
+  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
+  if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
+  return gatewayError('UPSTREAM_UNREACHABLE', { message: `The provider cannot be reached (${code}).`, cause })
 }

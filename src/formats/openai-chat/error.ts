@@ -1,7 +1,8 @@
 import type { ErrorFacts } from '../format.ts'
 
-/** OpenAI's envelope, read by clients of all its endpoints. */
+/** OpenAI's envelope, read by clients of all its endpoints. Trouble of the gateway's own is told as spec.md, Errors has it. */
 export function openaiErrorBody({ status, code, message }: ErrorFacts): object {
+  if (status === 500) return { error: { message, type: typeOf(status) } }
   return { error: { message, type: typeOf(status), param: null, code: codes[code] ?? code.toLowerCase() } }
 }
 
