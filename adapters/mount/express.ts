@@ -1,0 +1,16 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ExchangeGateway } from '../types/gateway.ts'
+import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
+
+export type ExpressHandlerOptions = NodeHandlerOptions
+
+/** Middleware of Express 4 and 5, in the shape of what both extend. */
+export type ExpressHandler = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
+
+/**
+ * Mounts a gateway in Express 4 or 5: `app.use('/ai', toExpressHandler(gateway))`. Errors are answered by the gateway, paths that are
+ * not its own go on to the next handler. Mount it before `express.json()`, which rounds integers beyond 2^53.
+ */
+export function toExpressHandler(gateway: ExchangeGateway, options?: ExpressHandlerOptions): ExpressHandler {
+  return toNodeHandler(gateway, options)
+}

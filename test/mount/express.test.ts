@@ -1,0 +1,159 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { toExpressHandler } from '../../adapters/mount/express.ts'
+import { assert, suite } from '../support/suite.ts'
+import { createLab, json, source, stubGateway } from './node/lab.ts'
+
+type Next = (error?: unknown) => void
+type Middleware = (req: IncomingMessage, res: ServerResponse, next: Next) => void
+
+/** Express as far as these tests use it: it comes without types. */
+interface Express {
+  (): RequestListener & { use(path: string | Middleware, middleware?: Middleware): void }
+  json(options?: { limit?: string }): Middleware
+  raw(options: { type: string }): Middleware
+  text(options: { type: string }): Middleware
+  urlencoded(options: { extended: boolean }): Middleware
+}
+
+/** Tells what came: method, path, query, headers that matter and the body. */
+const echo = stubGateway(async (exchange) =>
+  json({
+    method: exchange.method,
+    target: exchange.path + exchange.query,
+    encoding: exchange.header('content-encoding') ?? null,
+    url: exchange.toRequest().url.replace(/^http:\/\/[^/]+/, ''),
+    body: Buffer.from(await exchange.body(1_000_000)).toString(),
+  }),
+)
+
+for (const name of ['express', 'express4']) {
+  const { default: express } = (await import(name)) as { default: Express }
+  const lab = createLab()
+  const test = suite(`${name === 'express' ? 'Express 5' : 'Express 4'}`)
+  test.after(lab.close)
+
+  const post = async (url: string, body: BodyInit, type = 'application/json') => {
+    const response = await fetch(url, { method: 'POST', body, headers: { 'content-type': type } })
+    return response.json()
+  }
+
+  test('strips its mount for a gateway without a base path', async () => {
+    const app = express()
+    app.use('/ai', toExpressHandler(echo))
+    const { url } = await lab.listen(app)
+    const body = '{"n":12345678901234567890}'
+    assert.equal(await post(`${url}/ai/v1/models?a=1`, body), {
+      method: 'POST',
+      target: '/v1/models?a=1',
+      encoding: null,
+      url: '/v1/models?a=1',
+      body,
+    })
+    assert.is((await (await fetch(`${url}/ai`)).json()).target, '/')
+    assert.is((await (await fetch(`${url}/ai/v1/%2e%2e/api`)).json()).target, '/api')
+  })
+
+  test('keeps the whole path for a gateway with one', async () => {
+    const app = express()
+    app.use('/ai', toExpressHandler({ ...echo, basePath: '/ai' }))
+    const { url } = await lab.listen(app)
+    assert.is((await (await fetch(`${url}/ai/v1/models`)).json()).target, '/ai/v1/models')
+  })
+
+  test('works under a router inside a router', async () => {
+    const inner = express()
+    inner.use('/b', toExpressHandler(echo))
+    const app = express()
+    app.use('/a', inner)
+    const { url } = await lab.listen(app)
+    assert.is((await (await fetch(`${url}/a/b/v1/models`)).json()).target, '/v1/models')
+  })
+
+  const parsers: Array<[name: string, parser: (from: Express) => Middleware, type: string, sent: string]> = [
+    ['json', (from) => from.json(), 'application/json', '{"a":["\u00e9",1.5,null]}'],
+    ['json, of another type', (from) => from.json(), 'text/plain', 'left alone'],
+    ['raw', (from) => from.raw({ type: '*/*' }), 'application/json', '{"exact" : 12345678901234567890}'],
+    ['text', (from) => from.text({ type: '*/*' }), 'application/json', '{"exact" : 12345678901234567890}'],
+  ]
+  for (const [parser, make, type, sent] of parsers) {
+    test(`reads a body that a parser has read: ${parser}`, async () => {
+      const app = express()
+      app.use(make(express))
+      app.use('/ai', toExpressHandler(echo))
+      const { url } = await lab.listen(app)
+      assert.is((await post(`${url}/ai/v1`, sent, type)).body, sent)
+    })
+  }
+
+  test('a body that a parser has decompressed is not compressed any more', async () => {
+    const app = express()
+    app.use(express.json())
+    app.use('/ai', toExpressHandler(echo))
+    const { url } = await lab.listen(app)
+    const { gzipSync } = await import('node:zlib')
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const response = await fetch(`${url}/ai/v1`, { method: 'POST', body: gzipSync('{"a":1}'), headers })
+    const { encoding, body } = await response.json()
+    assert.equal([encoding, body], [null, '{"a":1}'])
+  })
+
+  test('the limit of the gateway holds for a parsed body too', async () => {
+    const small = stubGateway(async (exchange) => json(await exchange.body(5).catch((error) => error.code)))
+    const app = express()
+    app.use(express.json())
+    app.use('/ai', toExpressHandler(small))
+    const { url } = await lab.listen(app)
+    assert.is(await post(`${url}/ai/v1`, '{"a":1}'), 'PAYLOAD_TOO_LARGE')
+  })
+
+  test('says what to do when somebody has read the body and kept it', async () => {
+    const app = express()
+    app.use((req, _, next) => {
+      req.resume().on('end', () => next())
+    })
+    app.use('/ai', toExpressHandler(stubGateway(async (x) => json(await x.body(9).catch((error) => error.message)))))
+    const { url } = await lab.listen(app)
+    assert.match(await post(`${url}/ai/v1`, '{}'), /Mount the gateway before whatever reads it\.$/)
+  })
+
+  test('a path that is not the gateway\u2019s goes on, with its body unread', async () => {
+    const app = express()
+    app.use(toExpressHandler(echo))
+    app.use(express.text({ type: '*/*' }))
+    app.use((req, res) => res.end(`host: ${String((req as { body?: unknown }).body)}`))
+    const { url } = await lab.listen(app)
+    const response = await fetch(`${url}/host/page`, { method: 'POST', body: 'kept' })
+    assert.is(await response.text(), 'host: kept')
+  })
+
+  test('a target that is no path goes on when it lies outside the base path, and is refused inside', async () => {
+    const app = express()
+    app.use(toExpressHandler({ ...echo, basePath: '/ai' }))
+    app.use((_, res) => res.end('host'))
+    const { port } = await lab.listen(app)
+    const ask = async (target: string, host = 'a') => {
+      const dialled = lab.dial(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      await dialled.closed
+      return dialled.text
+    }
+    assert.match(await ask('//elsewhere'), /host$/)
+    assert.match(await ask('/ai/v1', 'a/b'), /^HTTP\/1\.1 400 /)
+    assert.match(await ask('/host', 'a/b'), /host$/)
+  })
+
+  test('streams each chunk as it comes, and hears of a client that leaves', async () => {
+    const body = source()
+    const app = express()
+    app.use(
+      '/ai',
+      toExpressHandler(stubGateway(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }))),
+    )
+    const { port } = await lab.listen(app)
+    const dialled = lab.dial(port, 'GET /ai/v1 HTTP/1.1\r\nHost: a\r\n\r\n')
+    await dialled.until(/\r\n\r\n$/)
+    body.push('data: 1\n\n')
+    await dialled.until(/data: 1\n\n\r\n$/)
+    dialled.socket.destroy()
+    await body.cancelled
+  })
+}
