@@ -4,4 +4,6 @@ import type { Gateway } from '../../src/index.ts'
 export type ExchangeGateway = Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'elsewhere'>
 
 /** What a bridge that hands over Fetch requests needs of a gateway. */
-export type FetchGateway = Pick<Gateway, 'fetch' | 'matches'>
+export interface FetchGateway {
+  fetch(request: Request, ...platform: unknown[]): Promise<Response>
+}

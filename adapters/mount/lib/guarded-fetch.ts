@@ -1,0 +1,19 @@
+import { createHostGuard, hostRefusal } from './host-guard.ts'
+
+type Fetch = (request: Request) => Promise<Response>
+
+export interface GuardedFetchOptions {
+  /** Where the server listens. */
+  hostname: string
+  allowedHosts: readonly string[] | undefined
+}
+
+/** The same handler, for the hosts that a server on `hostname` answers (`createHostGuard`). */
+export function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
+  const isWelcome = createHostGuard(hostname, allowedHosts)
+  return async (request) => {
+    const host = request.headers.get('host')
+    if (host === null || isWelcome(host)) return fetch(request)
+    return Response.json({ error: hostRefusal(host) }, { status: 403, headers: { 'cache-control': 'no-store' } })
+  }
+}

@@ -1,0 +1,24 @@
+import type { FetchGateway } from '../types/gateway.ts'
+import type { WorkersHandler } from '../types/workers.ts'
+
+/**
+ * The default export of a module worker. `open` makes the gateway from the bindings, once an isolate; when it fails, the request
+ * fails with it and the next one tries again.
+ */
+export function toWorkersHandler<Env = unknown>(
+  open: (env: Env) => FetchGateway | Promise<FetchGateway>,
+): WorkersHandler<Env> {
+  let gateway: FetchGateway | Promise<FetchGateway> | undefined
+  return {
+    async fetch(request, env, context) {
+      gateway ??= open(env)
+      try {
+        gateway = await gateway
+      } catch (error) {
+        gateway = undefined
+        throw error
+      }
+      return gateway.fetch(request, env, context)
+    },
+  }
+}
