@@ -1,0 +1,75 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ManagementOptions } from '../http/management-guard.ts'
+import { problem } from './problem.ts'
+
+/** The credential of `/api`. Of a token that was made here only the digest is kept, beside the store. */
+export interface AdminToken {
+  management: ManagementOptions
+  /** Makes the token if it is time to: on the first start, or to replace the one before. The only place that ever has it in clear. */
+  mint(): Promise<string | undefined>
+}
+
+export interface AdminTokenOptions {
+  /** The data folder, which exists. */
+  folder: string
+  /** From the environment; then nothing is made and nothing is kept. */
+  given: string | undefined
+  /** Replace the token that there is. */
+  renew: boolean
+}
+
+/** Throws a problem when the digest cannot be used. It is read anew for each request: a replaced token opens nothing from then on. */
+export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
+  if (given !== undefined) return { management: { token: given }, mint: async () => undefined }
+  const path = join(folder, 'admin-token.sha256')
+  if (!renew) await readDigest(path)
+
+  async function authorize({ headers }: Request): Promise<boolean> {
+    const [, presented] = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? []
+    const expected = await readDigest(path)
+    return presented !== undefined && expected !== undefined && timingSafeEqual(digestOf(presented), expected)
+  }
+
+  return { management: { authorize }, mint: () => mint(path, renew) }
+}
+
+async function mint(path: string, renew: boolean): Promise<string | undefined> {
+  const token = `sbx_admin_${randomBytes(32).toString('base64url')}`
+  const line = `${digestOf(token).toString('hex')}\n`
+  try {
+    if (!renew) await writeFile(path, line, { flag: 'wx', mode: 0o600, flush: true })
+    else {
+      await rm(`${path}.new`, { force: true })
+      await writeFile(`${path}.new`, line, { flag: 'wx', mode: 0o600, flush: true })
+      await rename(`${path}.new`, path)
+    }
+    return token
+  } catch (cause) {
+    if (!renew && codeOf(cause) === 'EEXIST') return undefined // made before, if only a moment ago by another process
+    throw problem(
+      `The digest of the admin token cannot be written to ${path} (${codeOf(cause)}): check the folder and the disk.`,
+      { cause },
+    )
+  }
+}
+
+const digestOf = (token: string) => createHash('sha256').update(token).digest()
+
+async function readDigest(path: string): Promise<Buffer | undefined> {
+  const text = await readFile(path, 'latin1').catch((cause: unknown) => {
+    if (codeOf(cause) === 'ENOENT') return undefined
+    throw problem(
+      `The digest of the admin token cannot be read: ${path} (${codeOf(cause)}). Check its owner and mode.`,
+      { cause },
+    )
+  })
+  if (text === undefined) return undefined
+  if (!/^[0-9a-f]{64}\n$/.test(text)) {
+    throw problem(`The digest of the admin token is damaged: ${path}. Start once with --new-token to make a new one.`)
+  }
+  return Buffer.from(text.trim(), 'hex')
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))

@@ -1,0 +1,90 @@
+import { parseArgs } from 'node:util'
+import { nearest } from '../lib/nearest.ts'
+import { type Problem, problem } from './problem.ts'
+
+/** The command line, read. */
+export interface CliOptions {
+  /** 0 takes a free one. */
+  port: number
+  host: string
+  data: string
+  demo: boolean
+  newToken: boolean
+  log: boolean
+  help: boolean
+  version: boolean
+}
+
+export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
+
+const known = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  data: { type: 'string' },
+  demo: { type: 'boolean' },
+  'new-token': { type: 'boolean' },
+  log: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const
+
+/** Throws a problem with exit code 2 on anything that is not exactly an option with the value that it takes. */
+export function parseOptions(args: readonly string[]): CliOptions {
+  const given = read(args)
+  return {
+    port: portOf(given.get('port') ?? String(defaults.port)),
+    host: hostOf(given.get('host') ?? defaults.host),
+    data: given.get('data') ?? defaults.data,
+    demo: given.has('demo'),
+    newToken: given.has('new-token'),
+    log: given.has('log'),
+    help: given.has('help'),
+    version: given.has('version'),
+  }
+}
+
+/** Node's own messages in strict mode speak of positionals and escape rules; these say what to write instead. */
+function read(args: readonly string[]): Map<string, string> {
+  const { tokens } = parseArgs({ args: [...args], options: known, strict: false, allowPositionals: true, tokens: true })
+  const given = new Map<string, string>()
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') continue
+    if (token.kind === 'positional') {
+      throw usage(
+        `Unexpected "${token.value}". Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.`,
+      )
+    }
+    const { name, rawName, value, inlineValue } = token
+    const type = Object.hasOwn(known, name) ? known[name as keyof typeof known].type : undefined // checked by hasOwn
+    if (!type) throw usage(`Unknown option "${rawName}".${suggestion(name)}`)
+    if (type === 'boolean' && value !== undefined) throw usage(`${rawName} takes no value.`)
+    if (type === 'string' && (!value?.trim() || (!inlineValue && value.startsWith('-')))) {
+      throw usage(`${rawName} needs a value, as in ${rawName} ${defaults[name as keyof typeof defaults]}.`) // those with values have one
+    }
+    given.set(name, value ?? '')
+  }
+  return given
+}
+
+function suggestion(name: string): string {
+  const [meant] = nearest(name, Object.keys(known), 1)
+  return meant === undefined ? ' --help lists all.' : ` Did you mean "--${meant}"?`
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw usage(`--port "${text}" is no port: a whole number from 0 to 65535, 0 for any free one.`)
+  return port
+}
+
+function hostOf(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, '$1')
+  if (!/^[\w.:%-]+$/.test(host) || /^[^:]+:\d*$/.test(host)) {
+    throw usage(
+      `--host "${text}" is no host: an address or a name alone, as in --host 0.0.0.0; the port goes to --port.`,
+    )
+  }
+  return host
+}
+
+const usage = (message: string): Problem => problem(message, { exitCode: 2 })

@@ -1,0 +1,15 @@
+/** Something the user can put right: its message is one line that says what to do. */
+export interface Problem extends Error {
+  readonly name: 'Problem'
+  /** 2 for wrong usage, 1 for everything else. */
+  readonly exitCode: 1 | 2
+}
+
+/** Makes a problem to throw; the program then ends with its exit code. */
+export function problem(message: string, { exitCode = 1, cause }: { exitCode?: 1 | 2; cause?: unknown } = {}): Problem {
+  return Object.assign(new Error(message, { cause }), { name: 'Problem' as const, exitCode })
+}
+
+export function isProblem(error: unknown): error is Problem {
+  return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
+}

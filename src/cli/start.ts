@@ -1,0 +1,86 @@
+import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+import { defaultCatalog } from '../providers/catalog.ts'
+import type { Logger } from '../types.ts'
+import { isLoopback } from './address.ts'
+import { openAdminToken } from './admin-token.ts'
+import { openData } from './data.ts'
+import { demoCatalog } from './demo/providers.ts'
+import { withDemoRecords } from './demo/storage.ts'
+import { withDemo } from './demo/upstream.ts'
+import type { Environment } from './environment.ts'
+import type { Terminal } from './logger.ts'
+import type { CliOptions } from './options.ts'
+import { requestLog } from './request-log.ts'
+import type { Welcome } from './welcome.ts'
+
+/** A gateway that listens. */
+export interface Running {
+  welcome: Welcome
+  /** Accepts nothing new, lets answers under way finish for `graceMs`, then ends. */
+  stop(options: { graceMs: number }): Promise<void>
+}
+
+export interface StartContext {
+  environment: Environment
+  logger: Logger
+  terminal: Terminal
+}
+
+/** For the error that ends a stream which has used up its time, before its connection is cut. */
+const FAREWELL_MS = 250
+
+/** Opens the data, checks that all of it can be read, and listens. Throws whatever speaks against it. */
+export async function start(options: CliOptions, { environment, logger, terminal }: StartContext): Promise<Running> {
+  const { secret, adminToken: given } = environment
+  const storage = await openData(options.data, secret, logger)
+  const upstream = createNodeFetch()
+  const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
+  const gateway = createGateway({
+    storage: options.demo ? await withDemoRecords(storage, logger) : storage,
+    catalog: options.demo ? { ...defaultCatalog, ...demoCatalog } : defaultCatalog,
+    fetch: options.demo ? withDemo(upstream) : upstream,
+    management: adminToken.management,
+    logger,
+    ...(secret === undefined ? {} : { secret }),
+    ...(options.log ? { hooks: requestLog(terminal.out) } : {}),
+  })
+  const { requireApiKey, isInUse } = await readEverything(gateway)
+  const server = await serveNode(gateway, { port: options.port, hostname: options.host })
+
+  async function stop({ graceMs }: { graceMs: number }) {
+    await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FAREWELL_MS })])
+    upstream.close()
+    await storage.close?.()
+  }
+
+  try {
+    const token = await adminToken.mint() // last, so that a start which fails loses no token
+    const openTo = isLoopback(options.host) ? undefined : options.host
+    const { demo, data } = options
+    return {
+      welcome: {
+        baseUrl: server.url,
+        data,
+        token,
+        isTokenGiven: given !== undefined,
+        demo,
+        requireApiKey,
+        isInUse,
+        openTo,
+      },
+      stop,
+    }
+  } catch (error) {
+    await stop({ graceMs: 0 })
+    throw error
+  }
+}
+
+/** Opens every record and every sealed value once: what is damaged is found now, not by the request that needs it. */
+async function readEverything({ api }: Gateway): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
+  const { requireApiKey } = await api.settings.get()
+  const { connections } = await api.connections.list()
+  await Promise.all([api.keys.list(), api.combos.list(), api.customModels.list(), api.aliases.list()])
+  return { requireApiKey, isInUse: connections.length > 0 }
+}

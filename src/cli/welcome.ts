@@ -1,0 +1,100 @@
+import { DEMO, DEMO_MESSAGES } from './demo/providers.ts'
+
+/** What the start-up text depends on. */
+export interface Welcome {
+  /** Without `/v1`. */
+  baseUrl: string
+  data: string
+  /** The admin token when it was made a moment ago: the only time it is shown. */
+  token: string | undefined
+  isTokenGiven: boolean
+  demo: boolean
+  requireApiKey: boolean
+  /** Are there connections already? */
+  isInUse: boolean
+  /** The address, when others than this machine reach it. */
+  openTo: string | undefined
+}
+
+/** What is printed once the gateway is up. Each command can be pasted as it is, into zsh as well, which takes no comments. */
+export function welcomeText(facts: Welcome): string {
+  const { baseUrl, data, demo } = facts
+  return blocks([
+    `Signalbox is up${demo ? ' with its demo' : ''}. Its data is in ${data}.`,
+    `  OpenAI clients     ${baseUrl}/v1\n  Anthropic clients  ${baseUrl}`,
+    tokenText(facts),
+    ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : firstSteps(facts)),
+    ...warning(facts),
+  ])
+}
+
+/** A small model of the built-in catalog. */
+export const FIRST_MODEL = 'openai/gpt-5-mini'
+
+function tokenText({ token, isTokenGiven }: Welcome): string {
+  if (token !== undefined)
+    return `The admin token, shown this once. Keep it; --new-token replaces a lost one:\n\n  ADMIN_TOKEN=${token}`
+  if (isTokenGiven) return 'The admin token is the one in SIGNALBOX_ADMIN_TOKEN.'
+  return 'The admin token was printed on the first start. If it is lost, start with --new-token.'
+}
+
+function firstSteps({ baseUrl, token }: Welcome): string[] {
+  const terminal = `in another terminal${token === undefined ? ' with ADMIN_TOKEN set to the admin token' : ', after the line above'}`
+  const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
+  return [
+    `From here to a streamed answer, ${terminal}:`,
+    `1. Connect a provider\n${curl(`${baseUrl}/api/connections`, { headers: [ADMIN, JSON_TYPE], body: connection })}`,
+    `2. Make a key for a client\n  SIGNALBOX_KEY=$(${curl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
+    `3. Ask\n${chat(baseUrl, { flags: '-N', model: FIRST_MODEL, hasKey: true })}`,
+  ]
+}
+
+function modelsText({ baseUrl, requireApiKey }: Welcome): string[] {
+  const command = curl(`${baseUrl}/v1/models`, { headers: requireApiKey ? [CLIENT] : [] })
+  return [`What clients can ask for${requireApiKey ? ', with SIGNALBOX_KEY set to a client key' : ''}:\n\n${command}`]
+}
+
+function demoText({ baseUrl, requireApiKey }: Welcome): string[] {
+  const key = requireApiKey ? ', with SIGNALBOX_KEY set to a client key' : ''
+  return [
+    `See an answer find its way around a failure, in another terminal${key}:\n\n${chat(baseUrl, { flags: '-iN', model: DEMO, hasKey: requireApiKey })}`,
+    `Among its headers, x-signalbox-attempts names both targets: the first failed, the second answered.\nAnthropic clients ask ${baseUrl}/v1/messages for the model "${DEMO_MESSAGES}".`,
+  ]
+}
+
+function warning({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
+  if (openTo === undefined || requireApiKey) return []
+  const command = curl(`${baseUrl}/api/settings`, {
+    flags: '-X PATCH',
+    headers: [ADMIN, JSON_TYPE],
+    body: '{"requireApiKey":true}',
+  })
+  return [
+    `WARNING: no key is required, and ${openTo} is open to the network: whoever reaches the port spends your money. Require keys:\n\n${command}`,
+  ]
+}
+
+const ADMIN = '"authorization: Bearer $ADMIN_TOKEN"'
+const CLIENT = '"authorization: Bearer $SIGNALBOX_KEY"'
+const JSON_TYPE = "'content-type: application/json'"
+
+function chat(baseUrl: string, { flags, model, hasKey }: { flags: string; model: string; hasKey: boolean }): string {
+  const body = `{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Tell me a story"}]}`
+  return curl(`${baseUrl}/v1/chat/completions`, { flags, headers: [...(hasKey ? [CLIENT] : []), JSON_TYPE], body })
+}
+
+interface Command {
+  flags?: string
+  /** Quoted. */
+  headers: string[]
+  body?: string
+}
+
+function curl(url: string, { flags, headers, body }: Command): string {
+  const address = url.includes('[') ? `'${url}'` : url // an IPv6 address is a pattern to zsh
+  const first = `  curl ${flags ? `${flags} ` : ''}${address}`
+  const rest = [...headers.map((header) => `-H ${header}`), ...(body === undefined ? [] : [`-d '${body}'`])]
+  return [first, ...rest.map((part) => `    ${part}`)].join(' \\\n')
+}
+
+const blocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`

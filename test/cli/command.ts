@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+
+const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+/** Starts three times as fast from sources that were compiled before. */
+const cache = new URL('../../node_modules/.cache/signalbox/compiled', import.meta.url).pathname
+
+export interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+/** The command line as its own process. */
+export interface Command {
+  readonly stdout: string
+  readonly stderr: string
+  readonly ended: Promise<Ended>
+  /** Once it is up: the base URL that it printed. */
+  baseUrl(): Promise<string>
+  /** Once standard output or error matches. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Sends the signal (default SIGTERM) and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>
+  kill(signal: NodeJS.Signals): void
+}
+
+export interface CommandOptions {
+  env?: Record<string, string>
+  /** Before the script: options of Node itself. */
+  node?: string[]
+}
+
+const alive = new Set<ChildProcess>()
+const folders: string[] = []
+
+/** Starts `signalbox` from its source, on any free port unless told otherwise. */
+export function signalbox(args: string[], { env = {}, node = [] }: CommandOptions = {}): Command {
+  const port = args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']
+  const child = spawn(process.execPath, [...node, main, ...port, ...args], {
+    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: cache, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  alive.add(child)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code, signal) => {
+      alive.delete(child)
+      resolve({ code, signal })
+    })
+  })
+
+  const printed = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(stdout) ?? pattern.exec(stderr)
+        if (match) resolve(match)
+      }
+      look()
+      child.stdout.on('data', look)
+      child.stderr.on('data', look)
+      void ended.then(() => reject(new Error(`it ended before it printed ${pattern}:\n${stdout}${stderr}`)))
+    })
+
+  return {
+    get stdout() {
+      return stdout
+    },
+    get stderr() {
+      return stderr
+    },
+    ended,
+    printed,
+    // The text is written in one piece: with its end, all of it is here.
+    baseUrl: async () => (await printed(/Anthropic clients +(http:\S+)\n[\s\S]*\n\n$/))[1] ?? '',
+    stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+    kill: (signal) => void child.kill(signal),
+  }
+}
+
+/** A folder of its own for a test, removed by `cleanUp`. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-cli-'))
+  folders.push(folder)
+  return folder
+}
+
+/** Ends what still runs and removes all folders. */
+export async function cleanUp(): Promise<void> {
+  const running = [...alive].map((child) => new Promise((resolve) => child.once('close', resolve)))
+  for (const child of alive) child.kill('SIGKILL')
+  await Promise.all(running)
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })))
+}
+
+/** The admin token that the first start has printed. */
+export const tokenIn = ({ stdout }: Command): string => /ADMIN_TOKEN=(sbx_admin_\S{43})\n/.exec(stdout)?.[1] ?? ''
+
+/** A call of the management API. */
+export async function manage(url: string, token: string, init: { method?: string; body?: object } = {}) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const method = init.method ?? (init.body ? 'POST' : 'GET')
+  const response = await fetch(url, { method, headers, ...(init.body && { body: JSON.stringify(init.body) }) })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+/** A streamed chat completion. */
+export function chat(baseUrl: string, model: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'A private question' }] }),
+  })
+}

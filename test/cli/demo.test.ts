@@ -1,0 +1,121 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { assert, suite } from '../support/suite.ts'
+import { type Command, chat, cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
+
+const demo = suite('signalbox --demo', { data: '', baseUrl: '', token: '', command: undefined as Command | undefined })
+
+demo.before(async (context) => {
+  context.data = await temporaryFolder()
+  context.command = signalbox(['--demo', '--data', context.data])
+  context.baseUrl = await context.command.baseUrl()
+  context.token = tokenIn(context.command)
+})
+
+demo.after(cleanUp)
+
+demo('streams an answer that found its way around a failure', async ({ baseUrl }) => {
+  const startedAt = performance.now()
+  const response = await chat(baseUrl, 'demo')
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('x-signalbox-attempts'), 'demo/broken=503:server, demo/storyteller=200')
+  assert.is(response.headers.get('x-signalbox-target'), 'demo/storyteller')
+  const arrivals: number[] = []
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    arrivals.push(performance.now() - startedAt)
+    text += new TextDecoder().decode(chunk)
+  }
+  assert.match(text, /^data: \{.*"role":"assistant"/)
+  assert.match(text, /"finish_reason":"stop"[^\n]*\n\ndata: \[DONE\]\n\n$/)
+  assert.match(wordsIn(text), /^A train stands .* gentle curve\.$/)
+  assert.ok(arrivals.length > 30, `it came in ${arrivals.length} pieces`)
+  assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
+})
+
+demo('answers whole, and speaks to Anthropic clients', async ({ baseUrl }) => {
+  const ask = async (path: string, model: string, more: object = {}) => {
+    const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
+    const response = await fetch(baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    assert.is(response.status, 200)
+    assert.match(
+      response.headers.get('x-signalbox-attempts') ?? '',
+      `${model}/broken=503:server, ${model}/storyteller=200`,
+    )
+    return response.text()
+  }
+  const [completion, message, events] = await Promise.all([
+    ask('/v1/chat/completions', 'demo'),
+    ask('/v1/messages', 'demo-messages'),
+    ask('/v1/messages', 'demo-messages', { stream: true }),
+  ])
+  assert.match(JSON.parse(completion).choices[0].message.content, /gentle curve\.$/)
+  assert.is(JSON.parse(completion).usage.completion_tokens, 40)
+  assert.match(JSON.parse(message).content[0].text, /gentle curve\.$/)
+  assert.match(
+    events,
+    /^event: message_start\ndata: \{[\s\S]*event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/,
+  )
+})
+
+demo('lists its combos and says what else it has', async ({ baseUrl }) => {
+  const { data } = (await (await fetch(`${baseUrl}/v1/models`)).json()) as { data: Array<{ id: string }> }
+  const ids = data.map(({ id }) => id)
+  for (const id of ['demo', 'demo-messages', 'demo/broken', 'demo/storyteller']) assert.ok(ids.includes(id), id)
+  const unknown = await chat(baseUrl, 'demo/other')
+  assert.is(unknown.status, 404)
+  assert.match(await unknown.text(), /has the models \\"broken\\" and \\"storyteller\\"/)
+})
+
+demo('joins what the user has and leaves nothing in the data folder', async ({ data, baseUrl, token, command }) => {
+  const api = `${baseUrl}/api`
+  await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
+  await manage(`${api}/combos`, token, { body: { name: 'mine', models: ['demo/storyteller'] } })
+  assert.is((await manage(`${api}/combos`, token, { body: { name: 'demo', models: ['openai/x'] } })).status, 400)
+  assert.equal(await names(`${api}/combos`, token, 'combos'), ['demo', 'demo-messages', 'mine'])
+  await command?.stop()
+  for (const name of await readdir(data)) {
+    assert.not.match(await readFile(join(data, name), 'latin1'), /demo\.invalid|demo\/broken|demo-messages/, name)
+  }
+
+  const later = signalbox(['--data', data])
+  const laterUrl = await later.baseUrl()
+  assert.equal(await names(`${laterUrl}/api/combos`, token, 'combos'), ['mine'])
+  assert.equal(await names(`${laterUrl}/api/connections`, token, 'connections'), ['OpenAI'])
+  for (const model of ['demo', 'mine']) {
+    const response = await chat(laterUrl, model)
+    assert.is(response.status, 404)
+    assert.match(await response.text(), /does not exist|leads to no model that can be reached/)
+  }
+  await later.stop()
+})
+
+demo('stands in for a combo of the same name, says so, and gives it back', async () => {
+  const data = await temporaryFolder()
+  const before = signalbox(['--data', data])
+  const token = await before.baseUrl().then(() => tokenIn(before))
+  const combo = { name: 'demo', models: ['openai/gpt'] }
+  await manage(`${await before.baseUrl()}/api/combos`, token, { body: combo })
+  await before.stop()
+
+  const during = signalbox(['--demo', '--data', data])
+  const response = await chat(await during.baseUrl(), 'demo')
+  assert.is(response.headers.get('x-signalbox-target'), 'demo/storyteller')
+  await response.body?.cancel()
+  assert.match(during.stderr, /^signalbox: warning: While the demo runs, its combo stands in for yours .*: demo\.\n$/)
+  await during.stop()
+
+  const after = signalbox(['--data', data])
+  const { body } = await manage(`${await after.baseUrl()}/api/combos`, token)
+  assert.match(JSON.stringify(body), '"models":["openai/gpt"]')
+  await after.stop()
+})
+
+const names = async (url: string, token: string, list: string) =>
+  ((await manage(url, token)).body[list] as Array<{ name: string }>).map(({ name }) => name)
+
+const wordsIn = (text: string) => [...text.matchAll(/"content":"([^"]*)"/g)].map(([, word]) => word).join('')

@@ -1,0 +1,116 @@
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { encodeStore, SCHEMA } from '../../adapters/storage/file/format.ts'
+import { assert, suite } from '../support/suite.ts'
+import { cleanUp, signalbox, temporaryFolder } from './command.ts'
+
+interface Failure {
+  args: string[]
+  env?: Record<string, string>
+  code: number
+  says: RegExp
+}
+
+const failures = suite('signalbox that cannot start', { used: '', port: 0, server: createServer() })
+
+/** A data folder that was used, with the secret it made itself. */
+failures.before(async (context) => {
+  context.used = await temporaryFolder()
+  const command = signalbox(['--data', context.used])
+  await command.baseUrl()
+  await command.stop()
+  await new Promise<void>((resolve) => context.server.listen(0, '127.0.0.1', resolve))
+  context.port = (context.server.address() as AddressInfo).port
+})
+
+failures.after(async ({ server }) => {
+  server.close()
+  await cleanUp()
+})
+
+/** What it says is one line, names the way out, and nothing else is printed. */
+async function expectFailure({ args, env = {}, code, says }: Failure): Promise<void> {
+  const command = signalbox(args, { env })
+  const what = `signalbox ${args.join(' ')}`
+  const ended = await Promise.race([command.ended, command.baseUrl().then(() => 'it started')])
+  assert.equal(ended, { code, signal: null }, `${what}: ${command.stderr}`)
+  assert.match(command.stderr, /^signalbox: [^\n]+\n$/, what)
+  assert.match(command.stderr, says, what)
+  assert.not.match(command.stderr, /Could not start|Error\b/, what)
+  assert.is(command.stdout, '', what)
+}
+
+failures('says which option is wrong, with exit code 2', () =>
+  expectFailure({ args: ['--prot', '1'], code: 2, says: /Unknown option "--prot"\. Did you mean "--port"\?/ }),
+)
+
+failures('says what to do about an address that cannot be had', async ({ used, port }) => {
+  const on = (...args: string[]) => ['--data', used, ...args]
+  const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken: .* --port ${port + 1}`)
+  await Promise.all([
+    expectFailure({ args: on('--port', String(port)), code: 1, says: taken }),
+    expectFailure({
+      args: on('--host', '203.0.113.7'),
+      code: 1,
+      says: /"203\.0\.113\.7" is no address of this machine/,
+    }),
+    expectFailure({
+      args: on('--host', 'no-such-host.invalid'),
+      code: 1,
+      says: /"no-such-host\.invalid" is no address/,
+    }),
+  ])
+})
+
+failures('says what is wrong with the environment', async ({ used }) => {
+  const on = (env: Record<string, string>, says: RegExp) =>
+    expectFailure({ args: ['--data', used], env, code: 1, says })
+  await Promise.all([
+    on({ SIGNALBOX_ADMIN_TOKEN: 'short' }, /SIGNALBOX_ADMIN_TOKEN is too short \(5 characters\): use 32/),
+    on({ SIGNALBOX_SECRET: 'another one, long enough to be one' }, /SIGNALBOX_SECRET does not open the data in/),
+  ])
+})
+
+failures('never starts on data that it cannot read, and changes none of it', async ({ used }) => {
+  const store = await readFile(join(used, 'store'))
+  const cut = await dataFolder(used, { store: store.subarray(0, 300), 'store.previous': Buffer.from('nonsense') })
+  const newer = await dataFolder(used, { store: encodeStore({ revision: 9, rows: [] }, SCHEMA + 1).bytes })
+  const foreign = await dataFolder(used, { secret: Buffer.from(`${'A'.repeat(43)}\n`) })
+  const file = join(cut, 'store')
+  const tokenless = await dataFolder(used, { 'admin-token.sha256': Buffer.from('') })
+  await Promise.all([
+    expectFailure({ args: ['--data', cut], code: 1, says: /cannot be read: .* restore the folder from a backup/ }),
+    expectFailure({
+      args: ['--data', cut],
+      env: { SIGNALBOX_SECRET: 'any' },
+      code: 1,
+      says: /cannot be read: .* from a backup/,
+    }),
+    expectFailure({ args: ['--data', newer], code: 1, says: /written by a newer Signalbox/ }),
+    expectFailure({ args: ['--data', foreign], code: 1, says: /is not the one that belongs to the store/ }),
+    expectFailure({ args: ['--data', file], code: 1, says: /cannot be (?:written|read)/ }),
+    expectFailure({ args: ['--data', tokenless], code: 1, says: /digest of the admin token is damaged.*--new-token/ }),
+  ])
+  assert.equal(await readFile(join(cut, 'store')), store.subarray(0, 300))
+  assert.equal(await readFile(join(foreign, 'store')), store)
+})
+
+failures('asks for the secret when the data was sealed with one of the environment', async () => {
+  const data = await temporaryFolder()
+  const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })
+  await sealed.baseUrl()
+  await sealed.stop()
+  await expectFailure({ args: ['--data', data], code: 1, says: /set SIGNALBOX_SECRET to the one it was made with/ })
+  assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
+})
+
+/** A copy of a used folder with some files replaced. */
+async function dataFolder(used: string, files: Record<string, Buffer>): Promise<string> {
+  const folder = join(await temporaryFolder(), 'data')
+  await mkdir(folder)
+  for (const name of ['store', 'secret', 'admin-token.sha256']) await copyFile(join(used, name), join(folder, name))
+  for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes)
+  return folder
+}

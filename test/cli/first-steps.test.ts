@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { FIRST_MODEL } from '../../src/cli/welcome.ts'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
+
+const run = promisify(execFile)
+const sh = async (script: string) =>
+  (await run('sh', ['-c', script], { env: { ...process.env, OPENAI_API_KEY: 'sk-canary-0123456789' } })).stdout
+
+const steps = suite('the commands that signalbox prints')
+
+steps.before(async () => {
+  await run('sh', ['-c', 'curl --version']).catch(() => skip('there is no curl'))
+})
+
+steps.after(cleanUp)
+
+steps('lead from a fresh start to a streamed answer, pasted as they are', async () => {
+  const provider = createServer((request, response) => {
+    assert.is(request.headers.authorization, 'Bearer sk-canary-0123456789')
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end('data: {"choices":[{"delta":{"content":"Once"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const command = signalbox(['--host', '0.0.0.0', '--log', '--data', await temporaryFolder()])
+  const baseUrl = await command.baseUrl()
+  const [token = '', connect = '', makeKey = '', ask = '', requireKeys = ''] = commandsIn(command.stdout)
+
+  const connection = JSON.parse(await sh(`${token}\n${connect}`))
+  assert.match(connection.apiKey, '…6789')
+  assert.match(command.stdout, /WARNING: no key is required, and 0\.0\.0\.0 is open to the network/)
+  assert.is(JSON.parse(await sh(`${token}\n${requireKeys}`)).requireApiKey, true)
+
+  const address = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` // in place of the provider's own
+  await manage(`${baseUrl}/api/connections/${connection.id}`, tokenIn(command), {
+    method: 'PUT',
+    body: { providerSpecificData: { baseUrl: address } },
+  })
+  const answer = await sh(`${token}\n${makeKey}\n${ask}`)
+  assert.match(answer, /^data: .*"Once".*\n\ndata: \[DONE\]\n\n$/)
+  await command.printed(new RegExp(`^\\S+Z 200 "${FIRST_MODEL}" -> ${FIRST_MODEL} 200 \\(\\d+ ms, streamed\\)\\n`, 'm'))
+  await command.stop()
+  assert.not.match(command.stdout, /canary|sbx_(?!admin_)|Tell me a story.*\n.*Tell me a story/)
+  provider.close()
+})
+
+steps('name a model that the catalog has', () => {
+  const [provider = '', model = ''] = FIRST_MODEL.split('/')
+  assert.ok(defaultCatalog[provider]?.models?.some(({ id }) => id === model))
+})
+
+steps('show the demo at once, and on later starts what there is to ask for', async () => {
+  const data = await temporaryFolder()
+  const demo = signalbox(['--demo', '--data', data])
+  const baseUrl = await demo.baseUrl()
+  const [, ask = ''] = commandsIn(demo.stdout)
+  assert.match(
+    await sh(ask),
+    /^HTTP\/1\.1 200 OK\r\n[\s\S]*x-signalbox-attempts: demo\/broken=503:server, demo\/storyteller=200\r\n[\s\S]*\[DONE\]\n\n$/,
+  )
+  await manage(`${baseUrl}/api/connections`, tokenIn(demo), { body: { provider: 'openai' } })
+  await manage(`${baseUrl}/api/settings`, tokenIn(demo), { method: 'PATCH', body: { requireApiKey: true } })
+  const { body } = await manage(`${baseUrl}/api/keys`, tokenIn(demo), { body: { name: 'app' } })
+  await demo.stop()
+
+  const later = signalbox(['--host', '0.0.0.0', '--data', data])
+  await later.baseUrl()
+  const commands = commandsIn(later.stdout)
+  assert.is(commands.length, 1, later.stdout)
+  assert.match(await sh(`SIGNALBOX_KEY=${body.key}\n${commands[0]}`), `"${FIRST_MODEL}"`)
+  await later.stop()
+})
+
+/** What stands indented by two blanks and is no address, each with the lines that continue it. */
+const commandsIn = (text: string) =>
+  [...text.matchAll(/^ {2}((?:curl|SIGNALBOX_KEY=|ADMIN_TOKEN=)[\s\S]*?[^\\|])$/gm)].map(([, command]) => command ?? '')

@@ -1,0 +1,131 @@
+import { isLoopback } from '../../src/cli/address.ts'
+import { readEnvironment } from '../../src/cli/environment.ts'
+import { describeError } from '../../src/cli/one-line.ts'
+import { parseOptions } from '../../src/cli/options.ts'
+import { isProblem } from '../../src/cli/problem.ts'
+import { assert, suite } from '../support/suite.ts'
+import { signalbox } from './command.ts'
+
+const options = suite('the options of signalbox')
+
+options('have defaults: this machine, port 4000, ./data', () => {
+  assert.equal(parseOptions([]), {
+    port: 4000,
+    host: '127.0.0.1',
+    data: './data',
+    demo: false,
+    newToken: false,
+    log: false,
+    help: false,
+    version: false,
+  })
+})
+
+options('are read in both forms, the last one counts', () => {
+  const read = parseOptions([
+    '--port=1',
+    '--port',
+    '0',
+    '--host',
+    '[::1]',
+    '--data=-odd',
+    '--demo',
+    '--log',
+    '--new-token',
+  ])
+  assert.equal(
+    { ...read },
+    { ...parseOptions([]), port: 0, host: '::1', data: '-odd', demo: true, log: true, newToken: true },
+  )
+})
+
+const refused: Array<[args: string[], says: RegExp]> = [
+  [['--prt', '1'], /Unknown option "--prt"\. Did you mean "--port"\?/],
+  [['--zzzzzz'], /Unknown option "--zzzzzz"\. --help lists all/],
+  [['-p', '1'], /Unknown option "-p"/],
+  [['--constructor'], /Unknown option "--constructor"/],
+  [['data'], /Unexpected "data"/],
+  [['--demo', '--', 'x'], /Unexpected "x"/],
+  [['--demo=yes'], /--demo takes no value/],
+  [['--port'], /--port needs a value, as in --port 4000/],
+  [['--data', '--demo'], /--data needs a value/],
+  [['--data='], /--data needs a value/],
+  [['--port', '65536'], /"65536" is no port/],
+  [['--port', '4e3'], /"4e3" is no port/],
+  [['--port=-1'], /"-1" is no port/],
+  [['--host', 'http://0.0.0.0'], /is no host: .* the port goes to --port/],
+  [['--host', '0.0.0.0:80'], /is no host/],
+]
+
+for (const [args, says] of refused) {
+  options(`refuse ${args.join(' ')}`, () => throwsProblem(() => parseOptions(args), { exitCode: 2, says }))
+}
+
+options('are all told by --help, which starts nothing', async () => {
+  const help = signalbox(['--help', '--data', '/dev/null/x'])
+  const version = signalbox(['-v'])
+  assert.equal(await help.ended, { code: 0, signal: null })
+  for (const name of ['port', 'host', 'data', 'demo', 'new-token', 'log', 'help', 'version']) {
+    assert.match(help.stdout, new RegExp(`^ {2}(?:-., )?--${name}\\b`, 'm'))
+  }
+  assert.match(help.stdout, /4000[\s\S]*127\.0\.0\.1[\s\S]*\.\/data[\s\S]*SIGNALBOX_ADMIN_TOKEN[\s\S]*SIGNALBOX_SECRET/)
+  await version.ended
+  assert.match(version.stdout, /^\d+\.\d+\.\d+\S*\n$/)
+})
+
+const environment = suite('the environment of signalbox')
+
+const token = 'c'.repeat(40)
+const unusable: Array<[env: Record<string, string>, newToken: boolean, says: RegExp]> = [
+  [{ SIGNALBOX_ADMIN_TOKEN: '' }, false, /SIGNALBOX_ADMIN_TOKEN is empty/],
+  [{ SIGNALBOX_ADMIN_TOKEN: 'c'.repeat(31) }, false, /SIGNALBOX_ADMIN_TOKEN is too short \(31 characters\): use 32/],
+  [{ SIGNALBOX_ADMIN_TOKEN: `a b${token}` }, false, /SIGNALBOX_ADMIN_TOKEN holds blanks/],
+  [{ SIGNALBOX_ADMIN_TOKEN: token }, true, /--new-token has nothing to replace/],
+  [{ SIGNALBOX_SECRET: '' }, false, /SIGNALBOX_SECRET is empty/],
+  [{ SIGNALBOX_SECRET: ' ' }, false, /SIGNALBOX_SECRET is empty/],
+]
+
+for (const [env, newToken, says] of unusable) {
+  environment(`is refused as ${JSON.stringify(env)}${newToken ? ' with --new-token' : ''}`, () =>
+    throwsProblem(() => readEnvironment(env, { newToken }), { exitCode: 1, says }),
+  )
+}
+
+environment('may be empty, or give both', () => {
+  assert.equal(readEnvironment({}, { newToken: true }), { adminToken: undefined, secret: undefined })
+  const env = { SIGNALBOX_ADMIN_TOKEN: token, SIGNALBOX_SECRET: 'secret' }
+  assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 'secret' })
+})
+
+function throwsProblem(run: () => unknown, { exitCode, says }: { exitCode: number; says: RegExp }): void {
+  let thrown: unknown
+  try {
+    run()
+  } catch (error) {
+    thrown = error
+  }
+  assert.ok(isProblem(thrown), 'it was accepted')
+  assert.is(thrown.exitCode, exitCode)
+  assert.match(thrown.message, says)
+}
+
+const addresses = suite('the address that signalbox listens on')
+
+addresses('counts as open to others unless it is loopback for certain', () => {
+  for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) assert.ok(isLoopback(host), host)
+  for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example', '::ffff:10.0.0.1'])
+    assert.not.ok(isLoopback(host), host)
+})
+
+const lines = suite('what signalbox says of an unexpected error')
+
+lines('is one line without credentials', () => {
+  const error = new TypeError(
+    'first\nsecond \u001b[31mred Bearer abc sk-proj-12345678 id 0b1f7a5e-2f0c-4a53-9d0b-5b9f2f1d8a11',
+  )
+  assert.is(
+    describeError(Object.assign(error, { code: 'E_X' })),
+    'TypeError E_X: first second [31mred … … id 0b1f7a5e-2f0c-4a53-9d0b-5b9f2f1d8a11',
+  )
+  assert.is(describeError(`key ${'a1'.repeat(16)}`), 'key …')
+})

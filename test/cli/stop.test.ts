@@ -1,0 +1,82 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { assert, suite } from '../support/suite.ts'
+import { chat, cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
+
+const stop = suite('signalbox that is told to stop')
+
+stop.after(cleanUp)
+
+stop('lets a stream finish, accepts nothing new, and exits with 0', async () => {
+  await Promise.all((['SIGTERM', 'SIGINT'] as const).map(drainsAfter))
+})
+
+async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
+  const command = signalbox(['--demo', '--data', await temporaryFolder()])
+  const baseUrl = await command.baseUrl()
+  const response = await chat(baseUrl, 'demo')
+  const reader = response.body?.getReader()
+  await reader?.read()
+  command.kill(signal)
+  await command.printed(/Stopping: answers under way have 10 s to finish\.\n$/)
+  command.kill(signal) // Ctrl-C under npm arrives twice
+  const refused = await chat(baseUrl, 'demo').then(
+    ({ status }) => status,
+    () => 'refused',
+  )
+  assert.ok(refused === 503 || refused === 'refused', `a new request got ${refused}`)
+  let text = ''
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    text += new TextDecoder().decode(part.value)
+  }
+  assert.match(text, /data: \[DONE\]\n\n$/)
+  assert.equal(await command.ended, { code: 0, signal: null })
+  assert.is(command.stdout.split('Stopping').length, 2)
+  assert.is(command.stderr, '')
+}
+
+stop('ends at once when nothing is under way', async () => {
+  const command = signalbox(['--data', await temporaryFolder()])
+  const baseUrl = await command.baseUrl()
+  await (await fetch(`${baseUrl}/v1/models`)).arrayBuffer() // leaves a connection open
+  const toldAt = performance.now()
+  assert.equal(await command.stop(), { code: 0, signal: null })
+  assert.ok(performance.now() - toldAt < 1_000, `it took ${performance.now() - toldAt} ms`)
+})
+
+stop('ends at once when told again a second later', async () => {
+  const silent = createServer(
+    (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
+  )
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const command = signalbox(['--data', await temporaryFolder()])
+  const baseUrl = await command.baseUrl()
+  await manage(`${baseUrl}/api/connections`, tokenIn(command), {
+    body: { provider: 'mine', providerSpecificData: { baseUrl: `http://127.0.0.1:${port}/v1` } },
+  })
+  const asked = new Promise((resolve) => silent.once('request', resolve))
+  const answer = chat(baseUrl, 'mine/model').catch(() => 'cut')
+  await asked
+  command.kill('SIGTERM')
+  await command.printed(/Stopping/)
+  await new Promise((resolve) => setTimeout(resolve, 1_050))
+  const toldAt = performance.now()
+  assert.equal(await command.stop(), { code: 1, signal: null })
+  assert.ok(performance.now() - toldAt < 500)
+  assert.is(await answer, 'cut')
+  silent.closeAllConnections()
+  silent.close()
+})
+
+stop('logs what nobody caught in one line, without what could be a secret, and exits with 1', async () => {
+  const message = `bad header\\nBearer sk-canary-012345 for sbx_admin_${'x'.repeat(43)}`
+  const crash = `process.once('SIGUSR2', () => Promise.reject(new Error('${message}')))`
+  const command = signalbox(['--data', await temporaryFolder()], {
+    node: ['--import', `data:text/javascript,${crash}`],
+  })
+  await command.baseUrl()
+  command.kill('SIGUSR2')
+  assert.equal(await command.ended, { code: 1, signal: null })
+  assert.is(command.stderr, 'signalbox: stopped by an unexpected error. Error: bad header … for …\n')
+})
