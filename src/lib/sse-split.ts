@@ -1,6 +1,5 @@
-import { gatewayError } from '../errors.ts'
 import { concatBytes } from './bytes.ts'
-import { MAX_EVENT } from './sse.ts'
+import { eventTooLong, MAX_EVENT } from './sse.ts'
 
 /** Regroups the bytes of an event stream so that each piece ends where an event ends. */
 export interface EventSplitter {
@@ -13,32 +12,33 @@ export interface EventSplitter {
 export function createEventSplitter(): EventSplitter {
   let held: Uint8Array[] = []
   let size = 0
+  let seam: Uint8Array = NOTHING // the last bytes of what is held
 
   function hold(bytes: Uint8Array) {
     if (bytes.length === 0) return
     held.push(bytes)
     size += bytes.length
-    if (size > MAX_EVENT)
-      throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
+    seam = bytes.length < SEAM ? concatBytes([seam, bytes]).subarray(-SEAM) : bytes.subarray(-SEAM)
+    if (size > MAX_EVENT) throw eventTooLong()
   }
 
   function rest() {
     const bytes = concatBytes(held)
     held = []
     size = 0
+    seam = NOTHING
     return bytes
   }
 
   return {
     rest,
     take(chunk) {
-      const last = held.at(-1)
-      const end = endOfLastEvent(chunk) || (last ? endAcross(last, chunk) : 0)
-      if (end === 0) {
+      const end = endOfLastEvent(chunk) || endAcross(seam, chunk)
+      if (end === undefined) {
         hold(chunk)
         return undefined
       }
-      if (end === chunk.length && !last) return chunk
+      if (end === chunk.length && size === 0) return chunk
       held.push(chunk.subarray(0, end))
       const whole = rest()
       hold(chunk.subarray(end))
@@ -47,11 +47,15 @@ export function createEventSplitter(): EventSplitter {
   }
 }
 
-/** An event's end of up to four bytes may lie on both sides of a seam. Index behind it in `chunk`, or 0. */
-function endAcross(last: Uint8Array, chunk: Uint8Array): number {
-  const before = last.subarray(-3)
-  const end = endOfLastEvent(concatBytes([before, chunk.subarray(0, 3)]))
-  return Math.max(0, end - before.length)
+const NOTHING = new Uint8Array(0)
+/** An event's end has up to four bytes. */
+const SEAM = 3
+
+/** The end of an event that lies on both sides of a seam: index behind it in `chunk`, 0 when the chunk itself shows that it was the end. */
+function endAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined {
+  if (seam.length === 0) return undefined
+  const end = endOfLastEvent(concatBytes([seam, chunk.subarray(0, SEAM)]))
+  return end < seam.length ? undefined : end - seam.length
 }
 
 /** Index behind the last event that is complete within `bytes`, or 0 when none is. */

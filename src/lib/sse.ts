@@ -1,3 +1,5 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+
 /** One server-sent event; `data` joins several data lines by newlines. */
 export interface SseEvent {
   event: string | undefined
@@ -9,7 +11,7 @@ export const MAX_EVENT = 16 * 1024 * 1024
 
 /**
  * Reads events out of text that arrives in pieces: any line ending, also split over two pieces, comments and a byte order mark skipped.
- * Linear in the length of the input. Throws a RangeError when one event passes 16 MiB.
+ * Linear in the length of the input. Throws `UPSTREAM_INVALID` when one event passes 16 MiB.
  */
 export function createSseParser(onEvent: (event: SseEvent) => void): { push(text: string): void; end(): void } {
   let pieces: string[] = [] // of the line that is not complete yet
@@ -46,7 +48,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
   function keep(piece: string) {
     pieces.push(piece)
     pending += piece.length
-    if (pending + size > MAX_EVENT) throw new RangeError('A server-sent event is longer than 16 MiB.')
+    if (pending + size > MAX_EVENT) throw eventTooLong()
   }
 
   function takePieces() {
@@ -84,6 +86,9 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
     },
   }
 }
+
+export const eventTooLong = (): GatewayError =>
+  gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 
 function endOfLine(text: string, from: number): number {
   const lf = text.indexOf('\n', from)

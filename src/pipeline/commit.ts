@@ -1,6 +1,6 @@
 import type { Format, StreamWatch } from '../formats/format.ts'
 import type { ByteStream } from '../lib/exchange.ts'
-import { createSseParser } from '../lib/sse.ts'
+import { createSseParser, eventTooLong, MAX_EVENT } from '../lib/sse.ts'
 import { contentFailure, type Failure, failureOfEmbedded } from './failure.ts'
 
 /** A stream whose first meaningful event has arrived: what was held back until then, and what is known of it. */
@@ -11,15 +11,19 @@ export interface Committed {
 
 /**
  * Holds a stream back until it says something. Before that point an error event, an early end or an answer that is nothing at all are
- * failures of the attempt, so that the next target can be tried; after it they belong to the client. Rethrows what `body` throws.
+ * failures of the attempt, so that the next target can be tried; after it they belong to the client. Rethrows what `body` throws; throws
+ * `UPSTREAM_INVALID` when nothing is said within 16 MiB.
  */
 export async function commitStream(body: ByteStream, format: Format): Promise<Committed | Failure> {
   const watch = format.watchStream()
   const head: Uint8Array[] = []
+  let size = 0
   const decoder = new TextDecoder()
   const parser = createSseParser((event) => watch.observe(event))
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)
+    size += chunk.length
+    if (size > MAX_EVENT) throw eventTooLong()
     parser.push(decoder.decode(chunk, { stream: true }))
     if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
     if (watch.started) return { head, watch }

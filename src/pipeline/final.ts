@@ -7,7 +7,7 @@ import { type AttemptRecord, journeyHeaders } from './journey.ts'
 /** The provider's own error, unchanged: the answer when there was nothing to choose from. */
 export function passedOn(failure: Failure, head: UpstreamAnswer | undefined): Reply | undefined {
   if (!failure.body || !head) return undefined
-  return { status: failure.status, headers: replyHeaders(head), body: failure.body }
+  return { status: failure.status, headers: replyHeaders(head, 'application/json'), body: failure.body }
 }
 
 /** The error when no attempt has brought an answer: what each one said, the smallest useful `retry-after`, and no invitation to retry. */

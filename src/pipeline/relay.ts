@@ -3,7 +3,7 @@ import type { EmbeddedError, Format, StreamWatch, TokenUsage } from '../formats/
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
-import { createSseParser } from '../lib/sse.ts'
+import { createSseParser, MAX_EVENT } from '../lib/sse.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
 import type { Committed } from './commit.ts'
 
@@ -100,7 +100,8 @@ export function relayStream(
 
 /** A last event that lacks only its blank line gets it; half an event is dropped. */
 function closeEvent(rest: Uint8Array): Uint8Array {
-  if (rest.length === 0) return rest
+  if (rest.length === 0 || isClosedByReturns(rest)) return rest
+  if (rest.length > MAX_EVENT) return new Uint8Array(0)
   let whole = false // a name without data is no event
   const parser = createSseParser(({ data }) => {
     whole = data === '[DONE]' || tryParseJson(data) !== undefined
@@ -110,17 +111,22 @@ function closeEvent(rest: Uint8Array): Uint8Array {
   return whole ? concatBytes([rest, encodeUtf8('\n\n')]) : new Uint8Array(0)
 }
 
+/** The last carriage return might have been the first half of a line end, so the event was held back. */
+const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
+
+const CR = 0x0d
 const MAX_TAIL = 4 * 1024
 
-/** The last whole events of a stream, enough to find its end mark and its usage without parsing what came before. */
+/** The last whole events of a stream, at least two pieces, to find its end mark and its usage without parsing what came before. */
 function createTail(watch: StreamWatch) {
   let kept: Uint8Array[] = []
   let size = 0
   return {
     add(bytes: Uint8Array) {
+      if (bytes.length === 0) return
       kept.push(bytes)
       size += bytes.length
-      for (let oldest = kept[0]; oldest && size - oldest.length >= MAX_TAIL; oldest = kept[0]) {
+      for (let [oldest] = kept; oldest && kept.length > 2 && size - oldest.length >= MAX_TAIL; [oldest] = kept) {
         kept.shift()
         size -= oldest.length
       }

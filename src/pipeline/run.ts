@@ -115,7 +115,8 @@ function toReply(
   answer: Answer,
   { target, format, report, client }: { target: RouteTarget; format: Format } & Pick<Run, 'report' | 'client'>,
 ): Reply {
-  const headers = { ...replyHeaders(answer.head), ...journeyHeaders(report.attempts) }
+  const mediaType = answer.kind === 'whole' ? 'application/json' : 'text/event-stream'
+  const headers = { ...replyHeaders(answer.head, mediaType), ...journeyHeaders(report.attempts) }
   const { status } = answer.head
   if (answer.kind === 'whole') {
     client.stopWatching()

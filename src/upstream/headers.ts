@@ -49,8 +49,14 @@ const withheld = new Set([
   'www-authenticate',
 ])
 
-/** The provider's headers that the client may see, names in lower case. */
-export function replyHeaders(answer: UpstreamAnswer): Record<string, string> {
+/** What every server and every `Response` can send. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** The provider's headers that the client may see, names in lower case, over the type that the body turned out to have. */
+export function replyHeaders(
+  answer: UpstreamAnswer,
+  mediaType: 'application/json' | 'text/event-stream',
+): Record<string, string> {
   const listed = answer
     .header('connection')
     ?.toLowerCase()
@@ -62,10 +68,13 @@ export function replyHeaders(answer: UpstreamAnswer): Record<string, string> {
       withheld.has(name) ||
       name.startsWith('access-control-') ||
       name.startsWith('x-signalbox-') ||
-      listed?.includes(name)
+      listed?.includes(name) ||
+      !FIELD_VALUE.test(value)
     )
       continue
-    headers[name] = value
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
   }
+  if (!headers['content-type']?.toLowerCase().includes(mediaType.replace(/.*\//, '')))
+    headers['content-type'] = mediaType
   return headers
 }

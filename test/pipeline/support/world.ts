@@ -1,5 +1,6 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createGateway, type Gateway } from '../../../src/gateway.ts'
+import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
 import type { Limits } from '../../../src/options.ts'
 import type { RequestRecord } from '../../../src/pipeline/context.ts'
 import type { AttemptRecord } from '../../../src/pipeline/journey.ts'
@@ -11,7 +12,7 @@ import { type FakeClock, fakeClock } from '../../support/clock.ts'
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
 export interface WorldOptions {
-  fetch?: Fetch
+  fetch?: Fetch | UpstreamFetch
   clock?: FakeClock
   storage?: Storage
   catalog?: Catalog

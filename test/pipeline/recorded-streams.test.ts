@@ -1,0 +1,79 @@
+import { assert, suite } from '../support/suite.ts'
+import { askRaw, chunksOf, cutAt, rawUpstream } from './support/raw.ts'
+import { type Recording, recordedStreams } from './support/recordings.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('recorded streams')
+
+/** Passes each recording through the gateway in the pieces that `cut` makes of it. */
+async function passAll(recordings: readonly Recording[], cut: (bytes: Uint8Array) => Iterable<Uint8Array>) {
+  let current: Recording | undefined
+  const fetch = rawUpstream(() => chunksOf(cut(current?.bytes ?? new Uint8Array(0))))
+  const world = await openWorld({ fetch })
+  for (const recording of recordings) {
+    current = recording
+    const { text } = await ask(world, recording)
+    assert.is(text, recording.sse, recording.name)
+  }
+  return world
+}
+
+const ask = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Recording, 'api'>) =>
+  api === 'chat'
+    ? askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
+    : askRaw(world.gateway, '/v1/messages', { model: 'claude/c', stream: true })
+
+test('pass through byte for byte, whole', async () => {
+  const world = await passAll(recordedStreams(), (bytes) => [bytes])
+  const failed = world.told.requests.filter(({ status }) => status !== 200)
+  assert.equal(
+    failed.map(({ status }) => status),
+    [400],
+    'only the one whose provider reports an error in mid stream',
+  )
+})
+
+test('pass through byte for byte, cut anywhere', async () => {
+  const random = seeded(7)
+  await passAll(recordedStreams(), (bytes) =>
+    cutAt(
+      bytes,
+      Array.from({ length: 20 }, () => Math.floor(random() * bytes.length)).sort((a, b) => a - b),
+    ),
+  )
+})
+
+test('pass through byte for byte when each byte comes alone, and reach the client event by event', async () => {
+  const short = recordedStreams().filter(({ bytes }) => bytes.length < 3_000)
+  assert.ok(short.length > 20)
+  await passAll(short, (bytes) =>
+    cutAt(
+      bytes,
+      bytes.map((_, index) => index),
+    ),
+  )
+})
+
+test('their usage is what their own client reads', async () => {
+  const recordings = recordedStreams().filter(({ read }) => read.ok && read.usage)
+  const world = await passAll(recordings, (bytes) => cutAt(bytes, [500, 1_000, bytes.length - 700]))
+  assert.ok(recordings.length > 60)
+  recordings.forEach(({ name, api, read: { usage } }, index) => {
+    const { inputTokens, outputTokens } = world.told.usages[index] ?? {}
+    const n = (field: string) => Number(usage?.[field] ?? 0)
+    if (api === 'chat') assert.equal([inputTokens, outputTokens], [n('prompt_tokens'), n('completion_tokens')], name)
+    else {
+      const input = n('input_tokens') + n('cache_read_input_tokens') + n('cache_creation_input_tokens')
+      assert.equal([inputTokens, outputTokens], [input, n('output_tokens')], name)
+    }
+  })
+})
+
+/** The same numbers in each run. */
+function seeded(seed: number) {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state / 2 ** 31
+  }
+}

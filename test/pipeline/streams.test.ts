@@ -1,0 +1,172 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatChunk, chatEvents, messageEvents, ping, textDelta } from './support/answers.ts'
+import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
+import { bodyOf, fakeUpstream, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('streams')
+const encode = (text: string) => new TextEncoder().encode(text)
+
+/** What a client reads when the provider sends these chunks. */
+async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end: 'close' | 'error' = 'close') {
+  const fetch = rawUpstream(() => chunksOf([...chunks].map(encode), end))
+  const world = await openWorld({ fetch })
+  const model = path === 'chat' ? 'one/m' : 'claude/c'
+  const { reply, text, pieces } = await askRaw(
+    world.gateway,
+    path === 'chat' ? '/v1/chat/completions' : '/v1/messages',
+    { model, stream: true },
+  )
+  return { reply, text, pieces, told: world.told }
+}
+
+for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
+  test(`events that end by ${name} come one by one, also when each byte comes alone`, async () => {
+    const whole = chatEvents('one two three four five six seven').join('').replaceAll('\n', end)
+    const { text, pieces } = await relayed('chat', whole)
+    assert.is(text, whole)
+    assert.is(pieces, end === '\n' ? 10 : 11) // seven words, finish, usage, end; the role alone where an end shows late
+  })
+}
+
+test('are sent as what they are, not to be stored or held back', async () => {
+  const up = fakeUpstream(() => new Response(bodyOf(chatEvents()), { headers: { 'content-type': 'text/plain' } }))
+  const world = await openWorld({ fetch: up })
+  const { headers } = await world.chat({ stream: true })
+  assert.match(headers.get('content-type') ?? '', /^text\/event-stream/)
+  assert.match(headers.get('cache-control') ?? '', /no-cache, no-transform/)
+  assert.is(headers.get('x-accel-buffering'), 'no')
+})
+
+test('the end needs no blank line, and no end mark behind a finish reason', async () => {
+  const events = chatEvents()
+  for (const [sent, received] of [
+    [events.join('').trimEnd(), events.join('')],
+    [`${events.slice(0, -1).join('')}data: [DONE]\n`, `${events.slice(0, -1).join('')}data: [DONE]\n\n\n`],
+    [events.slice(0, -1).join(''), events.slice(0, -1).join('')],
+    [events.slice(0, -2).join(''), events.slice(0, -2).join('')],
+  ] as const) {
+    const { text, told } = await relayed('chat', [sent])
+    assert.is(text, received)
+    assert.is(told.requests[0]?.status, 200)
+  }
+  const message = messageEvents()
+  const { text } = await relayed('messages', [message.join('').trimEnd()])
+  assert.is(text, message.join(''))
+})
+
+test('half an event at the end is dropped, and an error stands in its place', async () => {
+  const events = chatEvents()
+  const said = events.slice(0, 3).join('')
+  for (const half of ['d', 'data: ', 'data: {"id":"c1","cho', 'event: x', 'event: x\n', ': note', 'id: 7\n']) {
+    for (const end of ['close', 'error'] as const) {
+      const { text, told } = await relayed('chat', [said + half], end)
+      assert.ok(text.startsWith(`${said}data: {"error":{`), JSON.stringify([half, end]))
+      assert.ok(text.endsWith('}\n\n'))
+      assert.is(text.slice(said.length).split('\n\n').length, 2, 'one event more')
+      assert.is(told.requests[0]?.status, 502)
+    }
+  }
+  const message = messageEvents()
+  const finished = message.slice(0, -1).join('')
+  const { text } = await relayed('messages', [`${finished}event: message_stop\n`])
+  assert.is(text, finished, 'a name without data would be an event that no client can read')
+})
+
+test('an error in mid stream is the end: it is passed on once, nothing else is tried', async () => {
+  const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
+  for (const rest of ['', 'data: [DONE]\n\n']) {
+    const sent = chatEvents().slice(0, 3).join('') + error + rest
+    const { text, told } = await relayed('chat', [sent])
+    assert.is(text, sent)
+    assert.is(told.requests[0]?.status, 400)
+    assert.is(told.attempts.length, 1)
+  }
+  const failed = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+  const { text, told } = await relayed('messages', [messageEvents().slice(0, 5).join('') + failed])
+  assert.ok(text.endsWith(failed))
+  assert.is(text.match(/event: error/g)?.length, 1)
+  assert.is(told.requests[0]?.status, 529)
+})
+
+test('a cut in mid stream is told in the format of the caller', async () => {
+  const chat = await relayed('chat', chatEvents().slice(0, 3), 'error')
+  assert.match(
+    chat.text,
+    /data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"upstream_cut"\}\}\n\n$/,
+  )
+  assert.not.match(chat.text, /\[DONE\]/)
+  const messages = await relayed('messages', messageEvents().slice(0, 5), 'error')
+  assert.match(
+    messages.text,
+    /event: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\}\}\n\n$/,
+  )
+})
+
+test('what happens to a connection behind the last event matters to nobody', async () => {
+  for (const [path, events] of [
+    ['chat', chatEvents()],
+    ['messages', messageEvents()],
+  ] as const) {
+    const { text, told } = await relayed(path, events, 'error')
+    assert.is(text, events.join(''))
+    assert.is(told.requests[0]?.status, 200)
+  }
+})
+
+test('pings and comments go through, and do not count as an answer', async () => {
+  const events = [': wait\n\n', ...messageEvents().slice(0, 3), ping, ping, ': still\n\n', textDelta('late')]
+  const { text } = await relayed('messages', [...events, ...messageEvents().slice(-3)])
+  assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
+})
+
+test('usage is found in the finish chunk, behind it, and beside large last chunks', async () => {
+  const usage = { prompt_tokens: 5, completion_tokens: 4 }
+  const finish = chatChunk({}, 'stop')
+  const beside = finish.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`)
+  const large = `data: ${JSON.stringify({ choices: [], usage, sources: 'x'.repeat(20_000) })}\n\n`
+  for (const last of [[beside], [beside, 'data: [DONE]\n\n'], [finish, large], [finish, large, 'data: [DONE]\n\n']]) {
+    const { told, text } = await relayed('chat', [...chatEvents().slice(0, 3), ...last])
+    assert.equal([told.usages[0]?.inputTokens, told.usages[0]?.outputTokens], [5, 4])
+    assert.is(told.requests[0]?.status, 200)
+    assert.not.match(text, /upstream_cut/)
+  }
+})
+
+test('a provider that says nothing for megabytes is not listened to for ever', async () => {
+  const comment = encode(`: ${'x'.repeat(100_000)}\n\n`)
+  let sent = 0
+  const noise = { next: async () => (sent++ < 1_000 ? comment : undefined), cancel() {} }
+  const world = await openWorld({ fetch: rawUpstream(() => noise) })
+  const { reply } = await askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
+  assert.is(reply.status, 502)
+  assert.ok(sent * comment.length < 17 * 1024 * 1024, `${sent} pieces`)
+})
+
+test('an event of more than 16 MiB is refused, before the first word and behind it', async () => {
+  function* endless() {
+    for (let sent = 0; sent < 17; sent++) yield 'x'.repeat(1024 * 1024)
+  }
+  const before = await relayed('chat', ['data: "', ...endless()])
+  assert.is(before.reply.status, 502)
+  const behind = await relayed('chat', [...chatEvents().slice(0, 3), 'data: "', ...endless()])
+  assert.match(behind.text, /longer than 16 MiB.*upstream_invalid/)
+})
+
+test('a client that does not read takes at most 64 KiB from the provider', async () => {
+  const event = chatChunk({ content: 'x'.repeat(1_000) })
+  function* endless() {
+    for (;;) yield event
+  }
+  const up = fakeUpstream(() => sse(endless()))
+  const world = await openWorld({ fetch: up })
+  const response = await world.chat({ stream: true })
+  await world.clock.advance(3_600_000)
+  assert.ok(up.pulled <= 64 * 1024, `${up.pulled} bytes`)
+  const reader = response.body?.getReader()
+  for (let read = 0; read < 200; read++) await reader?.read()
+  await world.clock.advance(3_600_000)
+  assert.ok(up.pulled <= 200 * event.length + 64 * 1024, `${up.pulled} bytes`)
+  await reader?.cancel()
+  assert.is(up.open, 0)
+})

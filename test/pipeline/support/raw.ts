@@ -1,0 +1,82 @@
+import type { Gateway } from '../../../src/gateway.ts'
+import type {
+  ByteStream,
+  Exchange,
+  Reply,
+  UpstreamAnswer,
+  UpstreamCall,
+  UpstreamFetch,
+} from '../../../src/lib/exchange.ts'
+
+/** The gateway's door for mounts and an upstream without Fetch objects: what thousands of cuts a second need. */
+export async function askRaw(
+  gateway: Gateway,
+  path: string,
+  body: object,
+): Promise<{ reply: Reply; text: string; pieces: number }> {
+  const exchange: Exchange = {
+    method: 'POST',
+    path,
+    query: '',
+    header: () => undefined,
+    body: async () => new TextEncoder().encode(JSON.stringify(body)),
+    onAbort: () => () => {},
+    toRequest: () => new Request(`http://gateway${path}`),
+  }
+  const reply = await gateway.exchange(exchange)
+  if (!reply) throw new Error(`${path} is not the gateway's`)
+  return { reply, ...(await textOf(reply.body)) }
+}
+
+async function textOf(body: Reply['body']): Promise<{ text: string; pieces: number }> {
+  if (body === undefined || typeof body === 'string') return { text: body ?? '', pieces: 1 }
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  if (body instanceof Uint8Array) return { text: decoder.decode(body), pieces: 1 }
+  let text = ''
+  let pieces = 0
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+    text += decoder.decode(chunk) // no piece ends within a character
+    pieces++
+  }
+  return { text, pieces }
+}
+
+/** Providers as a `fetch` that only offers `raw`. */
+export function rawUpstream(
+  answer: (call: UpstreamCall) => ByteStream,
+  contentType = 'text/event-stream',
+): UpstreamFetch {
+  const raw = (call: UpstreamCall) => ({ answer: Promise.resolve(head(answer(call), contentType)), cancel() {} })
+  return Object.assign(() => Promise.reject(new Error('fetch was called, raw was offered')), { raw })
+}
+
+const head = (body: ByteStream, contentType: string): UpstreamAnswer => ({
+  status: 200,
+  header: (name) => (name === 'content-type' ? contentType : undefined),
+  headers: () => [['content-type', contentType]],
+  body,
+})
+
+/** The chunks, then a clean end or a failure. */
+export function chunksOf(chunks: Iterable<Uint8Array>, end: 'close' | 'error' = 'close'): ByteStream {
+  const rest = chunks[Symbol.iterator]()
+  return {
+    async next() {
+      const { done, value } = rest.next()
+      if (!done) return value
+      if (end === 'error') throw new TypeError('terminated')
+      return undefined
+    },
+    cancel() {},
+  }
+}
+
+/** Cut at these places. */
+export function* cutAt(bytes: Uint8Array, places: Iterable<number>): Iterable<Uint8Array> {
+  let start = 0
+  for (const place of places) {
+    if (place > start) yield bytes.subarray(start, place)
+    start = Math.max(start, place)
+  }
+  if (start < bytes.length) yield bytes.subarray(start)
+}

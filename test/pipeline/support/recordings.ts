@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { skip } from '../../support/suite.ts'
+
+const folder = new URL('../../../../shared/recordings/', import.meta.url)
+
+/** A stream as a provider really sent it, and what the vendor's own client made of it. */
+export interface Recording {
+  name: string
+  api: 'chat' | 'anthropic'
+  sse: string
+  bytes: Uint8Array
+  read: { ok: boolean; text?: string; error?: string; usage?: Record<string, unknown> | null }
+}
+
+/** All recorded streams of the formats that are served, the shortest first; skips the test where there are none. */
+export function recordedStreams(): Recording[] {
+  known ??= load()
+  return known ?? skip('recordings: ../shared/recordings is not here')
+}
+
+let known: Recording[] | undefined
+
+function load(): Recording[] | undefined {
+  const oracle = new URL('oracle.jsonl', folder)
+  if (!existsSync(oracle)) return undefined
+  const encoder = new TextEncoder()
+  const found: Recording[] = []
+  for (const line of readFileSync(oracle, 'utf8').trim().split('\n')) {
+    const { file, interaction, api, ...read } = JSON.parse(line)
+    if (api !== 'chat' && api !== 'anthropic') continue
+    const { sse } = JSON.parse(readFileSync(new URL(file, folder), 'utf8')).interactions[interaction].response.body
+    found.push({ name: `${file} ${interaction}`, api, sse, bytes: encoder.encode(sse), read })
+  }
+  return found.sort((a, b) => a.bytes.length - b.bytes.length)
+}
