@@ -31,7 +31,8 @@ export async function commitStream(body: ByteStream, format: Format): Promise<Co
   }
   parser.end() // half an event, which is no JSON, says nothing
   if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
-  if (watch.started) return { head, watch }
+  if (watch.started && watch.ended) return { head, watch }
+  if (watch.started) return contentFailure('The provider ended the stream before its answer was complete.')
   return contentFailure(
     watch.ended ? 'The provider sent an empty answer.' : 'The provider ended the stream before it had said anything.',
   )

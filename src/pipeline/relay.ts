@@ -43,7 +43,7 @@ export function relayStream(
     onEnd({ usage: watch.usage, error, cancelled })
   }
 
-  /** The upstream has ended or failed: the last bytes, or the error event in place of a half one. */
+  /** The upstream has ended or failed: the last whole event, and the error in place of all that is missing. */
   function settle(thrown: unknown) {
     if (over) return
     if (thrown !== undefined) body.cancel(thrown)
@@ -59,7 +59,7 @@ export function relayStream(
       thrown ??
       gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })
     const { status, code, message } = toGatewayError(cut)
-    parting = encodeUtf8(format.errorEvent({ status, code, message }))
+    parting = concatBytes([rest, encodeUtf8(format.errorEvent({ status, code, message }))])
     finish({ status, message }, false)
   }
 

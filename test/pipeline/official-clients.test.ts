@@ -1,0 +1,132 @@
+import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
+import OpenAI, { APIError as OpenAIError } from 'openai'
+import { assert, suite } from '../support/suite.ts'
+import { chatEvents, messageEvents } from './support/answers.ts'
+import { type Recording, recordedStreams } from './support/recordings.ts'
+import { bodyOf, type End, fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the official clients')
+
+const combos = { chain: ['one/m', 'two/m'], talk: ['claude/c', 'claude/d'] }
+
+/** Both clients in front of a gateway, and a way to set what its provider sends next. */
+async function clients() {
+  let next: { bytes: Uint8Array; end: End } = { bytes: new Uint8Array(0), end: 'close' }
+  const up = fakeUpstream(() => sse(bodyChunks(next.bytes), next.end))
+  const world = await openWorld({ fetch: up, combos })
+  const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
+  return {
+    up,
+    openai: new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch }),
+    anthropic: new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch }),
+    send: (bytes: Uint8Array, end: End = 'close') => {
+      next = { bytes, end }
+    },
+  }
+}
+
+function* bodyChunks(bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length; at += 611) yield bytes.subarray(at, at + 611)
+}
+
+/** The text as the client puts it together, and what it throws. */
+async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, api: Recording['api']) {
+  let text = ''
+  try {
+    if (api === 'chat') {
+      for await (const chunk of await openai.chat.completions.create({ model: 'one/m', messages: [], stream: true }))
+        text += chunk.choices[0]?.delta?.content ?? ''
+    } else {
+      const stream = anthropic.messages.stream({ model: 'claude/c', max_tokens: 9, messages: [] })
+      for await (const event of stream)
+        if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') text += event.delta.text
+      await stream.finalMessage()
+    }
+    return { text, error: undefined }
+  } catch (error) {
+    return { text, error }
+  }
+}
+
+test('read recorded streams as they do without a gateway', async () => {
+  const all = await clients()
+  for (const { name, api, bytes, read: expected } of recordedStreams()) {
+    if (!expected.ok || bytes.length > 12_000) continue
+    all.send(bytes)
+    const { text, error } = await read(all, api)
+    assert.is(error, undefined, `${name}: ${error}`)
+    if (!/mistral|openllmetry/.test(name)) assert.is(text, expected.text, name) // theirs has parts, or completions
+  }
+})
+
+test('see an error and no doubled text when the stream is cut behind its first word', async () => {
+  const all = await clients()
+  const some = recordedStreams().filter(
+    ({ bytes, read: { ok, text } }) => ok && text && bytes.length > 1_400 && bytes.length < 4_000,
+  )
+  assert.ok(some.length > 20)
+  for (const [index, { name, api, bytes, read: expected }] of some.entries()) {
+    for (const part of [0.5, 0.75]) {
+      const begun = bytes.subarray(0, bytes.length * part)
+      if (/"(?:finish|stop)_reason":\s*"/.test(new TextDecoder().decode(begun))) continue
+      all.send(begun, index % 2 ? 'error' : 'close')
+      const { text, error } = await read(all, api)
+      assert.ok(error instanceof OpenAIError || error instanceof AnthropicError, `${name} at ${part}: ${error}`)
+      assert.ok((expected.text ?? '').startsWith(text), `${name} at ${part}: ${text}`)
+    }
+  }
+})
+
+test('read an error in mid stream as an error of the API, with its message', async () => {
+  const all = await clients()
+  const encode = (events: string[]) => new TextEncoder().encode(events.join(''))
+  all.send(
+    encode([
+      ...chatEvents().slice(0, 3),
+      'data: {"error":{"message":"Token limit reached","code":400}}\n\n',
+      'data: [DONE]\n\n',
+    ]),
+  )
+  const chat = await read(all, 'chat')
+  assert.is(chat.text, 'Hello there, ')
+  assert.match(String(chat.error), /Token limit reached/)
+  const failed = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+  all.send(encode([...messageEvents().slice(0, 5), failed]))
+  const messages = await read(all, 'anthropic')
+  assert.is(messages.text, 'Hello there, ')
+  assert.match(String(messages.error), /Overloaded/)
+  assert.is(all.up.calls.length, 2, 'nothing else is tried')
+})
+
+test('read errors before the first word with their status and message', async () => {
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'claude'
+      ? json({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529)
+      : json({ error: { message: 'Slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }, 429),
+  )
+  const world = await openWorld({ fetch: up, combos })
+  const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
+  const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', fetch })
+  const anthropic = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', fetch })
+  const chat = await openai.chat.completions.create({ model: 'chain', messages: [] }).catch((error: unknown) => error)
+  assert.ok(chat instanceof OpenAI.RateLimitError, String(chat))
+  const talk = await anthropic.messages
+    .create({ model: 'talk', max_tokens: 9, messages: [] })
+    .catch((error: unknown) => error)
+  assert.ok(talk instanceof AnthropicError && talk.status === 529, String(talk))
+  assert.is(up.calls.length, 4, 'neither asks again: both targets were tried')
+})
+
+test('leave a stream by break: the provider is told', async () => {
+  const up = fakeUpstream(
+    () => new Response(bodyOf(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
+  )
+  const world = await openWorld({ fetch: up })
+  const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
+  const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', fetch })
+  for await (const chunk of await openai.chat.completions.create({ model: 'one/m', messages: [], stream: true })) {
+    if (chunk.choices[0]?.delta.content) break
+  }
+  assert.is(up.open, 0)
+})
