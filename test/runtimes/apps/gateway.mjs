@@ -1,0 +1,6 @@
+import { createGateway } from 'signalbox'
+import { memoryStorage } from 'signalbox/storage/memory'
+
+/** The gateway that each runtime serves: empty, and managed with the token of the tests. */
+export const openGateway = (storage = memoryStorage()) =>
+  createGateway({ storage, management: { token: 'test-token-of-thirty-two-characters' }, logger: false })

@@ -1,0 +1,11 @@
+import { startChild } from './child.ts'
+import { mountGuardsAndCloses } from './mount-closes.ts'
+import { runsIn } from './scenario.ts'
+
+const bun = new URL('node_modules/.bin/bun', import.meta.url).pathname
+const start = (app: string) => startChild(bun, [`apps/${app}.mjs`])
+
+runsIn('Bun.serve({ fetch: gateway.fetch })', () => start('bun-fetch'))
+runsIn('Bun.serve(gateway)', () => start('bun-object'))
+runsIn('serveBun(gateway)', () => start('bun-mount'))
+mountGuardsAndCloses('serveBun', () => start('bun-mount'))

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { linkPackage } from './package-link.ts'
+
+const START_MS = 15_000
+
+export interface Served {
+  readonly url: string
+  /** Writes a line to the app and waits for its end; answers its exit code. */
+  ask(): Promise<number | null>
+  stop(): Promise<void>
+}
+
+/** Starts an app that prints its URL as its first line. Rejects with what it wrote when it ends or takes too long. */
+export async function startChild(command: string, args: string[]): Promise<Served> {
+  await linkPackage()
+  const cwd = new URL('.', import.meta.url).pathname
+  const env = { ...process.env, BUN_PORT: '0' } // any free port where an app names none
+  const child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  const ended = new Promise<number | null>((resolve) => void child.on('close', resolve))
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  void ended.then(() => process.off('exit', kill))
+  return new Promise((resolve, reject) => {
+    let output = ''
+    const timer = setTimeout(() => fail('took too long'), START_MS)
+    const fail = (why: string) => {
+      clearTimeout(timer)
+      kill()
+      reject(new Error(`${command} ${args.join(' ')}: ${why}\n${output}`))
+    }
+    child.on('error', (error) => fail(error.message))
+    void ended.then((code) => fail(`ended with ${code}`))
+    const read = (chunk: Buffer) => {
+      output += chunk
+      const url = /^http:\/\/\S+$/m.exec(output)?.[0]
+      if (!url) return
+      clearTimeout(timer)
+      resolve({ url, ask: () => ask(child, ended), stop: () => stop(kill, ended) })
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+  })
+}
+
+function ask(child: ChildProcess, ended: Promise<number | null>): Promise<number | null> {
+  child.stdin?.write('\n')
+  return ended
+}
+
+async function stop(kill: () => void, ended: Promise<unknown>): Promise<void> {
+  kill()
+  await ended
+}

@@ -1,0 +1,34 @@
+import { assert } from '../support/suite.ts'
+
+export const TOKEN = 'test-token-of-thirty-two-characters'
+
+/** A client of a gateway at `url`, with the administrator's token. */
+export function clientOf(url: string) {
+  const manage = (path: string, body?: object) =>
+    fetch(`${url}/api${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+
+  return {
+    manage,
+    /** Connects the gateway to a provider; its model is then `up/m`. */
+    async connect(baseUrl: string): Promise<void> {
+      const created = await manage('/connections', {
+        provider: 'openai-compatible-test',
+        name: 'test',
+        apiKey: 'sk-test',
+        providerSpecificData: { baseUrl, prefix: 'up', enabledModels: ['m'] },
+      })
+      assert.is(created.status, 201, await created.text())
+    },
+    chat: (content: string, stream: boolean, signal?: AbortSignal) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'up/m', stream, messages: [{ role: 'user', content }] }),
+        ...(signal && { signal }),
+      }),
+  }
+}

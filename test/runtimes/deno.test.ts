@@ -1,0 +1,10 @@
+import { startChild } from './child.ts'
+import { mountGuardsAndCloses } from './mount-closes.ts'
+import { runsIn } from './scenario.ts'
+
+const deno = new URL('node_modules/.bin/deno', import.meta.url).pathname
+const start = (app: string) => startChild(deno, ['run', '--allow-net', '--no-prompt', `apps/${app}.mjs`])
+
+runsIn('Deno.serve(gateway.fetch)', () => start('deno-fetch'))
+runsIn('serveDeno(gateway)', () => start('deno-mount'))
+mountGuardsAndCloses('serveDeno', () => start('deno-mount'))

@@ -1,0 +1,53 @@
+import { get } from 'node:http'
+import { assert, suite } from '../support/suite.ts'
+import type { Served } from './child.ts'
+import { clientOf } from './client.ts'
+import { startUpstream } from './upstream.ts'
+
+/** What a mount with a server of its own promises. The app closes it with 200 ms of grace when asked, and then exits with 7. */
+export function mountGuardsAndCloses(name: string, start: () => Promise<Served>): void {
+  const test = suite(name)
+  let served: Served
+  test.before(async () => {
+    served = await start()
+  })
+  test.after(() => served?.stop())
+
+  test('answers only hosts that no foreign page can have', async () => {
+    assert.is(await statusAs('evil.example', served.url), 403)
+    assert.is(await statusAs('localhost', served.url), 200)
+    assert.is(await statusAs('127.0.0.1', served.url), 200)
+  })
+
+  test('closes, and cuts a stream that does not end in time', async () => {
+    const upstream = await startUpstream()
+    try {
+      const client = clientOf(served.url)
+      await client.connect(upstream.url)
+      const cut = upstream.nextCut()
+      const reader = (await client.chat('forever', true)).body?.getReader()
+      await reader?.read()
+      const exitCode = served.ask()
+      const end = await readToEnd(reader).catch((error: unknown) => error)
+      assert.instance(end, Error, 'the stream ended as if it were whole')
+      await cut
+      assert.is(await exitCode, 7)
+    } finally {
+      upstream.close()
+    }
+  })
+}
+
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
+  while (!(await reader?.read())?.done);
+}
+
+/** The status of a request that claims another host, which `fetch` does not let one do. */
+function statusAs(host: string, url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(`${url}/v1/models`, { headers: { host }, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).on('error', reject)
+  })
+}

@@ -1,0 +1,66 @@
+import { assert, suite } from '../support/suite.ts'
+import type { Served } from './child.ts'
+import { clientOf } from './client.ts'
+import { startUpstream } from './upstream.ts'
+
+/** What every runtime must do with the built package, over its own HTTP server and its own fetch. */
+export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | 'stop'>>): void {
+  const test = suite(name)
+  const closers: Array<() => unknown> = []
+  let url = ''
+  let client: ReturnType<typeof clientOf>
+  let upstream: Awaited<ReturnType<typeof startUpstream>>
+
+  test.before(async () => {
+    upstream = await startUpstream()
+    closers.push(upstream.close)
+    const served = await start()
+    closers.push(served.stop)
+    url = served.url
+    client = clientOf(url)
+  })
+  test.after(async () => {
+    for (const close of closers) await close()
+  })
+
+  test('is managed over HTTP, by whoever has the token', async () => {
+    assert.is((await fetch(`${url}/api/keys`)).status, 401)
+    await client.connect(upstream.url)
+    assert.is((await (await client.manage('/connections')).json()).connections.length, 1)
+  })
+
+  test('lists models', async () => {
+    const { data } = await (await fetch(`${url}/v1/models`)).json()
+    assert.equal(
+      data.map((model: { id: string }) => model.id),
+      ['up/m'],
+    )
+  })
+
+  test('answers a chat completion', async () => {
+    const response = await client.chat('Hi', false)
+    assert.is(response.status, 200, await response.clone().text())
+    assert.is((await response.json()).choices[0].message.content, 'Hello')
+  })
+
+  test('streams a chat completion', async () => {
+    const response = await client.chat('Hi', true)
+    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+    assert.match(await response.text(), /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]\n\n$/)
+  })
+
+  test('lets go of the upstream when a client lets go of its stream', async () => {
+    const abort = new AbortController()
+    const cut = upstream.nextCut()
+    const response = await client.chat('forever', true, abort.signal)
+    await response.body?.getReader().read()
+    abort.abort()
+    await cut
+  })
+
+  test('answers 404 in JSON to a path that is nobody\u2019s', async () => {
+    const response = await fetch(`${url}/nowhere`)
+    assert.is(response.status, 404)
+    assert.type((await response.json()).error, 'string')
+  })
+}

@@ -1,0 +1,46 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+
+/** A provider on loopback that speaks openai-chat. A prompt `forever` is streamed until its client leaves. */
+export async function startUpstream() {
+  let cut = Promise.withResolvers<void>()
+  const server = createServer(async (req, res) => {
+    let text = ''
+    for await (const part of req.setEncoding('utf8')) text += part
+    const { stream, messages } = JSON.parse(text)
+    if (!stream) {
+      const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }]
+      res.setHeader('content-type', 'application/json')
+      res.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices }))
+      return
+    }
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write(chunk({ role: 'assistant', content: 'Hel' }))
+    if (messages[0].content === 'forever') {
+      const more = setInterval(() => res.write(chunk({ content: '.' })), 5)
+      res.on('close', () => {
+        clearInterval(more)
+        cut.resolve()
+      })
+      return
+    }
+    res.end(`${chunk({ content: 'lo' })}${chunk({}, 'stop')}data: [DONE]\n\n`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    /** Settles when the next stream is given up by its client. */
+    nextCut() {
+      cut = Promise.withResolvers<void>()
+      return cut.promise
+    },
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
