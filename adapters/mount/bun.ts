@@ -2,6 +2,9 @@ import type { BunRuntime, BunServer } from '../types/bun.ts'
 import type { FetchGateway } from '../types/gateway.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
 
+export type { BunServer } from '../types/bun.ts'
+export type { FetchGateway } from '../types/gateway.ts'
+
 export interface ServeBunOptions {
   /** Default 0: any free port. */
   port?: number

@@ -2,6 +2,9 @@ import type { DenoRuntime, DenoServer } from '../types/deno.ts'
 import type { FetchGateway } from '../types/gateway.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
 
+export type { DenoServer } from '../types/deno.ts'
+export type { FetchGateway } from '../types/gateway.ts'
+
 export interface ServeDenoOptions {
   /** Default 0: any free port. */
   port?: number
@@ -14,7 +17,7 @@ export interface ServeDenoOptions {
 export interface DenoGatewayServer extends DenoServer {
   readonly url: string
   readonly port: number
-  /** Stops accepting, lets answers under way finish for `graceMs` (default 10,000) and then cuts them. Close the gateway afterwards. */
+  /** Answers 503, lets answers under way finish for `graceMs` (default 10,000) and then cuts them. Close the gateway afterwards. */
   close(options?: { graceMs?: number }): Promise<void>
 }
 
@@ -23,19 +26,36 @@ export function serveDeno(gateway: FetchGateway, options: ServeDenoOptions = {})
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
   const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global; its own types are not to be needed
   if (!Deno) throw new TypeError('serveDeno runs in Deno only.')
+  const fetch = guardedFetch((request) => gateway.fetch(request), { hostname, allowedHosts })
+  const underWay = new Set<Promise<void>>()
   const abort = new AbortController()
-  const server = Deno.serve(
-    { port, hostname, signal: abort.signal, onListen() {} },
-    guardedFetch((request) => gateway.fetch(request), { hostname, allowedHosts }),
-  )
-  const { addr } = server
+  let isClosing = false
+
+  const server = Deno.serve({ port, hostname, signal: abort.signal, onListen() {} }, async (request, { completed }) => {
+    if (isClosing) return Response.json({ error: 'The gateway is shutting down.' }, { status: 503 })
+    const done = completed.catch(() => {}) // a client that left is as good as answered
+    underWay.add(done)
+    void done.then(() => underWay.delete(done))
+    return fetch(request)
+  })
+
   return Object.assign(server, {
-    port: addr.port,
-    url: `http://${addr.hostname.includes(':') ? `[${addr.hostname}]` : addr.hostname}:${addr.port}`,
+    port: server.addr.port,
+    url: urlOf(server.addr),
+    // Not by `shutdown()`: a server that shuts down can no longer be told to cut what takes too long.
     async close({ graceMs = 10_000 } = {}) {
-      const cut = setTimeout(() => abort.abort(), graceMs)
-      await Promise.race([server.shutdown(), server.finished])
-      clearTimeout(cut)
+      isClosing = true
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs)
+      })
+      await Promise.race([Promise.all(underWay), late])
+      clearTimeout(timer)
+      abort.abort()
+      await server.finished
     },
   })
 }
+
+const urlOf = ({ hostname, port }: DenoServer['addr']): string =>
+  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`

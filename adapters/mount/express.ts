@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeGateway } from '../types/gateway.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
+export type { ExchangeGateway } from '../types/gateway.ts'
+
 export type ExpressHandlerOptions = NodeHandlerOptions
 
 /** Middleware of Express 4 and 5, in the shape of what both extend. */

@@ -1,6 +1,9 @@
 import type { FetchGateway } from '../types/gateway.ts'
 import type { WorkersHandler } from '../types/workers.ts'
 
+export type { FetchGateway } from '../types/gateway.ts'
+export type { WorkersContext, WorkersHandler } from '../types/workers.ts'
+
 /**
  * The default export of a module worker. `open` makes the gateway from the bindings, once an isolate; when it fails, the request
  * fails with it and the next one tries again.

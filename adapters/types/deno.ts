@@ -2,14 +2,12 @@
 export interface DenoServer {
   readonly addr: { readonly hostname: string; readonly port: number }
   readonly finished: Promise<void>
-  /** Settles when answers under way are finished. */
-  shutdown(): Promise<void>
 }
 
 /** The global `Deno`, as far as a mount needs it. */
 export interface DenoRuntime {
   serve(
     options: { port: number; hostname: string; signal: AbortSignal; onListen(): void },
-    handler: (request: Request) => Promise<Response>,
+    handler: (request: Request, info: { readonly completed: Promise<void> }) => Promise<Response>,
   ): DenoServer
 }
