@@ -17,12 +17,20 @@ const towardsUpstream = [
 /** The client's headers that go on, over `defaults`. */
 export function requestHeaders(exchange: Exchange, defaults: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }
+  const listed = namesIn(exchange.header('connection'))
   for (const name of towardsUpstream) {
     const value = exchange.header(name)
-    if (value !== undefined) headers[name] = value
+    if (value !== undefined && !listed?.includes(name)) headers[name] = value
   }
   return headers
 }
+
+/** The headers that a `Connection` header declares to be of one hop. */
+const namesIn = (connection: string | undefined) =>
+  connection
+    ?.toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
 
 /** Hop-by-hop headers, those that describe the bytes of another hop, and those that would speak for the gateway. */
 const withheld = new Set([
@@ -35,9 +43,12 @@ const withheld = new Set([
   'date',
   'keep-alive',
   'location',
+  'nel',
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
+  'refresh',
+  'report-to',
   'server',
   'set-cookie',
   'strict-transport-security',
@@ -57,11 +68,7 @@ export function replyHeaders(
   answer: UpstreamAnswer,
   mediaType: 'application/json' | 'text/event-stream',
 ): Record<string, string> {
-  const listed = answer
-    .header('connection')
-    ?.toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
+  const listed = namesIn(answer.header('connection'))
   const headers: Record<string, string> = {}
   for (const [name, value] of answer.headers()) {
     if (
