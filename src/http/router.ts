@@ -31,7 +31,7 @@ export function createRouter(routes: readonly Route[]): Dispatch {
     const reply: Reply | undefined = route
       ? await route.run({ exchange, params: {}, key })
       : await router.fetch({ method, url }, exchange, key)
-    if (reply) return exchange.method === 'HEAD' ? withoutBody(reply) : reply
+    if (reply) return reply
     const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
     if (!methods) throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.` })
     const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
@@ -58,9 +58,4 @@ function decodeParams(params: Record<string, string>): Record<string, string> {
   } catch {
     throw gatewayError('INVALID_REQUEST', { message: 'The path is not properly percent-encoded.' })
   }
-}
-
-function withoutBody({ status, headers, body }: Reply): Reply {
-  if (typeof body === 'object' && 'next' in body) body.cancel()
-  return { status, headers }
 }

@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import type { Exchange, Reply } from '../lib/exchange.ts'
+import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import type { Store } from '../store/store.ts'
 import { authenticateClient } from './client-gate.ts'
 import { managementErrorReply } from './management-error.ts'
@@ -55,10 +55,14 @@ export function createSurface(options: SurfaceOptions): Surface {
 
   return async (exchange) => {
     const path = below(basePath, exchange.path)
-    if (path === undefined) return undefined
-    const area = areaOf(path)
-    if (area === 'models') return serveModels(path, exchange)
-    if (area === 'management') return serveManagement(path, exchange)
-    return undefined
+    const area = path === undefined ? undefined : areaOf(path)
+    if (path === undefined || area === undefined) return undefined
+    const reply = await (area === 'models' ? serveModels(path, exchange) : serveManagement(path, exchange))
+    return exchange.method === 'HEAD' ? withoutBody(reply) : reply
   }
+}
+
+function withoutBody({ status, headers, body }: Reply): Reply {
+  if (isByteStream(body)) body.cancel()
+  return { status, headers }
 }

@@ -25,6 +25,8 @@ export async function readModelCall(exchange: Exchange, endpoint: Endpoint, maxB
         '"model" is required: the name of a model from GET /v1/models, such as "openai/gpt-4o", an alias or a combo.',
     })
   }
+  if (model.length > MAX_MODEL_NAME)
+    throw gatewayError('INVALID_REQUEST', { message: `"model" is longer than ${MAX_MODEL_NAME} characters.` })
   return {
     endpoint,
     model,
@@ -33,10 +35,13 @@ export async function readModelCall(exchange: Exchange, endpoint: Endpoint, maxB
   }
 }
 
+/** The name goes into messages, headers and records: a prefix, a slash and an id of the longest that the management API takes, and some more. */
+const MAX_MODEL_NAME = 1_000
+
 /** A page of another site can send anything but JSON without asking first (a "simple request"), so with an `Origin` only JSON will do. */
 function checkMediaType(exchange: Exchange) {
-  const encoding = exchange.header('content-encoding')
-  if (encoding !== undefined && encoding !== 'identity') {
+  const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
+  if (encoding && encoding !== 'identity') {
     throw gatewayError('UNSUPPORTED_MEDIA_TYPE', {
       message: 'Compressed request bodies are not accepted. Send the JSON as it is.',
     })

@@ -1,0 +1,162 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, type ErrorAnswer, messageAnswer } from './support/answers.ts'
+import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('reading a model request')
+
+async function open(limits = {}) {
+  const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  return { up, world: await openWorld({ fetch: up, limits }) }
+}
+
+const nested = (levels: number) => `{"model":"one/m","a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+
+const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, message: RegExp]> = [
+  ['an empty body', '', /empty/],
+  ['blanks', ' \n', /empty/],
+  ['no JSON', '{"model":"one/m"', /not valid JSON/],
+  ['JSON with a comma too many', '{"model":"one/m",}', /not valid JSON/],
+  ['a list', '["one/m"]', /must be a JSON object/],
+  ['text', '"one/m"', /must be a JSON object/],
+  ['null', 'null', /must be a JSON object/],
+  ['no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), /not valid UTF-8/],
+  ['65 levels', nested(65), /deeper than 64 levels/],
+  ['a million levels', '['.repeat(1_000_000), /deeper than 64 levels/],
+  ['no model', '{"messages":[]}', /"model" is required/],
+  ['a blank model', '{"model":" "}', /"model" is required/],
+  ['a model that is no text', '{"model":{"a":1}}', /"model" is required/],
+  ['a last model that is no text', '{"model":"one/m","model":7}', /"model" is required/],
+  ['a model name of a megabyte', JSON.stringify({ model: `one/${'m'.repeat(1_000_000)}` }), /"model" is longer than/],
+]
+
+for (const [what, body, message] of refused) {
+  test(`${what}: 400 with a sentence that says so, in the format of the caller`, async () => {
+    const { up, world } = await open()
+    for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
+      const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))
+      assert.is(response.status, 400)
+      const answer: ErrorAnswer = await response.json()
+      assert.match(answer.error.message, message)
+      assert.is(answer.error.type, 'invalid_request_error')
+      assert.is(answer.type, path.startsWith('/v1/messages') ? 'error' : undefined)
+    }
+    assert.is(up.calls.length, 0)
+    assert.equal(world.told.errors, [])
+    assert.ok(world.told.requests.every(({ status }) => status === 400))
+  })
+}
+
+test('a request without any body is told that it is empty', async () => {
+  const { world } = await open()
+  const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', { method: 'POST' }))
+  assert.is(response.status, 400)
+  assert.match(await response.text(), /empty/)
+})
+
+test('64 levels are not too deep, and brackets in text are none', async () => {
+  const { up, world } = await open()
+  assert.is((await world.post('/v1/chat/completions', nested(64))).status, 200)
+  const text = '['.repeat(1_000)
+  assert.is((await world.chat({ messages: [{ content: `${text}\\"${text}` }] })).status, 200)
+  assert.is(up.calls.length, 2)
+})
+
+test('a byte order mark is no harm', async () => {
+  const { world } = await open()
+  assert.is((await world.post('/v1/chat/completions', '\ufeff{"model":"one/m"}')).status, 200)
+})
+
+test('a body over the limit is 413, by its declared length before it is read', async () => {
+  const { up, world } = await open({ maxBodyBytes: 1_000 })
+  const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(900) })
+  assert.is((await world.post('/v1/chat/completions', body)).status, 200)
+  const large = await world.post('/v1/chat/completions', body + ' '.repeat(100))
+  assert.is(large.status, 413)
+  assert.match(await large.text(), /larger than 1000 bytes/)
+  let pulled = 0
+  const unread = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 })
+  const init = { method: 'POST', body: unread, duplex: 'half', headers: { 'content-length': '1001' } } as RequestInit
+  assert.is((await world.gateway.fetch(new Request('http://gateway/v1/messages', init))).status, 413)
+  assert.is(pulled, 0)
+  assert.is(up.calls.length, 1)
+})
+
+test('a body without a length is counted while it is read, and not read on', async () => {
+  const { world } = await open({ maxBodyBytes: 1_000 })
+  let cancelled = false
+  let pulled = 0
+  const endless = new ReadableStream({
+    pull(controller) {
+      pulled++
+      controller.enqueue(new Uint8Array(100))
+    },
+    cancel() {
+      cancelled = true
+    },
+  })
+  const init = { method: 'POST', body: endless, duplex: 'half' } as RequestInit
+  const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
+  assert.is(response.status, 413)
+  assert.is(cancelled, true)
+  assert.ok(pulled < 15, `${pulled}`)
+})
+
+test('a body that fails on its way is the fault of the client', async () => {
+  const { up, world } = await open()
+  const init = { method: 'POST', body: bodyOf(['{"model":'], 'error'), duplex: 'half' } as RequestInit
+  const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
+  assert.is(response.status, 400)
+  assert.is(up.calls.length, 0)
+  assert.equal(world.told.errors, [])
+})
+
+test('compressed requests are 415', async () => {
+  const { up, world } = await open()
+  for (const encoding of ['gzip', 'br', 'zstd', 'x-custom', 'gzip, identity']) {
+    const response = await world.chat({}, { headers: { 'content-encoding': encoding } })
+    assert.is(response.status, 415, encoding)
+    assert.match(await response.text(), /Compressed/)
+  }
+  for (const encoding of ['identity', 'Identity', ''])
+    assert.is((await world.chat({}, { headers: { 'content-encoding': encoding } })).status, 200, encoding)
+  assert.is(up.calls.length, 3)
+})
+
+test('a page of another site can only send what it has to ask for first', async () => {
+  const { up, world } = await open()
+  const origin = 'http://page.test'
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'text/plain; application/json',
+  ])
+    assert.is((await world.chat({}, { headers: { origin, 'content-type': type } })).status, 415, type)
+  assert.is(up.calls.length, 0)
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/vnd.x+json',
+  ])
+    assert.is((await world.chat({}, { headers: { origin, 'content-type': type } })).status, 200, type)
+  assert.is((await world.chat({}, { headers: { 'content-type': 'text/plain' } })).status, 200, 'no browser, no matter')
+})
+
+test('other methods are 405 and say which one is allowed; OPTIONS says so too', async () => {
+  const { world } = await open()
+  for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+      const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method }))
+      assert.is(response.status, 405, `${method} ${path}`)
+      assert.is(response.headers.get('allow'), 'POST')
+      const text = await response.text()
+      if (method === 'HEAD') assert.is(text, '')
+      else assert.match(text, new RegExp(`${method} is not allowed`))
+    }
+    const options = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'OPTIONS' }))
+    assert.is(options.status, 204)
+    assert.is(options.headers.get('allow'), 'POST, OPTIONS')
+  }
+})
