@@ -1,25 +1,57 @@
 import { streamOf } from './bytes.ts'
-import type { PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from './exchange.ts'
+import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from './exchange.ts'
 
-/** Starts one call to a provider. Redirects are never followed: they would carry credentials elsewhere (security.md, rule 5). */
+/**
+ * Starts one call to a provider. Redirects are never followed: they would carry credentials elsewhere (security.md, rule 5).
+ * Once it is cancelled, whoever waits for its headers or a chunk is told at once, whatever `fetch` makes of its signal.
+ */
 export function startCall(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
-  if (fetch.raw) return fetch.raw(call)
-  const abort = new AbortController()
-  const init: RequestInit = { method: call.method, headers: call.headers, redirect: 'manual', signal: abort.signal }
-  if (call.method === 'GET') init.cache = 'no-store'
-  if (call.body !== undefined) init.body = call.body as BodyInit // TypeScript wants to know that the bytes are not shared memory
-  return {
-    answer: send(fetch, call.url, init),
-    cancel: (reason) => abort.abort(reason),
-  }
+  return fetch.raw ? fetch.raw(call) : callByFetch(fetch, call)
 }
 
-async function send(fetch: UpstreamFetch, url: string, init: RequestInit): Promise<UpstreamAnswer> {
-  const response = await fetch(url, init)
-  return {
-    status: response.status,
-    header: (name) => response.headers.get(name) ?? undefined,
-    headers: () => response.headers,
-    body: streamOf(response.body),
+function callByFetch(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
+  const abort = new AbortController()
+  let cancelled: { reason: unknown } | undefined
+  let rejectWait: ((reason: unknown) => void) | undefined
+  let source: ByteStream | undefined
+
+  /** At most one wait at a time: the headers, then one chunk after the other. */
+  function wait<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (cancelled) reject(cancelled.reason)
+      rejectWait = reject
+      promise.then(resolve, reject)
+    })
   }
+
+  async function answer(): Promise<UpstreamAnswer> {
+    const response = await fetch(call.url, initOf(call, abort.signal))
+    const body = streamOf(response.body)
+    if (cancelled)
+      body.cancel(cancelled.reason) // it comes too late
+    else source = body
+    return {
+      status: response.status,
+      header: (name) => response.headers.get(name) ?? undefined,
+      headers: () => response.headers,
+      body: { next: () => wait(body.next()), cancel },
+    }
+  }
+
+  function cancel(reason?: unknown) {
+    if (cancelled) return
+    cancelled = { reason }
+    rejectWait?.(reason)
+    abort.abort(reason)
+    source?.cancel(reason)
+  }
+
+  return { answer: wait(answer()), cancel }
+}
+
+function initOf({ method, headers, body }: UpstreamCall, signal: AbortSignal): RequestInit {
+  const init: RequestInit = { method, headers, redirect: 'manual', signal }
+  if (method === 'GET') init.cache = 'no-store'
+  if (body !== undefined) init.body = body as BodyInit // TypeScript wants to know that the bytes are not shared memory
+  return init
 }

@@ -53,7 +53,10 @@ export interface UpstreamAnswer {
   body: ByteStream
 }
 
-/** A call under way: `answer` settles when the headers are here, `cancel` ends the call in any phase. */
+/**
+ * A call under way: `answer` settles when the headers are here. `cancel` ends the call in any phase: a pending `answer` or `next()`
+ * of its body then rejects at once.
+ */
 export interface PendingAnswer {
   answer: Promise<UpstreamAnswer>
   cancel(reason?: unknown): void

@@ -33,7 +33,7 @@ export function relayStream(
 ): RelayedStream {
   const tail = createTail(watch)
   const splitter = createEventSplitter()
-  let chunk: Uint8Array | undefined = concatBytes(head)
+  let first: Uint8Array | undefined = concatBytes(head)
   let over = false
   let parting: Uint8Array | undefined // what is still to come when all is over
 
@@ -63,28 +63,28 @@ export function relayStream(
     finish({ status, message }, false)
   }
 
-  /** The next whole events; `undefined` when all is over. */
-  async function pull(): Promise<Uint8Array | undefined> {
-    while (!over) {
-      chunk ??= await body.next()
-      if (!chunk) {
-        settle(undefined)
-        break
-      }
-      const whole = splitter.take(chunk)
-      chunk = undefined
-      if (whole) {
-        tail.add(whole)
-        return whole
-      }
-    }
-    return undefined
+  /** Takes what has come; the whole events that are complete with it, if any. */
+  function take(chunk: Uint8Array): Uint8Array | undefined {
+    const whole = splitter.take(chunk)
+    if (whole) tail.add(whole)
+    return whole
   }
 
   return {
     async next() {
-      const whole = over ? undefined : await pull().catch(settle)
-      if (whole) return whole
+      try {
+        while (!over) {
+          const chunk = first ?? (await body.next())
+          first = undefined
+          if (!chunk) settle(undefined)
+          else {
+            const whole = take(chunk)
+            if (whole) return whole
+          }
+        }
+      } catch (thrown) {
+        settle(thrown)
+      }
       const last = parting
       parting = undefined
       return last?.length ? last : undefined
@@ -126,7 +126,7 @@ function createTail(watch: StreamWatch) {
       if (bytes.length === 0) return
       kept.push(bytes)
       size += bytes.length
-      for (let [oldest] = kept; oldest && kept.length > 2 && size - oldest.length >= MAX_TAIL; [oldest] = kept) {
+      for (let oldest = kept[0]; oldest && kept.length > 2 && size - oldest.length >= MAX_TAIL; oldest = kept[0]) {
         kept.shift()
         size -= oldest.length
       }

@@ -19,83 +19,67 @@ export interface OpenOptions {
  */
 export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingAnswer {
   const { fetch, clock, headersTimeoutMs, silenceTimeoutMs } = options
-  let rejectWait: ((reason: unknown) => void) | undefined
   let stopped: { reason: unknown } | undefined
-  let source: ByteStream | undefined
   const pending = startCall(fetch, call)
-  const headersDeadline = startDeadline(clock, headersTimeoutMs, () => {
-    stop(
-      gatewayError('UPSTREAM_TIMEOUT', { message: `The provider sent no answer within ${seconds(headersTimeoutMs)}.` }),
-    )
+  let deadline = startDeadline(clock, headersTimeoutMs, () => {
+    stop(timedOut(`The provider sent no answer within ${headersTimeoutMs / 1000} s.`))
   })
 
   function stop(reason: unknown) {
     if (stopped) return
     stopped = { reason }
-    headersDeadline.cancel()
-    rejectWait?.(reason)
+    deadline.cancel()
     pending.cancel(reason)
-    source?.cancel(reason)
-  }
-
-  /** At most one wait at a time: the headers, then one chunk after the other. */
-  function wait<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (stopped) reject(stopped.reason)
-      rejectWait = reject
-      promise.then(resolve, reject)
-    })
   }
 
   async function answer(): Promise<UpstreamAnswer> {
     try {
-      const head = await wait(pending.answer)
-      headersDeadline.cancel()
-      source = head.body
-      return { ...head, body: watched(source) }
+      const head = await pending.answer
+      if (!stopped) return { ...head, body: watched(head.body) }
     } catch (cause) {
-      headersDeadline.cancel()
-      if (stopped) pending.answer.then(({ body }) => body.cancel(stopped?.reason)).catch(() => {}) // it comes too late
-      throw stopped ? stopped.reason : unreachable(cause)
+      deadline.cancel()
+      if (!stopped) throw unreachable(cause)
     }
+    throw stopped.reason
   }
 
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
   function watched(body: ByteStream): ByteStream {
     let waitingSince: number | undefined
-    let deadline = startDeadline(clock, silenceTimeoutMs, silent)
+    deadline.cancel()
+    deadline = startDeadline(clock, silenceTimeoutMs, silent)
+
     function silent() {
-      if (stopped) return
       const leftMs = (waitingSince ?? clock.now()) + silenceTimeoutMs - clock.now()
       if (leftMs > 0) deadline = startDeadline(clock, leftMs, silent)
-      else
-        stop(gatewayError('UPSTREAM_TIMEOUT', { message: `The provider was silent for ${seconds(silenceTimeoutMs)}.` }))
+      else stop(timedOut(`The provider was silent for ${silenceTimeoutMs / 1000} s.`))
     }
+
+    function onChunk(chunk: Uint8Array | undefined) {
+      if (stopped) throw stopped.reason
+      waitingSince = undefined
+      if (!chunk) deadline.cancel()
+      return chunk
+    }
+
+    function onFailure(cause: unknown): never {
+      deadline.cancel()
+      throw stopped ? stopped.reason : gatewayError('UPSTREAM_CUT', { cause })
+    }
+
     return {
-      async next() {
+      next() {
         waitingSince = clock.now()
-        try {
-          const chunk = await wait(body.next())
-          if (!chunk) deadline.cancel()
-          return chunk
-        } catch (cause) {
-          deadline.cancel()
-          throw stopped ? stopped.reason : gatewayError('UPSTREAM_CUT', { cause })
-        } finally {
-          waitingSince = undefined
-        }
+        return body.next().then(onChunk, onFailure)
       },
-      cancel(reason) {
-        deadline.cancel()
-        stop(reason)
-      },
+      cancel: stop,
     }
   }
 
   return { answer: answer(), cancel: stop }
 }
 
-const seconds = (ms: number) => `${ms / 1000} s`
+const timedOut = (message: string) => gatewayError('UPSTREAM_TIMEOUT', { message })
 
 /**
  * The failure in words that name no address: ECONNREFUSED, ENOTFOUND, a TLS code. Only a cause with such a code is kept: an error about
