@@ -27,8 +27,8 @@ export interface RouteTable {
   names(): string[]
 }
 
-/** Combos within combos are followed this deep at most. */
-const MAX_DEPTH = 16
+/** So many combos are followed for one request at most: they may stand in each other. */
+const MAX_COMBOS = 1_000
 
 export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotation: Rotation }): RouteTable {
   const { catalog, rotation } = deps
@@ -36,21 +36,27 @@ export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotat
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
   const connections = connectionsByName(routes.connections, catalog)
 
-  function resolve(model: string, depth = 0): Iterable<RouteTarget> | undefined {
-    if (depth > MAX_DEPTH) return undefined
-    const combo = combos.get(model)
-    if (combo) return expand(combo, depth)
-    const alias = aliases.get(model)
-    if (alias !== undefined && alias !== model) return resolve(alias, depth + 1)
-    return direct(model)
+  function resolve(model: string, seen = new Set<Combo>()): Iterable<RouteTarget> | undefined {
+    let name = model
+    for (let hops = 0; hops <= aliases.size; hops++) {
+      const combo = combos.get(name)
+      if (combo) return expand(combo, seen)
+      const meant = aliases.get(name)
+      if (meant === undefined || meant === name) return direct(name)
+      name = meant
+    }
+    return undefined // a circle of aliases, which only two writers at once can make
   }
 
-  function* expand(combo: Combo, depth: number): Iterable<RouteTarget> {
+  /** What a combo leads to is tried once a request, however often and in whatever circle it is named. */
+  function* expand(combo: Combo, seen: Set<Combo>): Iterable<RouteTarget> {
+    if (seen.has(combo) || seen.size >= MAX_COMBOS) return
+    seen.add(combo)
     const { models } = combo
     const start = combo.strategy === 'round-robin' && models.length > 0 ? rotation.next(combo.name, models.length) : 0
     for (let at = 0; at < models.length; at++) {
       const model = models[(start + at) % models.length]
-      if (model !== undefined) yield* resolve(model, depth + 1) ?? []
+      if (model !== undefined) yield* resolve(model, seen) ?? []
     }
   }
 
@@ -64,14 +70,16 @@ export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotat
   }
 
   return {
-    resolve,
-    missingProvider: (model) => providerOfName(catalog, model),
+    resolve: (model) => resolve(model),
+    missingProvider(model) {
+      const name = model.slice(0, Math.max(0, model.indexOf('/')))
+      return connections.has(name) ? undefined : providerOfName(catalog, name)
+    },
     names: () => [...combos.keys(), ...aliases.keys(), ...modelNames(connections, catalog)],
   }
 }
 
-function providerOfName(catalog: Catalog, model: string): string | undefined {
-  const name = model.slice(0, Math.max(0, model.indexOf('/')))
+function providerOfName(catalog: Catalog, name: string): string | undefined {
   if (name === '') return undefined
   return Object.keys(catalog).find((provider) => {
     const { output, catalog: filed } = namesOf(catalog, { provider })

@@ -1,0 +1,172 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, token, type World, type WorldOptions } from './support/world.ts'
+
+const test = suite('combos')
+
+const round = (...models: string[]) => ({ models, strategy: 'round-robin' as const })
+
+/** `turns` asks so many times and answers which targets were called, `,` between requests and `>` within one. */
+async function turning(options: WorldOptions, down: string[] = []) {
+  const up = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatAnswer())))
+  const world = await openWorld({ fetch: up, ...options })
+  const turns = async (count: number, model = 'turn') => {
+    const seen: string[] = []
+    for (let turn = 0; turn < count; turn++) {
+      const before = up.calls.length
+      await world.chat({ model })
+      seen.push(
+        up.calls
+          .slice(before)
+          .map(({ provider }) => provider)
+          .join('>'),
+      )
+    }
+    return seen.join(',')
+  }
+  return { world, turns, up }
+}
+
+test('fallback begins with the first model each time', async () => {
+  const { turns } = await turning({ combos: { turn: ['one/m', 'two/m'] } })
+  assert.is(await turns(3), 'one,one,one')
+  const { turns: limping } = await turning({ combos: { turn: ['one/m', 'two/m'] } }, ['one'])
+  assert.is(await limping(3), 'one>two,one>two,one>two')
+})
+
+test('round-robin begins one further each time and falls back to the others in turn', async () => {
+  const combos = { turn: round('one/m', 'two/m', 'three/m') }
+  assert.is(await (await turning({ combos })).turns(7), 'one,two,three,one,two,three,one')
+  assert.is(await (await turning({ combos }, ['two'])).turns(4), 'one,two>three,three,one')
+})
+
+test('round-robin is even over many requests, also when they come at once', async () => {
+  const { world, up } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
+  await Promise.all(Array.from({ length: 300 }, () => world.chat({ model: 'turn' })))
+  for (const name of ['one', 'two', 'three'])
+    assert.is(up.providers.filter((provider) => provider === name).length, 100)
+})
+
+test('each combo has a turn of its own; one that was not reached keeps it', async () => {
+  const combos = { inner: round('two/m', 'three/m'), turn: round('one/m', 'inner'), other: round('one/m', 'two/m') }
+  const { turns } = await turning({ combos })
+  assert.is(await turns(4), 'one,two,one,three')
+  assert.is(await turns(2, 'other'), 'one,two')
+})
+
+test('combos lead to combos and aliases; what leads nowhere is passed over', async () => {
+  const { turns } = await turning(
+    { combos: { inner: ['gone/m', 'two/m'], turn: ['nothing', 'way', 'three/m'] }, aliases: { way: 'inner' } },
+    ['two'],
+  )
+  assert.is(await turns(1), 'two>three')
+})
+
+test('a request whose body cannot be read, or which is refused, takes no turn', async () => {
+  const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m') } })
+  await world.post('/v1/chat/completions', '{"model":"turn"')
+  await world.gateway.fetch(new Request('http://gateway/v1/chat/completions'))
+  assert.is(await turns(1), 'one')
+})
+
+const resets: Array<[what: string, change: (world: World, id: string) => Promise<unknown>]> = [
+  ['PUT of its models', (world, id) => world.api.combos.update(id, { models: ['one/m', 'two/m', 'three/m'] })],
+  ['PUT that changes nothing', (world, id) => world.api.combos.update(id, {})],
+  ['PUT with its own name', (world, id) => world.api.combos.update(id, { name: 'turn' })],
+  [
+    'a rename there and back',
+    async (world, id) => {
+      await world.api.combos.update(id, { name: 'moved' })
+      await world.api.combos.update(id, { name: 'turn' })
+    },
+  ],
+  [
+    'DELETE, and a new one of the same name',
+    async (world, id) => {
+      await world.api.combos.delete(id)
+      await world.api.combos.create({ name: 'turn', ...round('one/m', 'two/m', 'three/m') })
+    },
+  ],
+  [
+    'another that takes the name over',
+    async (world, id) => {
+      const { id: other } = await world.api.combos.create({ name: 'other', ...round('one/m', 'two/m', 'three/m') })
+      await world.chat({ model: 'other' })
+      await world.api.combos.delete(id)
+      await world.api.combos.update(other, { name: 'turn' })
+    },
+  ],
+  [
+    'PUT over HTTP',
+    (world, id) =>
+      world.gateway.fetch(
+        new Request(`http://gateway/api/combos/${id}`, {
+          method: 'PUT',
+          body: '{}',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        }),
+      ),
+  ],
+]
+for (const [what, change] of resets) {
+  test(`${what}: round-robin begins at the first model again`, async () => {
+    const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
+    assert.is(await turns(2), 'one,two')
+    const { combos } = await world.api.combos.list()
+    await change(world, combos.find(({ name }) => name === 'turn')?.id ?? '')
+    assert.is(await turns(2), 'one,two')
+  })
+}
+
+test('a failed change resets nothing', async () => {
+  const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
+  await turns(2)
+  const id = (await world.api.combos.list()).combos[0]?.id ?? ''
+  await world.api.combos.update(id, { name: 'not allowed' }).catch(() => {})
+  await world.api.combos.update(id, { models: ['turn'] }).catch(() => {})
+  assert.is(await turns(1), 'three')
+})
+
+/** What two writers can leave behind, which no management operation would. */
+async function written(combos: Record<string, string[]>, aliases: Record<string, string> = {}) {
+  const storage = memoryStorage()
+  const at = new Date(0).toISOString()
+  for (const [order, [name, models]] of Object.entries(combos).entries()) {
+    const record = { id: name, name, models, strategy: 'fallback', createdAt: at, updatedAt: at }
+    await storage.set(`combos/${name}`, JSON.stringify({ order, record }))
+  }
+  for (const [order, [alias, model]] of Object.entries(aliases).entries())
+    await storage.set(`aliases/${alias}`, JSON.stringify({ order, record: { alias, model } }))
+  return turning({ storage })
+}
+
+test('a circle of combos or aliases, made by two writers at once, ends', async () => {
+  const { world, turns } = await written(
+    { a: ['b', 'one/m'], b: ['a', 'c', 'two/m'], c: ['a', 'x'], lonely: ['lonely'] },
+    { x: 'y', y: 'x', z: 'a', self: 'self' },
+  )
+  assert.is(await turns(1, 'a'), 'two')
+  assert.is(await turns(1, 'z'), 'two')
+  assert.is(await turns(1, 'c'), 'two')
+  for (const model of ['lonely', 'x', 'y', 'self']) assert.is((await world.chat({ model })).status, 404, model)
+})
+
+test('combos of a hundred combos, ten deep, cost no more than what there is of them', async () => {
+  const level = (depth: number) => Array.from({ length: 100 }, () => `level${depth + 1}`)
+  const combos = Object.fromEntries(Array.from({ length: 12 }, (_, depth) => [`level${depth}`, level(depth)]))
+  const { world } = await written(combos)
+  const start = performance.now()
+  assert.is((await world.chat({ model: 'level0' })).status, 404)
+  assert.ok(performance.now() - start < 1_000)
+})
+
+test('a chain of twenty aliases and combos is followed to its end', async () => {
+  const combos = Object.fromEntries(Array.from({ length: 20 }, (_, depth) => [`c${depth}`, [`a${depth}`]]))
+  const aliases = Object.fromEntries(
+    Array.from({ length: 20 }, (_, depth) => [`a${depth}`, depth < 19 ? `c${depth + 1}` : 'one/m']),
+  )
+  const { turns } = await written(combos, aliases)
+  assert.is(await turns(1, 'c0'), 'one')
+})

@@ -1,0 +1,174 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, type ErrorAnswer, messageAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('routing')
+
+/** `asked` answers where a model name leads: `<connection's host>/<model>`, or the status and message of the refusal. */
+async function routing(options: WorldOptions = {}) {
+  const up = fakeUpstream(({ url }) => json(url.pathname.includes('messages') ? messageAnswer() : chatAnswer()))
+  const world = await openWorld({ fetch: up, ...options })
+  const asked = async (model: string, path = '/v1/chat/completions') => {
+    const before = up.calls.length
+    const response = await world.post(path, { model, messages: [] })
+    const call = up.calls[before]
+    if (call) return `${call.provider}/${JSON.parse(call.body).model}`
+    return `${response.status} ${((await response.json()) as ErrorAnswer).error.message}`
+  }
+  return { up, world, asked }
+}
+
+const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
+
+test('a model is asked for by any of the three names of its provider', async () => {
+  const catalog = {
+    vendor: { baseUrl: 'http://vendor.test/v1', alias: 'v', catalogAlias: 'filed' },
+    plain: { baseUrl: 'http://plain.test/v1' },
+  }
+  const { asked } = await routing({ catalog, connections: ['vendor', 'plain'] })
+  for (const model of ['v/m', 'filed/m', 'vendor/m']) assert.is(await asked(model), 'vendor/m')
+  assert.is(await asked('plain/m'), 'plain/m')
+  const { asked: prefixed } = await routing({
+    catalog,
+    connections: [{ provider: 'vendor', providerSpecificData: { prefix: ' work ' } }],
+  })
+  for (const model of ['work/m', 'filed/m', 'vendor/m']) assert.is(await prefixed(model), 'vendor/m')
+  assert.match(await prefixed('v/m'), /^404 /, 'the prefix takes the place of the alias')
+})
+
+test('ids with slashes are the provider’s, and the longest name that fits is the provider’s name', async () => {
+  const { asked } = await routing({
+    connections: [
+      { provider: 'one', providerSpecificData: at('one') },
+      { provider: 'two', providerSpecificData: at('two', { prefix: 'one/team' }) },
+      { provider: 'three', providerSpecificData: at('three', { prefix: 'größe/模型' }) },
+    ],
+  })
+  assert.is(await asked('one/vendor/m'), 'one/vendor/m')
+  assert.is(await asked('one/team/m'), 'two/m')
+  assert.is(await asked('one/team/x/m'), 'two/x/m')
+  assert.is(await asked('one/teams/m'), 'one/teams/m')
+  assert.is(await asked('one//m'), 'one//m')
+  assert.is(await asked('größe/模型/😀'), 'three/😀')
+  assert.match(await asked('one/'), /^404 /)
+  assert.match(await asked('/one/m'), /^404 /)
+  assert.match(await asked('one'), /^404 /)
+  assert.match(await asked('ONE/m'), /^404 /)
+})
+
+test('connections of a provider are used by priority, then by age, and never while inactive', async () => {
+  const connection = (host: string, more: object) => ({ provider: 'one', providerSpecificData: at(host), ...more })
+  const failing = fakeUpstream(() => json({ error: { message: 'no' } }, 500))
+  const order = await openWorld({
+    fetch: failing,
+    limits: { maxAttempts: 9 },
+    connections: [
+      connection('old', {}),
+      connection('late', { priority: 7 }),
+      connection('off', { priority: 0, isActive: false }),
+      connection('first', { priority: -1 }),
+      connection('young', {}),
+    ],
+  })
+  const response = await order.chat({})
+  assert.is(response.status, 500)
+  assert.equal(failing.providers, ['first', 'late', 'old', 'young'])
+})
+
+test('an alias leads to a model, to another alias, to a combo', async () => {
+  const { asked } = await routing({
+    aliases: {
+      fast: 'one/m',
+      faster: 'fast',
+      fastest: 'faster',
+      team: 'group',
+      'with/slash': 'two/m',
+      'one/m2': 'three/x',
+    },
+    combos: { group: ['three/m', 'one/m'] },
+  })
+  for (const alias of ['fast', 'faster', 'fastest']) assert.is(await asked(alias), 'one/m')
+  assert.is(await asked('team'), 'three/m')
+  assert.is(await asked('with/slash'), 'two/m')
+  assert.is(await asked('one/m2'), 'three/x', 'an alias goes before a provider')
+})
+
+test('a combo goes before an alias of its name', async () => {
+  const { asked } = await routing({ aliases: { both: 'one/m' }, combos: { both: ['two/m'] } })
+  assert.is(await asked('both'), 'two/m')
+})
+
+test('an unknown model is 404 with the nearest names, in the format of the caller', async () => {
+  const { asked, world } = await routing({ combos: { 'my-combo': ['one/m'] }, aliases: { quick: 'one/m' } })
+  assert.is(
+    await asked('my-comb'),
+    '404 The model "my-comb" does not exist. Did you mean "my-combo"? GET /v1/models lists all of them.',
+  )
+  assert.match(await asked('quik'), /Did you mean "quick"\?/)
+  assert.match(await asked('other'), /Did you mean "one\/other"\?/)
+  assert.match(await asked('xyzzy-nothing-like-it'), /^404 The model "xyzzy-nothing-like-it" does not exist\. GET/)
+  const chat: ErrorAnswer = await (await world.chat({ model: 'nix' })).json()
+  assert.equal([chat.error.type, chat.error.code], ['invalid_request_error', 'model_not_found'])
+  const messages: ErrorAnswer = await (await world.messages({ model: 'nix' })).json()
+  assert.equal([messages.type, messages.error.type], ['error', 'not_found_error'])
+})
+
+test('a provider without an active connection is named', async () => {
+  const { asked } = await routing({ connections: ['one'] })
+  assert.match(await asked('two/m'), /^404 .*no active connection to the provider "two"\. Add one/)
+  assert.not.match(await asked('one/'), /no active connection/)
+})
+
+test('a model of another format is 400 and names both formats and where to send it', async () => {
+  const { asked } = await routing({ combos: { talk: ['claude/c'] }, connections: ['one', 'claude', 'google'] })
+  const message =
+    '400 The request is in the format "openai-chat", but the target of "talk", claude/c, speaks "anthropic-messages". Send it to POST /v1/messages in that format.'
+  assert.is(await asked('talk'), message)
+  assert.match(
+    await asked('one/m', '/v1/messages'),
+    /"anthropic-messages".*one\/m, speaks "openai-chat"\. Send it to POST \/v1\/chat\/completions/,
+  )
+  assert.match(await asked('one/m', '/v1/messages/count_tokens'), /^400 /)
+  assert.match(await asked('google/g'), /speaks "gemini"\.$/)
+})
+
+test('of a combo of several formats those targets count that speak that of the request', async () => {
+  const { asked } = await routing({ combos: { mixed: ['claude/c', 'one/m'] } })
+  assert.is(await asked('mixed'), 'one/m')
+  assert.is(await asked('mixed', '/v1/messages'), 'claude/c')
+})
+
+test('a combo whose targets are all gone says so', async () => {
+  const { asked } = await routing({ combos: { old: ['two/m', 'gone'] }, connections: ['one'] })
+  assert.match(await asked('old'), /^404 "old" leads to no model that can be reached/)
+})
+
+test('names of any characters stand in the headers, percent-encoded', async () => {
+  const { world } = await routing({
+    connections: [{ provider: 'one', providerSpecificData: at('one', { prefix: 'größe, x' }) }],
+  })
+  const response = await world.chat({ model: 'größe, x/模 型=1' })
+  assert.is(response.headers.get('x-signalbox-target'), 'one/%E6%A8%A1%20%E5%9E%8B=1')
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/%E6%A8%A1%20%E5%9E%8B=1=200')
+})
+
+test('each attempt stands in the headers, in order, and who answered', async () => {
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'three' ? json(chatAnswer()) : json({}, provider === 'one' ? 503 : 401),
+  )
+  const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
+  const response = await world.chat({ model: 'chain' })
+  assert.is(response.headers.get('x-signalbox-target'), 'three/m')
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server, two/m=502:credentials, three/m=200')
+})
+
+test('the first of two connections that share a name goes first, whatever their providers', async () => {
+  const { asked } = await routing({
+    connections: [
+      { provider: 'two', providerSpecificData: at('two', { prefix: 'shared' }) },
+      { provider: 'one', priority: 1, providerSpecificData: at('one', { prefix: 'shared' }) },
+    ],
+  })
+  assert.is(await asked('shared/m'), 'one/m')
+})
