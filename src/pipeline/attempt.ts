@@ -15,7 +15,14 @@ export type Answer =
   | { kind: 'whole'; head: UpstreamAnswer; bytes: Uint8Array; usage: TokenUsage | undefined }
   | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
 
-export type AttemptResult = Answer | { kind: 'failure'; failure: Failure; head?: UpstreamAnswer }
+export type AttemptResult = Answer | FailedAttempt
+
+export interface FailedAttempt {
+  kind: 'failure'
+  failure: Failure
+  /** When the provider answered at all. */
+  head?: UpstreamAnswer
+}
 
 /** An attempt under way. `cancel` ends it in any phase, a stream that it has brought included. */
 export interface Attempt {

@@ -1,21 +1,37 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
-import type { Reply, UpstreamAnswer } from '../lib/exchange.ts'
+import type { Reply } from '../lib/exchange.ts'
 import { replyHeaders } from '../upstream/headers.ts'
+import type { FailedAttempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
 import { type AttemptRecord, journeyHeaders } from './journey.ts'
 
-/** The provider's own error, unchanged: the answer when there was nothing to choose from. */
-export function passedOn(failure: Failure, head: UpstreamAnswer | undefined): Reply | undefined {
-  if (!failure.body || !head) return undefined
-  return { status: failure.status, headers: replyHeaders(head, 'application/json'), body: failure.body }
+/**
+ * The answer when no attempt has brought one: the provider's own error, unchanged, when there was but one attempt or the client is at
+ * fault. Otherwise, or when the provider sent no JSON, throws an error that tells of each attempt. `isSpent`: the retry budget was.
+ */
+export function finalReply(
+  failed: readonly FailedAttempt[],
+  { attempts, isSpent }: { attempts: readonly AttemptRecord[]; isSpent: boolean },
+): Reply {
+  const last = failed.at(-1)
+  const decisive = last && (failed.length === 1 || last.failure.class === 'client') ? last : undefined
+  const headers = journeyHeaders(attempts)
+  if (isSpent) headers['x-should-retry'] = 'false'
+  if (decisive?.head && decisive.failure.body) {
+    const { status, body } = decisive.failure
+    return { status, headers: { ...replyHeaders(decisive.head, 'application/json'), ...headers }, body }
+  }
+  throw exhausted(decisive ? [decisive.failure] : failed.map(({ failure }) => failure), { attempts, headers })
 }
 
-/** The error when no attempt has brought an answer: what each one said, the smallest useful `retry-after`, and no invitation to retry. */
-export function exhausted(failures: readonly Failure[], attempts: readonly AttemptRecord[]): GatewayError {
+/** What each attempt said, the smallest useful `retry-after`, and no invitation to retry. */
+function exhausted(
+  failures: readonly Failure[],
+  { attempts, headers }: { attempts: readonly AttemptRecord[]; headers: Record<string, string> },
+): GatewayError {
   const [only] = failures
   const code = failures.every((failure) => failure.class === 'timeout') ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_FAILED'
   const status = commonStatus(failures)
-  const headers = journeyHeaders(attempts)
   if (failures.length > 1 || only?.class === 'credentials') headers['x-should-retry'] = 'false'
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
   if (waits.length > 0) headers['retry-after'] = String(Math.min(60, Math.ceil(Math.min(...waits) / 1000)))

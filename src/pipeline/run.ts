@@ -6,13 +6,13 @@ import type { RouteTarget } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
 import { upstreamCall } from '../upstream/request.ts'
-import { type Answer, type AttemptResult, startAttempt } from './attempt.ts'
+import { type Answer, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import { type ModelCall, readModelCall } from './call.ts'
 import { type Client, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
-import { type Failure, failureOfError, withoutCredential } from './failure.ts'
-import { exhausted, passedOn } from './final.ts'
+import { failureOfError, withoutCredential } from './failure.ts'
+import { finalReply } from './final.ts'
 import { journeyHeaders } from './journey.ts'
 import { relayStream } from './relay.ts'
 import { createReport, type Report } from './report.ts'
@@ -61,20 +61,18 @@ type Outcome =
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(run: Run): Promise<Outcome> {
   const { call, context, report } = run
-  const failures: Failure[] = []
-  let last: AttemptResult | undefined
+  const failures: FailedAttempt[] = []
+  let isSpent = false
   for (const target of targetsOf(call, await context.routes())) {
-    if (failures.length > 0 && (failures.length >= context.limits.maxAttempts || !context.retryBudget.spend())) break
-    last = await tryTarget(run, target)
-    if (last.kind !== 'failure') return { answer: last, target }
-    failures.push(last.failure)
-    if (last.failure.class === 'client') break
+    if (failures.length >= context.limits.maxAttempts) break
+    isSpent = failures.length > 0 && !context.retryBudget.spend()
+    if (isSpent) break
+    const result = await tryTarget(run, target)
+    if (result.kind !== 'failure') return { answer: result, target }
+    failures.push(result)
+    if (result.failure.class === 'client') break
   }
-  const final =
-    last?.kind === 'failure' && (failures.length === 1 || last.failure.class === 'client') ? last : undefined
-  const reply = final && passedOn(final.failure, final.head)
-  if (reply) return { reply: { ...reply, headers: { ...reply.headers, ...journeyHeaders(report.attempts) } } }
-  throw exhausted(final ? [final.failure] : failures, report.attempts)
+  return { reply: finalReply(failures, { attempts: report.attempts, isSpent }) }
 }
 
 async function tryTarget(

@@ -122,4 +122,4 @@ for (const api of ['chat', 'anthropic'] as const) {
 }
 
 const cutHereAndThere = (recording: Recording, end: Ending) =>
-  cutEverywhere(recording, end, Math.ceil(recording.bytes.length / 37))
+  cutEverywhere(recording, end, Math.ceil(recording.bytes.length / 17))

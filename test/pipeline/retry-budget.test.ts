@@ -1,0 +1,70 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { askRaw } from './support/raw.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the retry budget')
+
+/** A gateway at `perSecond` requests for `seconds`; answers its upstream calls. */
+async function load(perSecond: number, seconds: number) {
+  let nowMs = 0
+  const up = fakeUpstream(() => json({ error: { message: 'down' } }, 503))
+  const clock = { ...fakeClock(), now: () => nowMs }
+  const world = await openWorld({ fetch: up, clock, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
+  const start = up.calls.length
+  for (let request = 0; request < perSecond * seconds; request++) {
+    nowMs += 1_000 / perSecond
+    await askRaw(world.gateway, '/v1/chat/completions', { model: 'chain' })
+  }
+  return { calls: up.calls.length - start, world, up, at: (ms: number) => (nowMs = ms) }
+}
+
+test('targets that always fail see at most 1.2 calls a request and ten a second', async () => {
+  for (const [perSecond, seconds] of [
+    [1_000, 1],
+    [100, 3],
+    [10, 8],
+  ] as const) {
+    const { calls } = await load(perSecond, seconds)
+    const requests = perSecond * seconds
+    assert.ok(calls <= 1.2 * requests + 10 * (seconds + 1), `${calls} calls for ${requests} requests in ${seconds} s`)
+    assert.ok(calls > requests, 'some are tried again')
+  }
+})
+
+test('at one request a second each is tried three times', async () => {
+  assert.is((await load(1, 20)).calls, 60)
+})
+
+test('when it is used up the first failure is the answer, with the advice not to ask again', async () => {
+  const { world, up } = await load(1_000, 0.1)
+  let before = 0
+  let response = new Response()
+  while (up.calls.length !== before + 1) {
+    before = up.calls.length
+    response = await world.chat({ model: 'chain' }) // what five requests earn is one retry
+  }
+  assert.is(response.status, 503)
+  assert.is(response.headers.get('x-should-retry'), 'false')
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')
+  assert.equal(await response.json(), { error: { message: 'down' } })
+})
+
+test('a request with one target, or whose first target answers, needs none of it', async () => {
+  const { world } = await load(1_000, 0.1)
+  const response = await world.chat({ model: 'one/m' })
+  assert.is(response.headers.get('x-should-retry'), null, 'the client may ask again')
+  const well = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
+  for (let request = 0; request < 50; request++) assert.is((await well.chat({})).status, 200)
+})
+
+test('it fills up again in quiet times, to a hundred', async () => {
+  const { world, up, at } = await load(1_000, 0.1)
+  at(3_600_000)
+  const before = up.calls.length
+  for (let request = 0; request < 200; request++) await world.chat({ model: 'chain' })
+  const retries = up.calls.length - before - 200
+  assert.ok(retries >= 100 && retries <= 140, `${retries}`)
+})
