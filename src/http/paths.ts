@@ -45,7 +45,12 @@ export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(p
 
 /** The format in which a caller under `/v1` reads errors: by the path, and where all vendors' clients share it by their headers. */
 export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): WireFormat {
-  if (path.startsWith('/v1beta/') || /:(generateContent|streamGenerateContent|countTokens)$/.test(path)) return 'gemini'
+  if (
+    path === '/v1beta' ||
+    path.startsWith('/v1beta/') ||
+    /:(generateContent|streamGenerateContent|countTokens)$/.test(path)
+  )
+    return 'gemini'
   if (isModelList(path) || path.startsWith('/v1/models/')) return modelsFormat(exchange)
   if (path.startsWith('/v1/messages')) return 'anthropic-messages'
   return path.startsWith('/v1/responses') ? 'openai-responses' : 'openai-chat'

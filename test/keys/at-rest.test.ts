@@ -1,0 +1,166 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('keys and credentials at rest')
+
+async function open(storage: Storage, options: WorldOptions = {}) {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up, storage, ...options })
+  const status = async (key: string) => (await world.chat({}, { headers: { 'x-api-key': key } })).status
+  return { world, up, status }
+}
+
+const contents = async (storage: Storage) =>
+  (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
+
+test('nothing of a key or a credential stands in the store in clear', async () => {
+  const storage = memoryStorage()
+  const { world } = await open(storage, { connections: [] })
+  const secrets: string[] = []
+  for (let made = 0; made < 100; made++) {
+    secrets.push((await world.api.keys.create({ name: `key ${made}` })).key)
+    const apiKey = `sk-credential-${made}-${'x'.repeat(20)}`
+    await world.api.connections.create({ provider: 'one', apiKey })
+    secrets.push(apiKey)
+  }
+  const raw = await contents(storage)
+  assert.ok(raw.length > 50_000)
+  for (const secret of secrets) {
+    for (const form of [secret, secret.slice(4, 30), btoa(secret), btoa(secret).slice(4, 30)])
+      assert.not.ok(raw.includes(form), form)
+  }
+})
+
+test('a sealed credential that was moved to another connection is refused', async () => {
+  const storage = memoryStorage()
+  const { world, up } = await open(storage, { connections: ['one', 'two'] })
+  const [first, second] = await storage.list('connections/')
+  const one = JSON.parse(first?.value ?? '')
+  const two = JSON.parse(second?.value ?? '')
+  ;[one.record.sealedApiKey, two.record.sealedApiKey] = [two.record.sealedApiKey, one.record.sealedApiKey]
+  await storage.set(first?.key ?? '', JSON.stringify(one))
+  await storage.set(second?.key ?? '', JSON.stringify(two))
+  const response = await world.chat({})
+  assert.is(response.status, 500)
+  assert.is(up.calls.length, 0)
+  assert.match(String(world.told.errors[0]), /changed or moved/)
+})
+
+test('a bit that flips in a sealed credential is found, wherever it is', async () => {
+  const storage = memoryStorage()
+  const { up } = await open(storage, { connections: ['one'] })
+  const [stored] = await storage.list('connections/')
+  const { order, record } = JSON.parse(stored?.value ?? '')
+  const sealed: string = record.sealedApiKey
+  const world = await openWorld({ storage, fetch: up, connections: [] })
+  for (let at = 0; at < sealed.length; at++) {
+    const flipped = String.fromCharCode(sealed.charCodeAt(at) ^ 1)
+    const changed = sealed.slice(0, at) + flipped + sealed.slice(at + 1)
+    await storage.set(stored?.key ?? '', JSON.stringify({ order, record: { ...record, sealedApiKey: changed } }))
+    const { status } = await world.chat({})
+    assert.is(status, bytesOf(changed) === bytesOf(sealed) ? 200 : 500, `at ${at}`) // base64 ends with bits that mean nothing
+  }
+  await storage.set(stored?.key ?? '', stored?.value ?? '')
+  assert.is((await world.chat({})).status, 200)
+})
+
+function bytesOf(sealed: string): string | undefined {
+  try {
+    return sealed.split('.').map(atob).join('.')
+  } catch {
+    return undefined
+  }
+}
+
+test('a key whose record was put under another digest does not open the gate of that other', async () => {
+  const storage = memoryStorage()
+  const { world, status } = await open(storage)
+  await world.api.settings.update({ requireApiKey: true })
+  const { key } = await world.api.keys.create({ name: 'one' })
+  const [stored] = await storage.list('keys/')
+  assert.is(stored?.key.includes(key), false)
+  await storage.delete(stored?.key ?? '')
+  await storage.set(`keys/${'0'.repeat(64)}`, stored?.value ?? '')
+  assert.is(await status(key), 401)
+})
+
+test('the secret can be rotated: old keys and credentials stay good, and the old secret is no longer needed', async () => {
+  const { ownSecret: _, ...storage } = memoryStorage()
+  const gatewayWith = (secret: NonNullable<Parameters<typeof createGateway>[0]['secret']>) => {
+    const up = fakeUpstream(() => json(chatAnswer()))
+    const gateway = createGateway({
+      storage,
+      secret,
+      logger: false,
+      fetch: up,
+      catalog: { one: { baseUrl: 'http://one.test' } },
+    })
+    const status = async (key: string) => {
+      const init = { method: 'POST', body: '{"model":"one/m"}', headers: { 'x-api-key': key } }
+      return (await gateway.fetch(new Request('http://gateway/v1/chat/completions', init))).status
+    }
+    return { gateway, up, status }
+  }
+  const old = gatewayWith('an old secret')
+  await old.gateway.api.connections.create({ provider: 'one', apiKey: 'credential-of-one' })
+  await old.gateway.api.settings.update({ requireApiKey: true })
+  const { key } = await old.gateway.api.keys.create({ name: 'team' })
+  assert.is(await old.status(key), 200)
+
+  const both = [
+    { version: 'new', value: 'a new secret' },
+    { version: 'default', value: 'an old secret' },
+  ]
+  const rotating = gatewayWith(both)
+  assert.is(await rotating.status(key), 200)
+  assert.is(rotating.up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
+
+  const rotated = gatewayWith(both.slice(0, 1))
+  assert.is(await rotated.status(key), 200)
+  assert.is(rotated.up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
+  assert.is((await rotated.gateway.api.keys.list()).keys[0]?.key, key)
+
+  for (const wrong of ['an old secret', 'a guess']) {
+    const { status, up } = gatewayWith(wrong)
+    assert.is(await status(key), 500, 'the wrong secret opens nothing')
+    assert.is(up.calls.length, 0)
+  }
+})
+
+test('100,000 keys cost a request nothing', async () => {
+  const perRequest = async (keys: number) => {
+    const storage = memoryStorage()
+    const { world, status } = await open(storage, { connections: ['one'] })
+    await storage.set('settings', '{"requireApiKey":true}')
+    const { key } = await world.api.keys.create({ name: 'one more' })
+    for (let made = 0; made < keys; made++) {
+      const record = { id: `k${made}`, name: 'n', sealedKey: 'x', createdAt: '2026-01-01T00:00:00Z' }
+      await storage.set(`keys/${made.toString(16).padStart(64, '0')}`, JSON.stringify({ order: made, record }))
+    }
+    const list = storage.list
+    let lists = 0
+    storage.list = (...args) => {
+      if (args[0].startsWith('keys')) lists++
+      return list(...args)
+    }
+    const best: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const start = performance.now()
+      for (let turn = 0; turn < 40; turn++) {
+        await status(key)
+        await storage.set('settings', '{"requireApiKey":true}') // so that nothing of the settings is remembered
+      }
+      best.push(performance.now() - start)
+    }
+    assert.is(lists, 0, 'they are never listed for it')
+    return Math.min(...best)
+  }
+  const few = await perRequest(10)
+  const many = await perRequest(100_000)
+  assert.ok(many < few * 3 + 5, `${few} ms with 10, ${many} ms with 100,000`)
+})

@@ -1,0 +1,192 @@
+import { endpoints } from '../../src/pipeline/endpoints.ts'
+import { chatAnswer, type ErrorAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, token } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the gate of the model routes')
+
+async function gated({ requireApiKey = true } = {}) {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up })
+  await world.api.settings.update({ requireApiKey })
+  const { key, id } = await world.api.keys.create({ name: 'team' })
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'POST') =>
+    world.gateway.fetch(
+      new Request(`http://gateway${path}`, {
+        method,
+        headers,
+        ...(method === 'POST' && { body: '{"model":"one/m"}' }),
+      }),
+    )
+  return { world, up, key, id, ask, chat: (headers: Record<string, string>) => ask('/v1/chat/completions', headers) }
+}
+
+/** Of every kind of route: served, not served yet, and never heard of. */
+const routes: ReadonlyArray<[method: string, path: string, format: 'openai' | 'anthropic' | 'google']> = [
+  ['GET', '/v1/models', 'openai'],
+  ['HEAD', '/v1/models', 'openai'],
+  ['GET', '/v1/models/embedding', 'openai'],
+  ['GET', '/v1/models/one/m', 'openai'],
+  ['POST', '/v1/chat/completions', 'openai'],
+  ['GET', '/v1/chat/completions', 'openai'],
+  ['POST', '/v1/messages', 'anthropic'],
+  ['POST', '/v1/messages/count_tokens', 'anthropic'],
+  ['POST', '/v1/messages/batches', 'anthropic'],
+  ['POST', '/v1/responses', 'openai'],
+  ['POST', '/v1/embeddings', 'openai'],
+  ['POST', '/v1/images/generations', 'openai'],
+  ['POST', '/v1/audio/speech', 'openai'],
+  ['POST', '/v1/audio/transcriptions', 'openai'],
+  ['POST', '/v1/rerank', 'openai'],
+  ['POST', '/v1/search', 'openai'],
+  ['POST', '/v1/web/fetch', 'openai'],
+  ['POST', '/v1/models/g:generateContent', 'google'],
+  ['POST', '/v1beta/models/g:streamGenerateContent', 'google'],
+  ['GET', '/v1beta/models', 'google'],
+  ['DELETE', '/v1', 'openai'],
+  ['GET', '/v1/', 'openai'],
+  ['PUT', '/v1beta', 'google'],
+  ['POST', '/v1/nothing/at/all', 'openai'],
+]
+
+const kinds = {
+  openai: { 401: 'authentication_error', 403: 'permission_error' },
+  anthropic: { 401: 'authentication_error', 403: 'permission_error' },
+  google: { 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED' },
+} as const
+
+async function assertRefused(response: Response, status: 401 | 403, route: (typeof routes)[number]) {
+  const [method, path, format] = route
+  assert.is(response.status, status, `${method} ${path}`)
+  const text = await response.text()
+  if (method === 'HEAD') return assert.is(text, '')
+  const answer: ErrorAnswer = JSON.parse(text)
+  const kind = format === 'google' ? answer.error.status : answer.error.type
+  assert.is(kind, kinds[format][status], `${method} ${path}: ${text}`)
+  assert.is(answer.type, format === 'anthropic' ? 'error' : undefined)
+}
+
+test('without a key every route is 401, in the format of its caller', async () => {
+  const { ask, up } = await gated()
+  assert.ok(
+    endpoints.every(({ path }) => routes.some(([, known]) => known === path)),
+    'a new endpoint belongs in the list',
+  )
+  for (const route of routes) {
+    const response = await ask(route[1], {}, route[0])
+    await assertRefused(response, 401, route)
+    assert.is(response.headers.get('www-authenticate'), 'Bearer')
+  }
+  assert.is(up.calls.length, 0)
+})
+
+test('a key that was made up is 401 on every route, and differs from none at all', async () => {
+  const { ask, key } = await gated()
+  const { key: other } = await (await gated()).world.api.keys.create({ name: 'of another gateway' })
+  for (const route of routes) {
+    await assertRefused(await ask(route[1], { authorization: 'Bearer sk-made-up' }, route[0]), 401, route)
+    await assertRefused(await ask(route[1], { 'x-api-key': other }, route[0]), 401, route)
+  }
+  for (const wrong of [
+    key.slice(0, -1),
+    `${key}0`,
+    key.toUpperCase(),
+    key.replace('sbx_', ''),
+    `${key} ${key}`,
+    '',
+    '*',
+  ]) {
+    const response = await ask('/v1/chat/completions', { authorization: `Bearer ${wrong}` })
+    assert.is(response.status, 401, wrong)
+  }
+  assert.match(await (await ask('/v1/chat/completions')).text(), /needs an API key/)
+  assert.match(await (await ask('/v1/chat/completions', { 'x-api-key': other })).text(), /not known to this gateway/)
+})
+
+test('a paused key is 403 on every route, whether or not keys are required', async () => {
+  for (const requireApiKey of [true, false]) {
+    const { world, ask, key, id, up } = await gated({ requireApiKey })
+    await world.api.keys.update(id, { isActive: false })
+    for (const route of routes) await assertRefused(await ask(route[1], { 'x-api-key': key }, route[0]), 403, route)
+    assert.is(up.calls.length, 0)
+    assert.match(await (await ask('/v1/chat/completions', { 'x-api-key': key })).text(), /paused/)
+  }
+})
+
+test('a key opens every route: what is not served is 404 then, not 401', async () => {
+  const { ask, key } = await gated()
+  for (const [method, path] of routes) {
+    const { status } = await ask(path, { authorization: `Bearer ${key}` }, method)
+    assert.ok([200, 404, 405, 400].includes(status), `${method} ${path}: ${status}`)
+  }
+})
+
+test('four headers carry it, Bearer in any spelling', async () => {
+  const { chat, key } = await gated()
+  const ways: Array<Record<string, string>> = [
+    { authorization: `Bearer ${key}` },
+    { authorization: `bearer ${key}` },
+    { authorization: `BEARER   ${key}  ` },
+    { Authorization: `Bearer ${key}` },
+    { 'x-api-key': key },
+    { 'X-Goog-Api-Key': key },
+    { 'api-key': ` ${key} ` },
+    { authorization: 'Basic aG9zdDp1c2Vy', 'x-api-key': key },
+    { authorization: 'Bearer of-the-host', 'api-key': key },
+    { 'x-api-key': 'sk-of-a-vendor', 'x-goog-api-key': key },
+  ]
+  for (const headers of ways) assert.is((await chat(headers)).status, 200, JSON.stringify(headers))
+  for (const headers of [
+    { authorization: key },
+    { authorization: `Token ${key}` },
+    { authorization: `Bearer${key}` },
+    { authorization: `Bearer x ${key}` },
+    { 'x-api-key': `Bearer ${key}` },
+    { cookie: `key=${key}` },
+    { 'x-key': key },
+  ])
+    assert.is((await chat(headers)).status, 401, JSON.stringify(headers))
+  const { ask } = await gated()
+  assert.is((await ask(`/v1/chat/completions?key=${key}&api-key=${key}`)).status, 401, 'never in an address')
+})
+
+test('when keys are not required, none and unknown ones are let in', async () => {
+  const { chat } = await gated({ requireApiKey: false })
+  assert.is((await chat({})).status, 200)
+  assert.is((await chat({ authorization: 'Bearer sk-of-a-vendor' })).status, 200)
+})
+
+test('OPTIONS needs no key, and a paused one is no obstacle', async () => {
+  const { world, ask, key, id } = await gated()
+  await world.api.keys.update(id, { isActive: false })
+  for (const headers of [{}, { 'x-api-key': key }]) {
+    assert.is((await ask('/v1/models', headers, 'OPTIONS')).status, 204)
+    assert.is((await ask('/v1/chat/completions', headers, 'OPTIONS')).status, 204)
+    assert.is((await ask('/v1/embeddings', headers, 'OPTIONS')).status, 404)
+  }
+})
+
+test('an admin token opens nothing under /v1, a client key nothing under /api', async () => {
+  const { ask, key } = await gated()
+  for (const [method, path] of routes)
+    assert.is((await ask(path, { authorization: `Bearer ${token}` }, method)).status, 401, `${method} ${path}`)
+  for (const path of ['/api/keys', '/api/settings', '/api/connections', '/api/nothing', '/api']) {
+    for (const headers of [{ authorization: `Bearer ${key}` }, { 'x-api-key': key }, { 'x-api-key': token }] as const)
+      assert.is((await ask(path, headers as Record<string, string>, 'GET')).status, 401, path)
+  }
+})
+
+test('hooks know the key by its id, and nothing of it when there was none', async () => {
+  const { world, chat, key, id } = await gated({ requireApiKey: false })
+  await chat({ 'x-api-key': key })
+  await chat({})
+  assert.equal(
+    world.told.requests.map(({ keyId }) => keyId),
+    [id, undefined],
+  )
+  assert.equal(
+    world.told.usages.map(({ keyId }) => keyId),
+    [id, undefined],
+  )
+})

@@ -1,0 +1,156 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the life of a key')
+
+/** The management API over HTTP, and model requests with a key. */
+async function open(options: WorldOptions = {}) {
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), ...options })
+  const manage = async (method: string, path: string, body?: object) => {
+    const response = await world.gateway.fetch(
+      new Request(`http://gateway/api/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    )
+    return { status: response.status, body: await response.json() }
+  }
+  const status = async (key: string) => (await world.chat({}, { headers: { authorization: `Bearer ${key}` } })).status
+  return { world, manage, status }
+}
+
+test('created, paused, resumed, deleted: each counts from the very next request', async () => {
+  const { manage, status } = await open()
+  await manage('PATCH', 'settings', { requireApiKey: true })
+  const created = await manage('POST', 'keys', { name: 'team' })
+  const { key, id } = created.body
+  assert.is(created.status, 201)
+  assert.is(await status(key), 200)
+  for (let turn = 0; turn < 3; turn++) {
+    assert.is((await manage('PUT', `keys/${id}`, { isActive: false })).status, 200)
+    assert.is(await status(key), 403)
+    assert.is(await status(key), 403)
+    assert.is((await manage('PUT', `keys/${id}`, { isActive: true })).status, 200)
+    assert.is(await status(key), 200)
+  }
+  assert.is((await manage('PUT', `keys/${id}`, { name: 'renamed' })).status, 200)
+  assert.is(await status(key), 200)
+  assert.is((await manage('DELETE', `keys/${id}`)).status, 200)
+  assert.is(await status(key), 401)
+})
+
+test('a deleted key that was paused is unknown: let in when no key is required', async () => {
+  const { manage, status } = await open()
+  const { key, id } = (await manage('POST', 'keys', { name: 'team' })).body
+  await manage('PUT', `keys/${id}`, { isActive: false })
+  assert.is(await status(key), 403)
+  await manage('DELETE', `keys/${id}`)
+  assert.is(await status(key), 200)
+})
+
+test('requireApiKey counts from the very next request', async () => {
+  const { manage, world } = await open()
+  assert.is((await world.chat({})).status, 200)
+  await manage('PATCH', 'settings', { requireApiKey: true })
+  assert.is((await world.chat({})).status, 401)
+  await manage('PATCH', 'settings', { requireApiKey: false })
+  assert.is((await world.chat({})).status, 200)
+})
+
+test('a pause under load: not one request is let in behind it', async () => {
+  const { world, status, manage } = await open()
+  const { key, id } = await world.api.keys.create({ name: 'busy' })
+  let isPaused = false
+  const late: number[] = []
+  const client = async () => {
+    while (late.length < 200) {
+      const begunBehind = isPaused
+      const got = await status(key)
+      if (begunBehind) late.push(got)
+      await new Promise(setImmediate) // the pause needs its turns as well
+    }
+  }
+  const clients = Array.from({ length: 8 }, client)
+  await status(key)
+  await manage('PUT', `keys/${id}`, { isActive: false })
+  isPaused = true
+  await Promise.all(clients)
+  assert.ok(late.every((got) => got === 403))
+})
+
+test('two gateways on one storage that tells of changes: what one does holds in the other', async () => {
+  const storage = memoryStorage()
+  const one = await open({ storage })
+  const two = await open({ storage, connections: [] })
+  const { key, id } = await one.world.api.keys.create({ name: 'shared' })
+  assert.is(await two.status(key), 200)
+  await one.world.api.keys.update(id, { isActive: false })
+  assert.is(await two.status(key), 403)
+  assert.is(await one.status(key), 403)
+  await two.world.api.keys.update(id, { isActive: true })
+  assert.is(await one.status(key), 200)
+  await two.world.api.settings.update({ requireApiKey: true })
+  assert.is((await one.world.chat({})).status, 401)
+  await one.world.api.keys.delete(id)
+  assert.is(await two.status(key), 401)
+})
+
+test('on a storage that tells of nothing it holds after the age that is documented: a second', async () => {
+  const { watch: _, ...silent } = memoryStorage()
+  const one = await open({ storage: silent })
+  const two = await open({ storage: silent, connections: [], clock: one.world.clock })
+  const { key, id } = await one.world.api.keys.create({ name: 'shared' })
+  assert.is(await two.status(key), 200)
+  await one.world.api.keys.update(id, { isActive: false })
+  assert.is(await one.status(key), 403, 'at home at once')
+  await one.world.clock.advance(1_000)
+  assert.is(await two.status(key), 403)
+  await one.world.api.settings.update({ requireApiKey: true })
+  await one.world.clock.advance(1_000)
+  assert.is((await two.world.chat({})).status, 401)
+  const { world } = await open({
+    storage: silent,
+    limits: { storeMaxAgeMs: 60_000 },
+    connections: [],
+    clock: one.world.clock,
+  })
+  assert.is((await world.chat({})).status, 401)
+  await one.world.api.settings.update({ requireApiKey: false })
+  await one.world.clock.advance(59_999)
+  assert.is((await world.chat({})).status, 401)
+  await one.world.clock.advance(1)
+  assert.is((await world.chat({})).status, 200)
+})
+
+test('while the settings or a key cannot be read the gate is shut: 500, nothing said, all told to onError', async () => {
+  const { watch: _, ...storage } = memoryStorage()
+  const { get } = storage
+  const { world, status } = await open({ storage })
+  const { key } = await world.api.keys.create({ name: 'team' })
+  assert.is(await status(key), 200)
+  for (const broken of ['settings', 'keys/']) {
+    storage.get = (name) => (name.startsWith(broken) ? Promise.reject(new Error('disk on fire')) : get(name))
+    await world.clock.advance(1_000)
+    const response = await world.chat({}, { headers: { authorization: `Bearer ${key}` } })
+    assert.is(response.status, 500)
+    assert.not.match(await response.text(), /fire|keys\//)
+    const listing = await world.gateway.fetch(
+      new Request('http://gateway/v1/models', { headers: { 'x-api-key': key } }),
+    )
+    assert.is(listing.status, 500)
+    assert.is(world.told.errors.splice(0).length, 2)
+    storage.get = get
+    assert.is(await status(key), 200, 'and opens again')
+  }
+})
+
+test('settings that are no settings keep it shut as well', async () => {
+  const storage = memoryStorage()
+  const { world } = await open({ storage })
+  await storage.set('settings', '{"requireApiKey":')
+  assert.is((await world.chat({})).status, 500)
+})
