@@ -49,14 +49,13 @@ export function createComboRecords(records: Records<ComboRecord>): ComboRecords 
     const after = revised({ ...edited, from: before.name })
     if (!(await records.insert(after.name, after, order))) throw gatewayError('NAME_TAKEN')
     const old = await put(before, { ...before, movedTo: after.name })
-    if (old) await finish(old, after.name)
-    else await records.remove(after.name, (current) => isSame(current, after))
+    if (old) await finish(old, after.name) // else the next look at the storage takes the new one back
     return old && after
   }
 
   async function finish(old: ComboRecord, name: string): Promise<void> {
     await records.update(name, ({ from, ...current }) =>
-      current.id === old.id && from === old.name && current.movedTo === undefined ? revised(current) : undefined,
+      current.id === old.id && from === old.name ? revised(current) : undefined,
     )
     await records.remove(old.name, (current) => isSame(current, old))
   }

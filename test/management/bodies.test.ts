@@ -1,4 +1,6 @@
 import fc from 'fast-check'
+import { gatewayError } from '../../src/errors.ts'
+import { managementErrorReply } from '../../src/http/management-error.ts'
 import { managementRoutes } from '../../src/http/management-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
@@ -110,3 +112,18 @@ test('no path makes an answer of 500', async () => {
 })
 
 const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, ''))
+
+test('an error that was not meant for the client says nothing of what is inside, and goes whole to onError', () => {
+  const errors: unknown[] = []
+  const bodyOf = (error: unknown) => managementErrorReply(error, (told) => errors.push(told)).body
+  const broken = new TypeError('secret')
+  const named = gatewayError('STORAGE_FAILED', { message: 'keys/secret cannot be read', cause: broken })
+  assert.is(bodyOf(broken), '{"error":"Internal server error"}')
+  assert.is(bodyOf(named), '{"error":"The gateway cannot read its storage."}')
+  assert.is(
+    bodyOf(gatewayError('INTERNAL', { message: 'Failed to fetch keys', cause: named })),
+    '{"error":"Failed to fetch keys"}',
+  )
+  assert.is(bodyOf(gatewayError('NOT_FOUND', { cause: broken })), '{"error":"Not found"}')
+  assert.equal(errors, [broken, named, named])
+})

@@ -67,3 +67,27 @@ test('a long chain is no cycle and is followed to its end', async () => {
   const way = Array.from({ length: 60 }, (_, at) => `c${at}`).join(' → ')
   await refuses(400, cycle(`c60 → ${way} → c60`), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })
+
+test('two ways at each of forty steps are looked at once each', async () => {
+  const { expect } = openDoor()
+  for (let at = 0; at < 40; at++) {
+    await expect(201, 'POST', '/api/combos', { name: `c${40 - at}`, models: [`c${41 - at}`, `c${41 - at}`] })
+  }
+  await expect(201, 'POST', '/api/combos', { name: 'c0', models: ['c1', 'c1'] })
+})
+
+test('of two that are made at once and would contain each other, one is refused', async () => {
+  const { api } = openDoor().gateway
+  const models = (name: string) => ({ name, models: [name === 'a' ? 'b' : 'a'] })
+  const made = (calls: Promise<unknown>[]) =>
+    Promise.allSettled(calls).then((all) => all.map(({ status }) => status).sort())
+  assert.equal(await made([api.combos.create(models('a')), api.combos.create(models('b'))]), ['fulfilled', 'rejected'])
+  const aliases = openDoor().gateway.api.aliases
+  const one = { alias: 'a', model: 'b' }
+  const two = { alias: 'b', model: 'a' }
+  assert.equal(await made([aliases.set(one), aliases.set(two)]), ['fulfilled', 'rejected'])
+  const both = openDoor().gateway.api
+  assert.equal(await made([both.combos.create(models('a')), both.aliases.set(two)]), ['fulfilled', 'rejected'])
+  const reversed = openDoor().gateway.api
+  assert.equal(await made([reversed.aliases.set(two), reversed.combos.create(models('a'))]), ['fulfilled', 'rejected'])
+})

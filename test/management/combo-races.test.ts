@@ -7,7 +7,7 @@ import { openDoor } from './door.ts'
 
 const test = suite('combos in several processes')
 
-const before = ['a', 'b'] // each with the one model `old`
+const start = ['a', 'b'] // each with the one model `old`
 const name = fc.constantFrom('a', 'b', 'c')
 const operation = fc.oneof(
   fc.record({ do: fc.constant('create' as const), name }),
@@ -31,7 +31,7 @@ test('at once in three processes, no combo is lost or doubled and no acknowledge
     const storage = memoryStorage()
     const { combos } = openDoor({ storage }).gateway.api
     const ids: string[] = []
-    for (const name of before) ids.push((await combos.create({ name, models: ['old'] })).id)
+    for (const name of start) ids.push((await combos.create({ name, models: ['old'] })).id)
     const done = Promise.all(processes.map((todo) => perform(todo, ids, inSteps(storage, scheduler))))
     await scheduler.waitFor(done)
     const all = (await combos.list()).combos
@@ -86,10 +86,10 @@ function check(combos: Combo[], ids: string[], told: Told[]) {
     const own = told.filter(({ id }) => id === combo.id).map(({ operation }) => operation)
     const names = own.flatMap((operation) => ('name' in operation ? [operation.name] : []))
     const models = own.flatMap((operation) => (operation.do === 'change' ? [operation.model] : []))
-    assert.ok((names.length > 0 ? names : [before[at]]).includes(combo.name), `no name is undone: ${state}`)
-    const start = at < 0 ? 'new' : 'old'
+    assert.ok((names.length > 0 ? names : [start[at]]).includes(combo.name), `no name is undone: ${state}`)
+    const first = at < 0 ? 'new' : 'old'
     assert.ok(
-      (models.length > 0 ? models : [start]).some((model) => model === combo.models[0]),
+      (models.length > 0 ? models : [first]).some((model) => model === combo.models[0]),
       `no change is undone: ${state}`,
     )
   }
@@ -124,6 +124,55 @@ for (let writes = 0; writes <= 4; writes++) {
     await expect(201, 'POST', '/api/combos', { name: counts === 'old' ? 'new' : 'old', models: ['y'] }) // the other name is free
     assert.is((await storage.list('combos/')).length, 2)
   })
+}
+
+/** A store that runs `step` once, before its `count`th read of a key. */
+function before(storage: Storage, read: { key: string; count: number }, step: () => Promise<unknown>): Storage {
+  let left = read.count
+  return {
+    ...storage,
+    async get(key) {
+      if (key === read.key && --left === 0) await step()
+      return storage.get(key)
+    },
+  }
+}
+
+test('a rename does not clear away a combo that has taken the old name in the meantime', async () => {
+  const storage = memoryStorage()
+  const other = openDoor({ storage })
+  const { id } = await other.expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
+  const taking = () => other.expect(201, 'POST', '/api/combos', { name: 'old', models: ['y'] })
+  const slow = openDoor({ storage: before(storage, { key: 'combos/old', count: 2 }, taking) })
+  await slow.expect(200, 'PUT', `/api/combos/${id}`, { name: 'new' })
+  const { combos } = await other.expect(200, 'GET', '/api/combos')
+  assert.equal(combos.map(({ name, models }) => [name, models[0]]).sort(), [
+    ['new', 'x'],
+    ['old', 'y'],
+  ])
+})
+
+test('a rename that is decided while another process wants to take it back stays', async () => {
+  const storage = memoryStorage()
+  const { expect } = openDoor({ storage })
+  const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
+  let renamed: Promise<unknown> = Promise.resolve()
+  const deciding = before(dying(storage, 2), { key: 'combos/old', count: 1 }, async () => {
+    // It has written the new record. Somebody else sees it, and is about to take it back, when the old one is marked.
+    const slow = openDoor({ storage: before(storage, { key: 'combos/old', count: 1 }, () => marked) })
+    renamed = slow.expect(201, 'POST', '/api/combos', { name: 'third', models: ['z'] })
+    await turns()
+  })
+  const marked = openDoor({ storage: deciding }).call('PUT', `/api/combos/${id}`, { name: 'new' })
+  assert.is((await marked).status, 500) // killed when it had decided
+  await renamed
+  const { combos } = await expect(200, 'GET', '/api/combos')
+  assert.equal(combos.map(({ name }) => name).sort(), ['new', 'third'])
+})
+
+/** Long enough for everything that does not wait for us. */
+async function turns() {
+  for (let left = 50; left > 0; left--) await new Promise((resolve) => setImmediate(resolve))
 }
 
 async function afterCrash() {
@@ -179,7 +228,10 @@ test('a name that was given elsewhere a moment ago is taken here', async () => {
   const elsewhere = openDoor({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/combos')).combos, [])
   const { id } = await elsewhere.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  assert.is((await here.expect(200, 'GET', `/api/combos/${id}`)).name, 'a')
+  const other = await elsewhere.expect(201, 'POST', '/api/combos', { name: 'other', models: ['x'] })
   await here.refuses(400, 'Combo name already exists', ['POST', '/api/combos', { name: 'a', models: ['y'] }])
+  await here.refuses(400, 'Combo name already exists', ['PUT', `/api/combos/${other.id}`, { name: 'a' }])
   await here.expect(200, 'PUT', `/api/combos/${id}`, { name: 'b' })
   assert.is((await elsewhere.expect(200, 'DELETE', `/api/combos/${id}`)).success, true)
 })
@@ -189,7 +241,7 @@ test('a store that goes on showing what was removed ends in an error, not in an 
   const { expect } = openDoor({ storage })
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   const frozen = await storage.list('combos/')
-  await expect(200, 'DELETE', `/api/combos/${id}`)
   const lagging = openDoor({ storage: { ...storage, list: async () => frozen } })
+  await lagging.expect(200, 'DELETE', `/api/combos/${id}`) // a list that lags behind is no reason to doubt a removal
   await lagging.refuses(500, 'Failed to update combo', ['PUT', `/api/combos/${id}`, { models: ['y'] }])
 })

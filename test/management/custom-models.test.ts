@@ -30,6 +30,13 @@ test('one that exists already is refused, whatever its type; elsewhere the id is
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'other' })
   await expect(201, 'POST', PATH, { id: 'a/m', providerAlias: 'o' })
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'o/a' }) // another model, though it reads the same
+  await expect(200, 'DELETE', `${PATH}/other/m`)
+  await expect(200, 'DELETE', `${PATH}/o/a%2Fm`)
+  const left = [
+    { id: 'm', providerAlias: 'oa' },
+    { id: 'm', providerAlias: 'o/a' },
+  ]
+  assert.equal(await expect(200, 'GET', PATH), { models: left })
 })
 
 test('an id with slashes is deleted by its path, encoded or not', async () => {

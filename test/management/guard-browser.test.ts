@@ -55,6 +55,10 @@ test('the own origin is told with and without its default port', async () => {
   assert.is(await create(session, { ...json, host: 'admin.example', origin: 'https://admin.example:444' }), 403)
 })
 
+test('an origin that cannot be told is foreign, whatever the host', async () => {
+  for (const host of ['a b', '', 'null']) assert.is(await create(session, { ...json, host, origin: 'null' }), 403, host)
+})
+
 test('without a Host header the host is that of the URL', async () => {
   const { send } = openDoor({ management: session })
   const status = async (origin: string) =>
@@ -133,6 +137,11 @@ const hosts: Array<[may: boolean, host: string]> = [
   [false, 'localhost@evil.example'],
   [false, 'evil.example#localhost'],
   [false, 'evil.example/localhost'],
+  [false, 'evil.example@localhost'],
+  [false, 'localhost/evil.example'],
+  [false, 'localhost#evil.example'],
+  [false, 'localhost?evil.example'],
+  [false, 'lan'],
   [false, ''],
 ]
 const browsers: Array<Record<string, string>> = [

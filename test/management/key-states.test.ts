@@ -18,8 +18,14 @@ function signal() {
   return { fired, fire: () => fire() }
 }
 
-async function doorWithKey(storage?: Storage) {
-  const door = openDoor(storage && { storage })
+/** Without `watch`, so that nothing but the change itself can tell the gateway to forget what it knows. */
+function unwatched(): Storage {
+  const { watch, ...storage } = memoryStorage()
+  return storage
+}
+
+async function doorWithKey(storage = unwatched()) {
+  const door = openDoor({ storage })
   const { id, key } = await door.expect(201, 'POST', '/api/keys', { name: 'a' })
   return { door, id, key }
 }
@@ -58,7 +64,7 @@ test('a deleted key is unknown from the very next request', async () => {
 })
 
 test('a request under way while its key is paused does not bring it back', async () => {
-  const storage = memoryStorage()
+  const storage = unwatched()
   const gate = { isArmed: false, reached: signal(), open: signal() }
   const slow: Storage = {
     ...storage,
@@ -83,7 +89,7 @@ test('a request under way while its key is paused does not bring it back', async
 })
 
 test('a key made elsewhere a moment ago is found by its id, though what was read is still good', async () => {
-  const { watch, ...storage } = memoryStorage()
+  const storage = unwatched()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })
   assert.equal((await here.expect(200, 'GET', '/api/keys')).keys, [])
@@ -93,19 +99,53 @@ test('a key made elsewhere a moment ago is found by its id, though what was read
   await elsewhere.refuses(404, 'Key not found', ['DELETE', `/api/keys/${id}`])
 })
 
-test('a pause holds in the same process when the storage fails after it has written', async () => {
-  const storage = memoryStorage()
+test('a pause and a deletion hold in the same process when the storage fails after it has written', async () => {
+  const storage = unwatched()
   let failing = false
-  const { door, id, key } = await doorWithKey({
-    ...storage,
-    async set(...write) {
-      const version = await storage.set(...write)
+  const failAfter = <A extends unknown[], T>(run: (...args: A) => Promise<T>) => {
+    return async (...args: A) => {
+      const result = await run(...args)
       if (failing) throw new Error('the answer was lost')
-      return version
-    },
-  })
+      return result
+    }
+  }
+  const lossy = { ...storage, set: failAfter(storage.set), delete: failAfter(storage.delete) }
+  const { door, id, key } = await doorWithKey(lossy)
+  await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is(await models(door, key), 200)
   failing = true
   await door.refuses(500, 'Failed to update key', ['PUT', `/api/keys/${id}`, { isActive: false }])
   assert.is(await models(door, key), 403)
+  await door.expect(200, 'GET', '/api/keys')
+  await door.refuses(500, 'Failed to delete key', ['DELETE', `/api/keys/${id}`])
+  assert.is(await models(door, key), 401)
+  assert.equal(await door.expect(200, 'GET', '/api/keys'), { keys: [] })
+})
+
+test('a stored key that says nothing of its state is active', async () => {
+  const storage = unwatched()
+  const { id, key } = await doorWithKey(storage)
+  const [stored] = await storage.list('keys/')
+  const envelope = JSON.parse(stored?.value ?? '')
+  delete envelope.record.isActive
+  await storage.set(stored?.key ?? '', JSON.stringify(envelope))
+  const { expect, send } = openDoor({ storage })
+  assert.is((await expect(200, 'GET', '/api/keys')).keys[0]?.isActive, true)
+  await expect(200, 'PUT', `/api/keys/${id}`, { name: 'b' })
+  assert.is((await send('GET', '/v1/models', { headers: { 'x-api-key': key } })).status, 200)
+})
+
+test('keys made by turns in two processes are listed in the order of creation', async () => {
+  const storage = unwatched()
+  const here = openDoor({ storage })
+  const elsewhere = openDoor({ storage })
+  const names = Array.from({ length: 12 }, (_, at) => String(at))
+  for (const name of names) {
+    await here.expect(200, 'GET', '/api/keys')
+    await (Number(name) % 2 === 0 ? elsewhere : here).expect(201, 'POST', '/api/keys', { name })
+  }
+  assert.equal(
+    (await openDoor({ storage }).expect(200, 'GET', '/api/keys')).keys.map(({ name }) => name),
+    names,
+  )
 })

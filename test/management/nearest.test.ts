@@ -12,6 +12,8 @@ for (const [word, candidates, expected] of [
   ['gpt-4o', ['openai/gpt-4o-mini', 'openai/gpt-4o', 'gpt-4p'], ['openai/gpt-4o', 'gpt-4p', 'openai/gpt-4o-mini']],
   ['oa/gpt-4p', ['oa/gpt-4o', 'oa/o1'], ['oa/gpt-4o']],
   ['anthropic/claude-sonet-4', ['claude-sonnet-4', 'anthropic/claude-sonnet-4'], ['anthropic/claude-sonnet-4']],
+  ['gpt-4p', ['x/gpt-4o', 'gpt-4o'], ['gpt-4o', 'x/gpt-4o']], // the whole name before a part of one
+  ['ab', ['ba'], ['ba']],
   ['a', ['b'], ['b']],
   ['ab', ['yz'], []],
   ['', ['a'], []],

@@ -58,14 +58,11 @@ test('a renamed combo starts at the first model under its new name, and a later 
 })
 
 test('a rename resets the new name as well, whatever had it before', async () => {
-  const { turn, expect, path } = await doorWithPool()
-  const old = await expect(201, 'POST', '/api/combos', {
-    name: 'ring',
-    models: ['up/7', 'up/8'],
-    strategy: 'round-robin',
-  })
+  const { turn, expect, path, storage, clock } = await doorWithPool()
+  const models = ['up/7', 'up/8']
+  const old = await expect(201, 'POST', '/api/combos', { name: 'ring', models, strategy: 'round-robin' })
   assert.is(await turn('ring'), '7')
-  await expect(200, 'DELETE', `/api/combos/${old.id}`)
+  await openDoor({ storage, clock }).expect(200, 'DELETE', `/api/combos/${old.id}`) // by another process
   await expect(200, 'PUT', path, { name: 'ring' })
   assert.is(await turn('ring'), '1')
 })
