@@ -115,7 +115,7 @@ function toReply(
 ): Reply {
   const mediaType = answer.kind === 'whole' ? 'application/json' : 'text/event-stream'
   const headers = { ...replyHeaders(answer.head, mediaType), ...journeyHeaders(report.attempts) }
-  const { status } = answer.head
+  const status = SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
     client.stopWatching()
     report.ended(status, target, answer.usage)
@@ -131,6 +131,9 @@ function toReply(
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
   return { status, headers: { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers }, body }
 }
+
+/** Statuses that no answer with a body can have. */
+const SAYS_NOTHING = new Set([204, 205])
 
 /** Of a client's query only what has a meaning to providers goes on. */
 const upstreamQuery = (query: string) => (/[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')

@@ -1,5 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { chunksOf, rawUpstream } from './support/raw.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -75,10 +76,21 @@ test("a lone failure with a JSON body is the provider's own, unchanged", async (
 })
 
 test('a status that no answer may have becomes a bad gateway', async () => {
-  const odd = json({ error: { message: 'denied' } })
-  Object.defineProperty(odd, 'status', { value: 999 })
-  const { world } = await chained({ one: () => odd })
-  assert.is((await world.chat({ model: 'one/m' })).status, 502)
+  for (const [status, expected] of [
+    [999, 502],
+    [600, 502],
+    [205, 200],
+  ] as const) {
+    const body = '{"choices":[]}'
+    const fetch = rawUpstream(() => chunksOf([new TextEncoder().encode(body)]), {
+      status,
+      contentType: 'application/json',
+    })
+    const world = await openWorld({ fetch })
+    const response = await world.chat({ model: 'one/m' })
+    assert.is(response.status, expected)
+    assert.is(await response.text(), body)
+  }
 })
 
 test('tells the shortest wait that was asked for, in seconds, up to a minute', async () => {

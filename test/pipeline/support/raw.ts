@@ -44,18 +44,17 @@ async function textOf(body: Reply['body']): Promise<{ text: string; pieces: numb
 /** Providers as a `fetch` that only offers `raw`. */
 export function rawUpstream(
   answer: (call: UpstreamCall) => ByteStream,
-  contentType = 'text/event-stream',
+  { status = 200, contentType = 'text/event-stream' } = {},
 ): UpstreamFetch {
-  const raw = (call: UpstreamCall) => ({ answer: Promise.resolve(head(answer(call), contentType)), cancel() {} })
+  const head = (body: ByteStream): UpstreamAnswer => ({
+    status,
+    header: (name) => (name === 'content-type' ? contentType : undefined),
+    headers: () => [['content-type', contentType]],
+    body,
+  })
+  const raw = (call: UpstreamCall) => ({ answer: Promise.resolve(head(answer(call))), cancel() {} })
   return Object.assign(() => Promise.reject(new Error('fetch was called, raw was offered')), { raw })
 }
-
-const head = (body: ByteStream, contentType: string): UpstreamAnswer => ({
-  status: 200,
-  header: (name) => (name === 'content-type' ? contentType : undefined),
-  headers: () => [['content-type', contentType]],
-  body,
-})
 
 /** The chunks, then a clean end or a failure. */
 export function chunksOf(chunks: Iterable<Uint8Array>, end: 'close' | 'error' = 'close'): ByteStream {

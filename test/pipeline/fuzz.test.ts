@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, messageAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, token, type World } from './support/world.ts'
+
+const test = suite('whatever a client sends')
+const RUNS = 3_000
+
+async function open() {
+  const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  const round = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
+  return openWorld({ fetch: up, combos: { turn: round }, aliases: { alias: 'turn' } })
+}
+
+/** Neither unhandled nor the gateway's fault, and JSON unless there is nothing to say. */
+async function assertSane(world: World, response: Response, shown: string) {
+  assert.not.ok(response.status === 500 || response.status === 502, `${response.status} for ${shown}`)
+  const text = await response.text()
+  if (text !== '') JSON.parse(text)
+  assert.is(world.told.errors.length, 0, shown)
+  world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
+}
+
+const model = fc.oneof(
+  fc.constantFrom('one/m', 'claude/c', 'turn', 'alias', 'one/', '/', '', ' ', '__proto__', 'constructor', 'one/../two'),
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue(),
+)
+const name = fc.oneof(
+  fc.constantFrom('model', 'stream', 'messages', 'max_tokens', '__proto__', 'toString', 'stream_options'),
+  fc.string(),
+)
+const object = fc
+  .tuple(fc.dictionary(name, fc.jsonValue()), fc.option(model, { nil: undefined }))
+  .map(([fields, value]) => (value === undefined ? fields : { ...fields, model: value }))
+
+/** JSON, JSON that was damaged, and bytes. */
+const body = fc.oneof(
+  object.map((value) => JSON.stringify(value)),
+  fc.tuple(object, fc.nat(), fc.string({ maxLength: 3 })).map(([value, place, damage]) => {
+    const text = JSON.stringify(value)
+    const at = place % (text.length + 1)
+    return text.slice(0, at) + damage + text.slice(at + damage.length)
+  }),
+  fc.jsonValue().map((value) => JSON.stringify(value)),
+  fc.uint8Array({ maxLength: 50 }).map((bytes) => new Uint8Array(bytes)),
+  fc.string({ unit: 'binary' }),
+)
+
+const headerName = fc.constantFrom(
+  'accept',
+  'api-key',
+  'authorization',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'cookie',
+  'origin',
+  'transfer-encoding',
+  'x-api-key',
+  'x-goog-api-key',
+  'anthropic-version',
+  'x-signalbox-target',
+)
+const headerValue = fc.oneof(
+  fc.constantFrom(
+    'application/json',
+    'identity',
+    'gzip',
+    '-1',
+    '99999999999',
+    'NaN',
+    'Bearer',
+    'Bearer ',
+    'Bearer a b',
+    token,
+  ),
+  fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)) }),
+)
+const headers = fc.dictionary(headerName, headerValue, { maxKeys: 4 })
+
+for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
+  test(`to ${path}: bodies and headers, ${RUNS} times`, async () => {
+    const world = await open()
+    await fc.assert(
+      fc.asyncProperty(body, headers, async (sent, more) => {
+        const response = await world.post(path, '', { body: sent as BodyInit, headers: more })
+        await assertSane(world, response, JSON.stringify([sent, more]))
+      }),
+      { numRuns: RUNS },
+    )
+  })
+}
+
+const segment = fc.oneof(
+  fc.constantFrom(
+    'v1',
+    'v1beta',
+    'api',
+    'models',
+    'keys',
+    'chat',
+    'completions',
+    'messages',
+    '..',
+    '.',
+    '%2e%2e',
+    '%2f',
+    '%',
+    '%zz',
+    '%00',
+    '',
+  ),
+  fc.constantFrom(
+    'm:generateContent',
+    'settings',
+    'connections',
+    'combos',
+    'aliases',
+    'custom',
+    'embedding',
+    ';',
+    '\\',
+    '?',
+    '#',
+    'constructor',
+  ),
+  fc.string({ unit: 'binary', maxLength: 5 }),
+)
+const path = fc
+  .tuple(fc.constantFrom('/v1', '/v1beta', '/api', ''), fc.array(segment, { maxLength: 5 }))
+  .map(([area, rest]) => [area, ...rest].join('/'))
+const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'get')
+
+test(`paths, methods and credentials, ${RUNS} times`, async () => {
+  const world = await open()
+  const authorization = `Bearer ${token}`
+  await fc.assert(
+    fc.asyncProperty(path, method, body, fc.boolean(), async (spelling, verb, sent, isAdmin) => {
+      const init = /^(?:get|head)$/i.test(verb) ? {} : { body: sent as BodyInit }
+      const type = { 'content-type': 'application/json' }
+      let request: Request
+      try {
+        request = new Request(`http://gateway/${spelling.replace(/^\//, '')}`, {
+          method: verb,
+          headers: isAdmin ? { ...type, authorization } : type,
+          ...init,
+        })
+      } catch {
+        return // no URL
+      }
+      const response = await world.gateway.fetch(request)
+      await assertSane(world, response, JSON.stringify([verb, spelling, sent, isAdmin]))
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('queries change nothing', async () => {
+  const world = await open()
+  await fc.assert(
+    fc.asyncProperty(fc.string(), async (query) => {
+      const response = await world.post(`/v1/chat/completions?${query}`, '{"model":"one/m"}')
+      assert.is(response.status, 200)
+    }),
+    { numRuns: 300 },
+  )
+})

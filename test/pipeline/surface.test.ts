@@ -1,0 +1,188 @@
+import { managementRoutes } from '../../src/http/management-routes.ts'
+import { modelRoutes } from '../../src/http/model-routes.ts'
+import { modelsRoutes } from '../../src/http/models-routes.ts'
+import type { Route } from '../../src/http/route.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, messageAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, token } from './support/world.ts'
+
+const test = suite('the surface')
+
+async function open(options = {}) {
+  const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  const world = await openWorld({ fetch: up, ...options })
+  await world.api.settings.update({ requireApiKey: true })
+  const { key } = await world.api.keys.create({ name: 'good' })
+  const paused = await world.api.keys.create({ name: 'paused' })
+  await world.api.keys.update(paused.id, { isActive: false })
+  return { world, up, key, paused: paused.key }
+}
+
+/** Every line of the route tables, taken from the tables themselves. */
+const never = (): never => {
+  throw new Error('only the tables are read')
+}
+const routes: ReadonlyArray<Pick<Route, 'method' | 'path'>> = [
+  ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0], {} as Parameters<typeof modelsRoutes>[1]),
+  ...modelRoutes(never),
+  ...managementRoutes(emptyManagement()),
+]
+
+/** An API whose operations are never called. */
+function emptyManagement(): Parameters<typeof managementRoutes>[0] {
+  return new Proxy({}, { get: () => ({}) }) as Parameters<typeof managementRoutes>[0]
+}
+
+const concrete = (path: string) => path.replace(/:\w+\+?/g, 'x')
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** What each credential may expect of an area before any route is looked at: a status, or to get through. */
+const gates = {
+  models: { none: 401, wrong: 401, client: 'through', paused: 403, admin: 401 },
+  management: { none: 401, wrong: 401, client: 401, paused: 401, admin: 'through' },
+} as const
+
+test('every route × method × credential is answered by its gate, as the tables have it', async () => {
+  const { world, key, paused } = await open()
+  const credentials = { none: undefined, wrong: 'wrong', client: key, paused, admin: token }
+  const paths = new Set(routes.map(({ path }) => path))
+  assert.ok(paths.size > 20)
+  for (const path of paths) {
+    const area = path.startsWith('/api') ? 'management' : 'models'
+    for (const method of methods) {
+      for (const [who, credential] of Object.entries(credentials)) {
+        const headers = new Headers({ 'content-type': 'application/json' })
+        if (credential !== undefined) headers.set('authorization', `Bearer ${credential}`)
+        const body = method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? {} : { body: '{}' }
+        const response = await world.gateway.fetch(
+          new Request(`http://gateway${concrete(path)}`, { method, headers, ...body }),
+        )
+        const where = `${method} ${path} as ${who}: ${response.status}`
+        const isFree = area === 'models' && method === 'OPTIONS'
+        const gate = isFree ? 'through' : gates[area][who as keyof (typeof gates)['models']]
+        if (gate !== 'through') assert.is(response.status, gate, where)
+        else {
+          assert.not.ok([401, 403, 500].includes(response.status), where)
+          const served = routes.filter((route) => route.path === path).map((route) => route.method as string)
+          const isServed =
+            served.includes(method === 'HEAD' ? 'GET' : method) || (method === 'OPTIONS' && response.status === 204)
+          assert.is(response.status === 405, !isServed, where)
+        }
+        const text = await response.text()
+        if (method === 'HEAD' || response.status === 204) assert.is(text, '', where)
+        else JSON.parse(text)
+        assert.is(response.headers.get('access-control-allow-origin') !== null, path === '/v1/models', where)
+      }
+    }
+  }
+  assert.equal(world.told.errors, [])
+})
+
+/** Spellings of a path, and where each must be taken to lie: in an area, with its gate, or elsewhere. */
+const spellings: ReadonlyArray<[spelling: string, area: 'models' | 'management' | 'elsewhere']> = [
+  ['/api/keys', 'management'],
+  ['/api/keys/', 'management'],
+  ['/api/keys//', 'management'],
+  ['/api//keys', 'management'],
+  ['/api/./keys', 'management'],
+  ['/api/%2e/keys', 'management'],
+  ['/api/../api/keys', 'management'],
+  ['/v1/../api/keys', 'management'],
+  ['/v1/%2e%2e/api/keys', 'management'],
+  ['/v1/%2E./api/keys', 'management'],
+  ['/v1/.%2e/api/keys', 'management'],
+  ['/v1\\..\\api\\keys', 'management'],
+  ['\\api\\keys', 'management'],
+  ['/api/keys;a=1', 'management'],
+  ['/api;/keys', 'elsewhere'],
+  ['/api/keys?x=/v1/models', 'management'],
+  ['/api/keys#/v1/models', 'management'],
+  ['/api/k%65ys', 'management'],
+  ['/ap%69/keys', 'elsewhere'],
+  ['/%61pi/keys', 'elsewhere'],
+  ['/API/keys', 'elsewhere'],
+  ['/Api/Keys', 'elsewhere'],
+  ['//api/keys', 'elsewhere'],
+  ['///api/keys', 'elsewhere'],
+  ['/./api/keys', 'management'],
+  ['/x/../api/keys', 'management'],
+  ['/x/..//api/keys', 'elsewhere'],
+  ['/%2fapi/keys', 'elsewhere'],
+  ['/%5capi/keys', 'elsewhere'],
+  ['/api%2fkeys', 'elsewhere'],
+  ['/api%00/keys', 'elsewhere'],
+  ['/apikeys', 'elsewhere'],
+  ['/api', 'management'],
+  ['/v1', 'models'],
+  ['/v1/models/../../api/keys', 'management'],
+  ['/v1/models/..%2f..%2fapi%2fkeys', 'models'],
+  ['/v1/models/%2e%2e%2fkeys', 'models'],
+  ['/v1/models;/../../api/keys', 'management'],
+  ['/v1/chat/completions/../../../api/keys', 'management'],
+  ['/v1beta/../api/keys', 'management'],
+  ['/v1/api/keys', 'models'],
+  ['/api/v1/models', 'management'],
+  ['/v11/models', 'elsewhere'],
+  ['/v1%20/models', 'elsewhere'],
+  ['/v1/\t/models', 'models'],
+  ['/\t/api/keys', 'elsewhere'],
+  ['/a\tpi/keys', 'management'],
+  ['/api/keys%0a', 'management'],
+]
+
+for (const basePath of ['', '/ai']) {
+  test(`the path that is authorised is the path that is routed, in ${spellings.length} spellings below "${basePath}"`, async () => {
+    const { world, key } = await open({ basePath })
+    for (const [spelling, area] of spellings) {
+      if (basePath && /^[/\\]{1,3}(?:\.|x|\t|%|[/\\])|^\\/.test(spelling)) continue // these leave the base path, or begin outside it
+      const ask = async (credential: string) => {
+        const url = `http://gateway${basePath}${spelling}`
+        const response = await world.gateway.fetch(
+          new Request(url, { headers: { authorization: `Bearer ${credential}` } }),
+        )
+        return { status: response.status, text: await response.text() }
+      }
+      const client = await ask(key)
+      const admin = await ask(token)
+      const where = `${spelling}: ${client.status} to a client, ${admin.status} to the admin`
+      assert.not.ok(client.text.includes('"keys"'), `${where}: a client reads the keys`)
+      if (area === 'elsewhere') assert.equal([client.status, admin.status], [404, 404], where)
+      else if (area === 'management') assert.ok(client.status === 401 && admin.status !== 401, where)
+      else assert.ok(client.status !== 401 && admin.status === 401, where)
+    }
+  })
+}
+
+test('a host name in the request changes nothing', async () => {
+  const { world } = await open()
+  for (const host of ['localhost', '127.0.0.1', 'gateway', 'api.openai.com'])
+    assert.is((await world.gateway.fetch(new Request('http://gateway/api/keys', { headers: { host } }))).status, 401)
+  for (const url of ['http://localhost/api/keys', 'https://127.0.0.1:8080/api/keys', 'http://user:pw@gateway/api/keys'])
+    assert.is(
+      (await world.gateway.fetch(url.includes('@') ? new Request(url.replace('user:pw@', '')) : new Request(url)))
+        .status,
+      401,
+    )
+})
+
+test('elsewhere: a sign of life at the root, else a 404 that says where things are; handle leaves both to the host', async () => {
+  for (const basePath of ['', '/ai']) {
+    const { world } = await open({ basePath })
+    const get = (path: string, method = 'GET') => world.gateway.fetch(new Request(`http://gateway${path}`, { method }))
+    assert.equal(await (await get(`${basePath}/`)).json(), {
+      name: 'signalbox',
+      baseUrl: `${basePath}/v1`,
+      models: `${basePath}/v1/models`,
+    })
+    assert.is(await (await get(`${basePath}/`, 'HEAD')).text(), '')
+    const missing = await get('/nothing')
+    assert.is(missing.status, 404)
+    assert.match(await missing.text(), new RegExp(`${basePath}/v1.*${basePath}/api`))
+    for (const path of ['/', '/nothing', `${basePath || '/'}x/v1/models`]) {
+      assert.is(await world.gateway.handle(new Request(`http://gateway${path}`)), undefined)
+      assert.is(world.gateway.matches(`http://gateway${path}`), false)
+    }
+    assert.is(world.gateway.matches(`http://gateway${basePath}/v1/models`), true)
+  }
+})
