@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Options } from 'tsup'
 
@@ -32,22 +31,10 @@ export const portableBoom: Plugin = {
   },
 }
 
-/** The entries whose source is there; each other one is named. */
-function present(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(entries).filter(([name, source]) => {
-      if (existsSync(source)) return true
-      console.log(`The entry ${name} is left out: there is no ${source} yet`)
-      return false
-    }),
-  )
-}
-
 export default function config(): Options {
-  const entry = present()
-  const { cli, ...typed } = entry // a command has no types
+  const { cli, ...typed } = entries // a command has no types
   return {
-    entry,
+    entry: entries,
     outDir: process.env.BUILD_OUT ?? 'dist',
     format: ['esm'],
     platform: 'neutral',

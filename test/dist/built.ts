@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { entries } from '../../tsup.config.ts'
-import { assert, skip } from '../support/suite.ts'
+import { assert } from '../support/suite.ts'
 
 /** The root of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -14,14 +13,6 @@ export interface Manifest {
 }
 
 export const manifest: Manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
-
-/** Entries whose source is not written yet: the build leaves them out. */
-export const missing = Object.entries(entries).flatMap(([name, source]) => (existsSync(root + source) ? [] : [name]))
-
-/** Skips, in the sight of all, what needs every entry. */
-export function needAllEntries(): void {
-  if (missing.length > 0) skip(`entries without a source: ${missing.join(', ')}`)
-}
 
 /** The built files with this ending, as paths from `dist`. */
 export function built(ending: string): string[] {

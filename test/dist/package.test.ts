@@ -6,13 +6,12 @@ import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { assert, suite } from '../support/suite.ts'
-import { manifest, needAllEntries, root } from './built.ts'
+import { manifest, root } from './built.ts'
 
 const execute = promisify(execFile)
 const test = suite('the package', { folder: '', tarball: '' })
 
 test.before({ timeoutMs: 60_000 }, async (context) => {
-  needAllEntries()
   context.folder = await mkdtemp(join(tmpdir(), 'package-'))
   await execute('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', context.folder], { cwd: root })
   const [name] = await readdir(context.folder)
