@@ -7,7 +7,7 @@ export function createCredentials(
   const opened = new WeakMap<ConnectionRecord, Promise<string | undefined>>()
   return (connection) => {
     const known = opened.get(connection)
-    if (known) return known
+    if (known !== undefined) return known
     const opening = openApiKey(store, connection)
     opened.set(connection, opening)
     opening.catch(() => opened.delete(connection)) // a failure is not remembered; the caller sees it through `opening`

@@ -7,7 +7,10 @@ const rename = (text: string) => replaceSpans(text, scanTopLevel(text, ['model']
 const scan = suite('json scan')
 
 scan('replaces the value of a top-level member and leaves every other character', () => {
-  assert.is(rename('{ "model" : "old" , "n": 12345678901234567890 }'), '{ "model" : "new" , "n": 12345678901234567890 }')
+  assert.is(
+    rename('{ "model" : "old" , "n": 12345678901234567890 }'),
+    '{ "model" : "new" , "n": 12345678901234567890 }',
+  )
   assert.is(rename('{"a":{"model":"inner"},"model":"old"}'), '{"a":{"model":"inner"},"model":"new"}')
   assert.is(rename('{"a":"model","model":"old"\n}'), '{"a":"model","model":"new"\n}')
 })
@@ -19,7 +22,10 @@ scan('is not misled by quotes, escapes and braces in strings', () => {
 })
 
 scan('replaces each of several members of the name, since parsers disagree on which one counts', () => {
-  assert.is(rename('{"model":"a","x":[1,{"y":2}],"model":{"b":[1,2]}}'), '{"model":"new","x":[1,{"y":2}],"model":"new"}')
+  assert.is(
+    rename('{"model":"a","x":[1,{"y":2}],"model":{"b":[1,2]}}'),
+    '{"model":"new","x":[1,{"y":2}],"model":"new"}',
+  )
 })
 
 scan('says how deep a text nests', () => {

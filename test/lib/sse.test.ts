@@ -62,8 +62,16 @@ splitter('passes a chunk that ends with an event on as it is', () => {
 })
 
 splitter('holds half an event back until the rest is here', () => {
-  assert.equal(split(['data: a\n\nda', 'ta: b', '\n', '\ndata: c'].map(encodeUtf8)), ['data: a\n\n', 'data: b\n\n', 'data: c'])
-  assert.equal(split(['data: a\r\n\r', '\ndata: b\r\n', '\r\n'].map(encodeUtf8)), ['data: a\r\n\r\n', 'data: b\r\n\r\n', ''])
+  assert.equal(split(['data: a\n\nda', 'ta: b', '\n', '\ndata: c'].map(encodeUtf8)), [
+    'data: a\n\n',
+    'data: b\n\n',
+    'data: c',
+  ])
+  assert.equal(split(['data: a\r\n\r', '\ndata: b\r\n', '\r\n'].map(encodeUtf8)), [
+    'data: a\r\n\r\n',
+    'data: b\r\n\r\n',
+    '',
+  ])
 })
 
 splitter('loses no byte and ends each piece with an event, wherever the stream is cut', () => {
