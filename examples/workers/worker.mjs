@@ -1,0 +1,9 @@
+// wrangler deploy examples/workers/worker.mjs, with a secret ADMIN_TOKEN and compatibility flag "enable_request_signal"
+import { createGateway } from 'signalbox'
+import { memoryStorage } from 'signalbox/storage/memory'
+import { toWorkersHandler } from 'signalbox/workers'
+
+// In memory, so each isolate starts empty: an application of your own would bring a storage that lasts.
+export default toWorkersHandler((env) =>
+  createGateway({ storage: memoryStorage(), management: { token: env.ADMIN_TOKEN } }),
+)
