@@ -3,6 +3,7 @@
  *   node setup.mjs start [arguments of the command line]
  *   node setup.mjs test [--isolate] [part of a path ...]
  *   node setup.mjs build | check
+ *   node setup.mjs bench [--rounds N] [--seconds N]
  * What is up to date is left alone.
  */
 import { spawn } from 'node:child_process'
@@ -16,7 +17,7 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 const node = at('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 const runtimes = at('test', 'runtimes')
-const tasks = { start, test, build: () => build('full'), check }
+const tasks = { start, test, build: () => build('full'), check, bench }
 
 const [name, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(tasks, name ?? '')) fail(`say what to do: ${Object.keys(tasks).join(', ')}`)
@@ -38,6 +39,11 @@ async function test(args) {
   await install(runtimes)
   await build('full')
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
+}
+
+async function bench(args) {
+  await build('quick')
+  process.exitCode = (await run(node, ['test/bench/run.ts', ...args])).code
 }
 
 async function check() {

@@ -1,0 +1,58 @@
+import { Agent, type IncomingMessage, request } from 'node:http'
+
+export interface Load {
+  url: string
+  key: string
+  stream: boolean
+  clients: number
+  seconds: number
+}
+
+/** Milliseconds of each whole answer. */
+export type Times = number[]
+
+const messages = [{ role: 'user', content: 'Say something about foxes and dogs, in one sentence.' }]
+
+/** Clients that ask again as soon as they are answered, until the time is over. Throws on any answer but a whole 200. */
+export async function run({ url, key, stream, clients, seconds }: Load): Promise<Times> {
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  const body = JSON.stringify({ model: 'bench/bench', stream, messages })
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'content-length': body.length }
+  const times: Times = []
+  const until = performance.now() + seconds * 1000
+
+  async function client() {
+    for (let start = performance.now(); start < until; start = performance.now()) {
+      await ask(`${url}/v1/chat/completions`, { agent, headers, body, end: stream ? '[DONE]' : '}' })
+      times.push(performance.now() - start)
+    }
+  }
+
+  await Promise.all(Array.from({ length: clients }, client))
+  agent.destroy()
+  return times
+}
+
+interface Ask {
+  agent: Agent
+  headers: Record<string, string | number>
+  body: string
+  end: string
+}
+
+function ask(url: string, { agent, headers, body, end }: Ask): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const receive = (response: IncomingMessage) => {
+      let last: Buffer = Buffer.alloc(0)
+      response.on('data', (chunk: Buffer) => {
+        last = chunk
+      })
+      response.on('error', reject)
+      response.on('end', () => {
+        if (response.statusCode === 200 && last.includes(end)) resolve()
+        else reject(new Error(`${url} answered ${response.statusCode}: ${last.toString().slice(0, 300)}`))
+      })
+    }
+    request(url, { method: 'POST', agent, headers }, receive).on('error', reject).end(body)
+  })
+}

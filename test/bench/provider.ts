@@ -1,0 +1,47 @@
+import { createServer } from 'node:http'
+import { announce } from './process.ts'
+
+const usage = { prompt_tokens: 19, completion_tokens: 30, total_tokens: 49 }
+const text = 'The quick brown fox jumps over the lazy dog, and the gateway passes every word of it on.'
+const whole = JSON.stringify({
+  id: 'chatcmpl-bench',
+  object: 'chat.completion',
+  model: 'bench',
+  choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+  usage,
+})
+const chunk = (choice: object, rest = {}) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', model: 'bench', choices: [choice], ...rest })}\n\n`
+const word = chunk({ index: 0, delta: { content: ' word' }, finish_reason: null })
+const last = chunk({ index: 0, delta: {}, finish_reason: 'stop' }, { usage })
+
+/** Words of one streamed answer. */
+export const WORDS = 100
+
+/** A provider that answers at once: one JSON body, or a stream of one chunk a turn of the event loop. */
+const server = createServer({ noDelay: true }, (request, response) => {
+  let body = ''
+  request.setEncoding('utf8').on('data', (part: string) => {
+    body += part
+  })
+  request.on('end', () => {
+    if (!body.includes('"stream":true')) {
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) })
+        .end(whole)
+      return
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    let left = WORDS
+    const next = () => {
+      if (left-- === 0) {
+        response.end(`${last}data: [DONE]\n\n`)
+        return
+      }
+      response.write(word)
+      setImmediate(next)
+    }
+    next()
+  })
+})
+server.listen(0, '127.0.0.1', () => announce(server))
