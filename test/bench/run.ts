@@ -20,7 +20,7 @@ pin(process.pid, LOAD_CPU)
 const provider = await start('provider.ts', { cpu: LOAD_CPU })
 const env = { PROVIDER: provider.url }
 const proxy = await start('proxy.ts', { cpu: MEASURED_CPU, env })
-const gateway = await start('gateway.ts', { cpu: MEASURED_CPU, env })
+const gateway = await start('gateway.mjs', { cpu: MEASURED_CPU, env })
 const key = await (await fetch(`${gateway.url}/key`)).text()
 
 const ways: Record<string, Participant> = { direct: provider, proxy, gateway }
