@@ -40,6 +40,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   const now = () => (clock ? clock.now() : Date.now())
   const logger = sink === false ? silent : (sink ?? console)
   const watchers = new Set<(key: string) => void>()
+  const running = new Set<Promise<unknown>>()
   const view = createView({
     folder,
     logger,
@@ -49,7 +50,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     hasListeners: () => watchers.size > 0,
     onChange: tell,
   })
-  const writer = createWriter({ view, folder, now })
+  const writer = createWriter({ view, now })
   let opening: Promise<void> | undefined
   let secret: Promise<string> | undefined
   let stopWatching: (() => void) | undefined
@@ -65,10 +66,15 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     })
   }
 
-  async function rows() {
-    await open()
-    return (await view.fresh()).table
+  /** Does what was asked of the store, which `close` waits for. */
+  function run<T>(work: () => Promise<T>): Promise<T> {
+    const result = open().then(work)
+    const settled: Promise<void> = result.then(nothing, nothing).then(() => void running.delete(settled))
+    running.add(settled)
+    return result
   }
+
+  const table = async () => (await view.fresh()).table
 
   function tell(key: string) {
     for (const onChange of watchers) queueMicrotask(() => watchers.has(onChange) && onChange(key))
@@ -77,56 +83,50 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   return {
     atomic: true,
 
-    async get(key) {
-      const row = (await rows()).get(key, now())
-      return row && { value: row.value, version: row.version }
-    },
+    get: (key) =>
+      run(async () => {
+        const row = (await table()).get(key, now())
+        return row && { value: row.value, version: row.version }
+      }),
 
-    async list(prefix, range) {
-      return (await rows()).list(prefix, { ...range, now: now() })
-    },
+    list: (prefix, range) => run(async () => (await table()).list(prefix, { ...range, now: now() })),
 
-    async set(key, value, condition) {
-      await open()
-      return writer.write((draft, stamp) => setRow(draft, key, { ...condition, value }, stamp))
-    },
+    set: (key, value, condition) =>
+      run(() => writer.write((rows, stamp) => setRow(rows, key, { ...condition, value }, stamp))),
 
-    async delete(key, condition) {
-      await open()
-      return writer.write((draft) => deleteRow(draft, key, condition))
-    },
+    delete: (key, condition) => run(() => writer.write((rows) => deleteRow(rows, key, condition))),
 
-    async increment(key, by, ttl) {
-      await open()
-      return writer.write((draft, stamp) => incrementRow(draft, key, { by, ttlMs: ttl?.ttlMs }, stamp))
-    },
+    increment: (key, by, ttl) =>
+      run(() => writer.write((rows, stamp) => incrementRow(rows, key, { by, ttlMs: ttl?.ttlMs }, stamp))),
 
     watch(onChange) {
       const watcher = (key: string) => onChange(key)
       watchers.add(watcher)
-      stopWatching ??= watchStore(folder, { look: rows, pollMs: pollMs ?? 50, logger })
+      stopWatching ??= watchStore(folder, { look: () => run(table), pollMs: pollMs ?? 50, logger })
       return () => {
         watchers.delete(watcher)
         if (watchers.size === 0) stopWatching = void stopWatching?.()
       }
     },
 
-    async ownSecret() {
-      await open()
-      secret ??= ownSecret({ folder, view, logger, now })
-      return secret.catch((error: unknown) => {
-        secret = undefined
-        throw error
-      })
-    },
+    ownSecret: () =>
+      run(() => {
+        secret ??= ownSecret({ folder, view, logger })
+        return secret.catch((error: unknown) => {
+          secret = undefined
+          throw error
+        })
+      }),
 
     async close() {
       isClosed = true
       stopWatching?.()
       watchers.clear()
-      await Promise.allSettled([secret, writer.idle()])
+      await Promise.all(running)
+      await writer.idle()
     },
   }
 }
 
+const nothing = () => {}
 const silent: Logger = { warn() {}, error() {} }

@@ -166,6 +166,19 @@ test('loses nothing when the files of a running store are damaged or deleted', (
     }
   }))
 
+test('does not put what a process has in memory in the place of what others wrote later', () =>
+  inFolder(async (path) => {
+    const [one, other] = [fileStorage({ path, logger: false }), fileStorage({ path, logger: false })]
+    await one.set('a', '1')
+    await other.set('a', '2')
+    assert.equal(await contents(one), { a: '2' })
+    await other.set('a', '3')
+    await other.set('a', '4')
+    for (const name of ['store', 'store.previous']) await writeFile(join(path, name), 'damaged')
+    assert.is((await failure(one.get('a'))).code, 'STORAGE_CORRUPT')
+    assert.is((await failure(one.set('a', '5'))).code, 'STORAGE_CORRUPT')
+  }))
+
 test('never gives a version again that a restored backup does not know', () =>
   inFolder(async (path) => {
     const backup = await twoVersions(path)

@@ -1,9 +1,11 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { folderAt } from '../../adapters/storage/file/folder.ts'
+import { encodeStore } from '../../adapters/storage/file/format.ts'
 import { takeLock } from '../../adapters/storage/file/lock.ts'
 import { newToken } from '../../adapters/storage/file/owner.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
@@ -35,6 +37,32 @@ test('commits what arrives together in one go', () =>
     const [, , revision] = (await readFile(join(path, 'store'), 'utf8')).split(' ', 3)
     assert.ok(Number(revision) <= 3, `${revision} commits`)
     assert.is((await fileStorage({ path, logger: false }).list('key/')).length, 1_000)
+  }))
+
+test('notices another version of the same size, time and place', () =>
+  inFolder(async (path) => {
+    const file = join(path, 'store')
+    const time = new Date()
+    const storage = fileStorage({ path, logger: false })
+    await storage.set('key', 'one')
+    for (const value of ['two', 'six', 'ten']) {
+      const { bytes } = encodeStore({ revision: 1, rows: [['key', { value, version: '1-000000000' }]] })
+      await writeFile(file, bytes) // in place: the inode stays
+      await utimes(file, time, time)
+      assert.is((await storage.get('key'))?.value, value)
+    }
+  }))
+
+test('drops what nobody can read any more with the next commit', () =>
+  inFolder(async (path) => {
+    const clock = fakeClock()
+    const storage = fileStorage({ path, clock, logger: false })
+    await storage.set('brief', 'value', { ttlMs: 1_000 })
+    await storage.set('kept', 'value')
+    assert.match(await readFile(join(path, 'store'), 'utf8'), '"brief"')
+    await clock.advance(1_000)
+    await storage.set('kept', 'other')
+    assert.not.match(await readFile(join(path, 'store'), 'utf8'), '"brief"')
   }))
 
 test('makes one secret, tells where, and never shows it', () =>

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import type { Storage } from '../../src/index.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -50,6 +51,30 @@ test('keeps the store whole when its writer is killed before any step', async ({
       assert.is(await storage.increment?.('count', 1), count + 1)
     })
   })
+})
+
+test('keeps the first secret when its maker is killed before any step', async ({ program }) => {
+  const steps = await inFolder(async (path) => {
+    const child = program?.start('step', path, 'tell', '', 'secret') as Child
+    child.go()
+    return Number((await child.said('steps ')).split(' ')[1])
+  })
+  assert.ok(steps > 20, `${steps}`)
+  await inLanes(LANES, steps, (index) =>
+    inFolder(async (path) => {
+      const child = program?.start('step', path, 'kill', String(index + 1), 'secret') as Child
+      child.go()
+      const name = `${index + 1}, ${await child.said('at ')}`
+      await child.ended()
+      const before = await readFile(join(path, 'secret'), 'utf8').catch(() => undefined)
+      const storage = fileStorage({ path, logger: false })
+      assert.is(await storage.get('count'), undefined, name)
+      const secret = await storage.ownSecret?.()
+      assert.ok(before === undefined || before === `${secret}\n`, name)
+      await storage.close?.()
+      assert.is(await fileStorage({ path, logger: false }).ownSecret?.(), secret, name)
+    }),
+  )
 })
 
 test('does not let a writer that was stopped before any step overwrite its successor', async ({

@@ -14,8 +14,8 @@ export interface Changes {
 }
 
 /**
- * Writes the next version of the store: temporary file, fsync, rename, fsync of the folder; the current version becomes the previous
- * one. At return it is durable. `base` is used up by it. Throws what the file system throws.
+ * Writes the next version of the store: temporary file, fsync, rename; the current version becomes the previous one. At return
+ * everybody sees it, and it is durable after `syncFolder`. `base` is used up by it. Throws what the file system throws.
  */
 export async function commit(
   place: { folder: Folder; lock: Lock; now: number },
@@ -36,7 +36,6 @@ export async function commit(
   if (base.stamp) await keepPrevious(folder, lock)
   await rename(temporary, folder.store) // the commit: fails with ENOENT when the lock was lost
   for (const [key, row] of rows) row ? table.put(key, row) : table.remove(key)
-  await syncFolder(folder)
   return { revision, table, secretMark, header, stamp }
 }
 
@@ -52,7 +51,7 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<Fil
   }
 }
 
-/** Makes the names in the folder durable. */
+/** Makes the names in the folder durable. Throws `STORAGE_UNWRITABLE`. */
 export async function syncFolder({ path }: Folder): Promise<void> {
   if (process.platform === 'win32') return // it cannot open folders
   try {

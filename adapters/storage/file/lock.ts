@@ -48,7 +48,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
         path: folder.path,
       })
       await clear(join(folder.lock, holder))
-    } else await sleep(1 + Math.random() * 4)
+    } else await sleep(2 + Math.random() * 8)
   }
   const beat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // lost: the commit tells
   beat.unref()
@@ -74,6 +74,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       isStaged = !hasCode(error, 'ENOENT') // somebody took this process for gone and swept
       if (!isStaged || hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
       if (hasCode(error, 'EPERM') && (await exists(folder.lock))) return false // Windows, where it is held
+      await clear(staging)
       throw folderError('STORAGE_UNWRITABLE', folder.lock, error)
     }
   }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { Logger } from '../../../src/index.ts'
 import { type StorageErrorCode, storageError } from '../lib/error.ts'
-import { commit, linkOrCopy } from './commit.ts'
+import { commit, linkOrCopy, syncFolder } from './commit.ts'
 import { ASIDE, type Folder } from './folder.ts'
 import { SCHEMA } from './format.ts'
 import type { Lock } from './lock.ts'
@@ -15,18 +15,20 @@ async function isNewFolder(folder: Folder): Promise<boolean> {
 }
 
 /**
- * The store as the file has it; under the lock also one that must be restored first: from what this process `known` holds or from
- * the previous version, whichever is newer, with the bad file kept aside and a loud word. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`
+ * The store as the file has it; under the lock also one that must be restored first: from what this process holds (`known`) or from
+ * the previous version, whichever is newer, with the bad file kept aside and a loud word. Where no previous version tells how new
+ * `known` is, `isLast` must vouch for it. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`
  * or `STORAGE_NEWER_VERSION` and leaves every byte where it is when there is nothing to restore from.
  */
 export async function readOrRestore(place: {
   folder: Folder
   logger: Logger
   known: Snapshot | undefined
+  isLast: boolean
   lock: Lock | undefined
   now: number
 }): Promise<{ kind: 'read' | 'restored'; snapshot: Snapshot } | { kind: 'locked out' }> {
-  const { folder, logger, known, lock, now } = place
+  const { folder, logger, known, isLast, lock, now } = place
   const current = refuseNewer(folder.store, await readSnapshot(folder.store))
   if (current.kind === 'good') return { kind: 'read', snapshot: current.snapshot }
   if (current.kind === 'missing' && !known?.revision && (await isNewFolder(folder))) {
@@ -35,13 +37,14 @@ export async function readOrRestore(place: {
   if (!lock) return { kind: 'locked out' }
 
   const previous = refuseNewer(folder.previous, await readSnapshot(folder.previous))
-  const best = newest(known, previous)
+  const best = previous.kind === 'good' ? newest(previous.snapshot, known) : isLast ? known : undefined
   if (!best) throw lossError(folder, current, previous)
 
   const aside = current.kind === 'corrupt' ? folder.aside() : undefined
   if (aside) await linkOrCopy(folder.store, aside)
-  // Without a stamp the current file does not become the previous one. Two revisions on: one was lost.
-  const restored = await commit({ folder, lock, now }, { ...best, revision: best.revision + 1, stamp: undefined }, {})
+  // Without a stamp the current file, which is bad, does not become the previous one.
+  const restored = await commit({ folder, lock, now }, { ...best, stamp: undefined }, {})
+  await syncFolder(folder)
   const from =
     best === known
       ? 'what this process held in memory'
@@ -53,10 +56,8 @@ export async function readOrRestore(place: {
   return { kind: 'restored', snapshot: restored }
 }
 
-function newest(known: Snapshot | undefined, previous: Reading): Snapshot | undefined {
-  const candidates = [known?.revision ? known : undefined, previous.kind === 'good' ? previous.snapshot : undefined]
-  return candidates.filter((candidate) => candidate !== undefined).sort((a, b) => b.revision - a.revision)[0]
-}
+const newest = (previous: Snapshot, known: Snapshot | undefined) =>
+  known && known.revision > previous.revision ? known : previous
 
 function refuseNewer(path: string, reading: Reading): Exclude<Reading, { kind: 'newer' }> {
   if (reading.kind !== 'newer') return reading

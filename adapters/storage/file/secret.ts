@@ -3,7 +3,7 @@ import { link, readFile, rename, stat } from 'node:fs/promises'
 import process from 'node:process'
 import type { Logger } from '../../../src/index.ts'
 import { storageError } from '../lib/error.ts'
-import { commit, syncFolder, writeDurably } from './commit.ts'
+import { syncFolder, writeDurably } from './commit.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
 import type { Lock } from './lock.ts'
 import type { View } from './view.ts'
@@ -12,15 +12,14 @@ import type { View } from './view.ts'
  * The secret beside the data, made on first use. The store remembers a mark of it: a lost or exchanged secret is an error with a name,
  * never replaced by a new one under which nothing could be opened.
  */
-export async function ownSecret(place: { folder: Folder; view: View; logger: Logger; now(): number }): Promise<string> {
-  const { folder, view, logger, now } = place
+export async function ownSecret(place: { folder: Folder; view: View; logger: Logger }): Promise<string> {
+  const { folder, view, logger } = place
   const found = await readSecret(folder, logger)
   if (found !== undefined && (await view.fresh()).secretMark === markOf(found)) return found
 
   return view.locked(async (lock, snapshot) => {
     const write = async (changes: { secretMark?: string }) => {
-      snapshot = await commit({ folder, lock, now: now() }, snapshot, changes)
-      view.install(snapshot)
+      snapshot = await view.commit(lock, snapshot, changes)
     }
     let secret = await readSecret(folder, logger)
     if (snapshot.secretMark && secret === undefined) throw missingError(folder)

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../src/index.ts'
 import { storageError } from '../lib/error.ts'
 import type { Table } from '../lib/table.ts'
+import { type Changes, commit, syncFolder } from './commit.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
 import { type Lock, type LockOptions, takeLock } from './lock.ts'
 import { readOrRestore } from './recover.ts'
@@ -12,8 +13,8 @@ export interface View {
   fresh(): Promise<Snapshot>
   /** Does the work with the lock held, once more from the start when the lock was lost before anything was committed. */
   locked<T>(work: (lock: Lock, snapshot: Snapshot) => Promise<T>): Promise<T>
-  /** Takes over what this process has committed. */
-  install(snapshot: Snapshot): void
+  /** Commits changes to the snapshot that `locked` gave. At return they are durable. */
+  commit(lock: Lock, snapshot: Snapshot, changes: Changes): Promise<Snapshot>
 }
 
 export interface ViewOptions extends LockOptions {
@@ -30,29 +31,41 @@ export function createView(options: ViewOptions): View {
   let known: Snapshot | undefined
   let loading: Promise<Snapshot | undefined> | undefined
   let isShared = false
+  let seenAt = 0
 
   function take({ kind, snapshot }: { kind: 'read' | 'restored'; snapshot: Snapshot }): Snapshot {
     const before = known
     known = snapshot
     if (!before) return snapshot
     if (kind === 'read' && !isShared)
-      logger.info?.('Another process writes to this store as well.', { path: folder.path })
+      logger.info?.('Another writer has this store open as well.', { path: folder.path })
     isShared ||= kind === 'read'
     if (options.hasListeners()) for (const key of differences(before.table, snapshot.table)) options.onChange(key)
     return snapshot
   }
 
+  function isKnownCurrent(snapshot: Snapshot): boolean {
+    const is = isCurrent(folder.store, snapshot)
+    if (is) seenAt = performance.now()
+    return is
+  }
+
+  function read(lock: Lock | undefined) {
+    const isLast = known !== undefined && known.revision > 0 && !isShared && performance.now() - seenAt < RECENT_MS
+    return readOrRestore({ folder, logger, known, isLast, lock, now: options.now() })
+  }
+
   /** `undefined` when a commit of this process came in between. */
   async function load(): Promise<Snapshot | undefined> {
     const before = known
-    const found = await readOrRestore({ folder, logger, known, lock: undefined, now: options.now() })
+    const found = await read(undefined)
     if (found.kind === 'locked out') return locked(async (_, snapshot) => snapshot)
     return known === before ? take(found) : undefined
   }
 
   async function fresh(): Promise<Snapshot> {
     for (;;) {
-      if (known && isCurrent(folder.store, known)) return known
+      if (known && isKnownCurrent(known)) return known
       if (loading !== undefined) {
         await loading.catch(() => {}) // it began before this call: look again
         continue
@@ -66,8 +79,8 @@ export function createView(options: ViewOptions): View {
   }
 
   async function freshUnder(lock: Lock): Promise<Snapshot> {
-    if (known && isCurrent(folder.store, known)) return known
-    const found = await readOrRestore({ folder, logger, known, lock, now: options.now() })
+    if (known && isKnownCurrent(known)) return known
+    const found = await read(lock)
     if (found.kind === 'locked out') throw new Error('unreachable: the lock is held')
     return take(found)
   }
@@ -91,13 +104,18 @@ export function createView(options: ViewOptions): View {
   return {
     fresh,
     locked,
-    install(snapshot) {
-      known = snapshot
+    async commit(lock, snapshot, changes) {
+      const committed = await commit({ folder, lock, now: options.now() }, snapshot, changes)
+      known = committed
+      await syncFolder(folder)
+      return committed
     },
   }
 }
 
 const MAX_ATTEMPTS = 10
+/** So long after a look nobody else has written, where nobody ever has. */
+const RECENT_MS = 2_000
 
 function differences(before: Table, after: Table): Set<string> {
   const changed = new Set<string>()

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Row, Rows, Stamp } from '../lib/operations.ts'
 import { liveRow } from '../lib/table.ts'
-import { commit } from './commit.ts'
-import type { Folder } from './folder.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { View } from './view.ts'
 
@@ -17,12 +15,12 @@ interface Waiting {
 export interface Writer {
   /** Answers what `operation` did once it is durable. */
   write<T>(operation: Operation<T>): Promise<T>
-  /** Settles when nothing is waiting any more. */
+  /** Settles when nothing is waiting any more and the lock was given back. */
   idle(): Promise<void>
 }
 
 /** Commits operations in groups: what arrives while one commit is under way goes into the next one together. */
-export function createWriter({ view, folder, now }: { view: View; folder: Folder; now(): number }): Writer {
+export function createWriter({ view, now }: { view: View; now(): number }): Writer {
   let waiting: Waiting[] = []
   let draining: Promise<void> | undefined
 
@@ -60,8 +58,7 @@ export function createWriter({ view, folder, now }: { view: View; folder: Folder
       group.push(...waiting.splice(0))
       const draft = createDraft(snapshot, now())
       const tells = group.map(({ apply }) => apply(draft.rows, draft.stamp()))
-      if (draft.changes.size > 0)
-        view.install(await commit({ folder, lock, now: now() }, snapshot, { rows: draft.changes }))
+      if (draft.changes.size > 0) await view.commit(lock, snapshot, { rows: draft.changes })
       for (const tell of tells) tell()
     })
   }

@@ -19,9 +19,10 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
   test('settles what is under way before it is closed, and closes twice', async ({ storage, other }) => {
     const second = await other()
     const writes = Array.from({ length: 10 }, (_, index) => storage.set(`key/${index}`, 'value'))
-    await Promise.all([...writes, storage.close?.()])
     await storage.close?.()
     assert.is((await second.list('key/')).length, 10)
+    await Promise.all(writes)
+    await storage.close?.()
   })
 
   if (!claims.has.includes('ownSecret')) return

@@ -12,7 +12,6 @@ import { interceptSteps } from './steps.ts'
 
 const [program = '', path = '', ...args] = process.argv.slice(2)
 const STALE_MS = 250
-const say = (line: string) => void writeSync(1, `${line}\n`)
 const programs: Record<string, (order: string) => Promise<void>> = { write, add, step, announce, denied, idle }
 
 const storage = fileStorage({ path, logger: false, lockStaleMs: STALE_MS })
@@ -47,9 +46,12 @@ async function add() {
   say('done')
 }
 
-/** Increments once, and before step `args[1]` of that it is killed, stopped or failed (`args[0]`). Tells how many steps it took. */
+/**
+ * Increments a counter or makes the secret (`args[2]`), and before step `args[1]` of that it is killed, stopped or failed (`args[0]`).
+ * Tells how many steps it took.
+ */
 async function step() {
-  const [fate, at] = args
+  const [fate, at, what] = args
   let steps = 0
   const start = await interceptSteps((number, name) => {
     steps = number
@@ -62,7 +64,8 @@ async function step() {
   })
   await storage.get('count')
   start()
-  const outcome = await storage.increment?.('count', 1).then(String, codeOf)
+  const work = what === 'secret' ? storage.ownSecret?.() : storage.increment?.('count', 1)
+  const outcome = await Promise.resolve(work).then(String, codeOf)
   say(`answered ${outcome}`)
   await storage.close?.()
   say(`steps ${steps}`)
@@ -86,6 +89,16 @@ async function idle() {
   storage.watch?.(() => {})
   await storage.set('key', 'value')
   say('idle')
+}
+
+function say(line: string): void {
+  for (;;) {
+    try {
+      return void writeSync(1, `${line}\n`)
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error // the other end is slow to read
+    }
+  }
 }
 
 function codeOf(error: unknown): string {
