@@ -42,8 +42,11 @@ export function journeyHeaders(attempts: readonly AttemptRecord[]): Record<strin
 
 const result = ({ outcome, status }: AttemptRecord) => (outcome === 'answered' ? `${status}` : `${status}:${outcome}`)
 
+/** Clients refuse answers whose headers are too large together. */
+const MAX_SHOWN = 300
+
 /** Header values are printable ASCII; anything else, and the list's own separators, are percent-encoded. */
-const headerSafe = (text: string) => text.replace(/[^\x21-\x2b\x2d-\x7e]/gu, percentEncoded)
+const headerSafe = (text: string) => text.slice(0, MAX_SHOWN).replace(/[^\x21-\x2b\x2d-\x7e]/gu, percentEncoded)
 
 const percentEncoded = (character: string) =>
   toHex(encodeUtf8(character)).replace(/../g, (byte) => `%${byte.toUpperCase()}`)

@@ -111,6 +111,14 @@ test('a body that fails on its way is the fault of the client', async () => {
   assert.equal(world.told.errors, [])
 })
 
+test('counting tokens never streams, whatever the body says', async () => {
+  const up = fakeUpstream(() => new Response(bodyOf(['{"input_tokens":7}'])))
+  const world = await openWorld({ fetch: up })
+  const response = await world.post('/v1/messages/count_tokens', { model: 'claude/c', stream: true })
+  assert.equal(await response.json(), { input_tokens: 7 })
+  assert.is(world.told.requests[0]?.streamed, false)
+})
+
 test('compressed requests are 415', async () => {
   const { up, world } = await open()
   for (const encoding of ['gzip', 'br', 'zstd', 'x-custom', 'gzip, identity']) {

@@ -153,6 +153,13 @@ test('names of any characters stand in the headers, percent-encoded', async () =
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/%E6%A8%A1%20%E5%9E%8B=1=200')
 })
 
+test('names without end are cut short in the headers', async () => {
+  const { world } = await routing()
+  const response = await world.chat({ model: `one/${'模'.repeat(990)}` })
+  assert.is(response.status, 200)
+  assert.ok([...response.headers].join('').length < 8_000)
+})
+
 test('each attempt stands in the headers, in order, and who answered', async () => {
   const up = fakeUpstream(({ provider }) =>
     provider === 'three' ? json(chatAnswer()) : json({}, provider === 'one' ? 503 : 401),

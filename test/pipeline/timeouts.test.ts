@@ -45,6 +45,14 @@ test('headers: at their millisecond the attempt fails, not one before', async ()
   }
 })
 
+test('a limit beyond what a timer can hold is none', async () => {
+  const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, silenceTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
+  const { world, answer } = await asking(never, {}, { limits: none })
+  assert.is(world.clock.pending(), 0)
+  await world.clock.advance(2 ** 32)
+  assert.is(answer(), undefined)
+})
+
 test('headers: the next target is tried', async () => {
   const { up, world, asked, answer } = await asking(
     never,
