@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-/** Folders whose tests start processes and builds: they go first, so that nobody waits for them at the end. */
-const SLOW = ['runtimes', 'dist', 'runner', 'mount']
+/** Tests that start many processes and builds, the longest first, so that nobody waits for them at the end. */
+const SLOW = ['storage/file-kills', 'storage/file-processes', 'runtimes', 'dist', 'runner', 'mount']
 
 export interface Discovery {
   readonly files: string[]
@@ -34,6 +34,7 @@ async function testFiles(folder: string): Promise<string[]> {
 }
 
 function rank(root: string, path: string): number {
-  const at = SLOW.indexOf(relative(root, path).split(sep)[0] ?? '')
+  const name = relative(root, path).split(sep).join('/')
+  const at = SLOW.findIndex((start) => name.startsWith(start))
   return at < 0 ? SLOW.length : at
 }
