@@ -1,3 +1,4 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
@@ -136,6 +137,27 @@ test('a client that is gone from the start causes no call', async () => {
   abort.abort()
   assert.is((await world.gateway.fetch(request)).status, 499)
   assert.is(up.calls.length, 0)
+})
+
+test('a client that leaves while the storage is slow causes no call', async () => {
+  const { watch: _, ...storage } = memoryStorage()
+  const { list } = storage
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up, storage })
+  let release: () => void = () => {}
+  const slow = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  storage.list = (...query) => slow.then(() => list(...query))
+  await world.clock.advance(1_000)
+  const abort = new AbortController()
+  const asked = world.chat({}, { signal: abort.signal })
+  await world.clock.advance(0)
+  abort.abort()
+  release()
+  assert.is((await asked).status, 499)
+  assert.is(up.calls.length, 0)
+  assert.equal(world.told.attempts, [])
 })
 
 test('a fetch that ignores its signal keeps nobody waiting, and what it brings late is given up', async () => {

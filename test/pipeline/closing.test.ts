@@ -109,11 +109,12 @@ test('a request whose body does not come is not waited for beyond the grace', as
 })
 
 test('settles what the hooks have begun, those of requests that it had to end as well', async () => {
-  let running = 0
+  let begun = 0
+  let ended = 0
   const work = async () => {
-    running++
+    begun++
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
-    running--
+    ended++
   }
   const up = fakeUpstream((_, nth) => (nth === 1 ? json(chatAnswer()) : never()))
   const world = await openWorld({ fetch: up, hooks: { onRequest: work, onUsage: work } })
@@ -123,5 +124,5 @@ test('settles what the hooks have begun, those of requests that it had to end as
   const closing = world.gateway.close({ graceMs: 10 })
   await world.clock.advance(10)
   await closing
-  assert.is(running, 0)
+  assert.equal([begun, ended], [3, 3]) // two requests and one usage
 })

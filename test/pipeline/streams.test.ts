@@ -136,11 +136,18 @@ test('usage is found in the finish chunk, behind it, and beside large last chunk
 test('a provider that says nothing for megabytes is not listened to for ever', async () => {
   const comment = encode(`: ${'x'.repeat(100_000)}\n\n`)
   let sent = 0
-  const noise = { next: async () => (sent++ < 1_000 ? comment : undefined), cancel() {} }
+  let cancelled = false
+  const noise = {
+    next: async () => (sent++ < 1_000 ? comment : undefined),
+    cancel() {
+      cancelled = true
+    },
+  }
   const world = await openWorld({ fetch: rawUpstream(() => noise) })
   const { reply } = await askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
   assert.is(reply.status, 502)
   assert.ok(sent * comment.length < 17 * 1024 * 1024, `${sent} pieces`)
+  assert.is(cancelled, true)
 })
 
 test('an event of more than 16 MiB is refused, before the first word and behind it', async () => {

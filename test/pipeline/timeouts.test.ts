@@ -154,6 +154,14 @@ for (const stream of [false, true]) {
   })
 }
 
+test('total: counts before the headers as well', async () => {
+  const { world, answer } = await asking(never, {}, { limits: { headersTimeoutMs: 1_000, totalTimeoutMs: 500 } })
+  await world.clock.advance(499)
+  assert.is(answer(), undefined)
+  await world.clock.advance(1)
+  assert.is(answer()?.status, 504)
+})
+
 test('total: a stream may take as long as it likes', async () => {
   const { world, asked, answer } = await asking((clock) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150)), {
     stream: true,

@@ -52,7 +52,10 @@ export function rawUpstream(
     headers: () => [['content-type', contentType]],
     body,
   })
-  const raw = (call: UpstreamCall) => ({ answer: Promise.resolve(head(answer(call))), cancel() {} })
+  const raw = (call: UpstreamCall) => {
+    const body = answer(call)
+    return { answer: Promise.resolve(head(body)), cancel: body.cancel }
+  }
   return Object.assign(() => Promise.reject(new Error('fetch was called, raw was offered')), { raw })
 }
 
