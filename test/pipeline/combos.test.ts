@@ -169,4 +169,8 @@ test('a chain of twenty aliases and combos is followed to its end', async () => 
   )
   const { turns } = await written(combos, aliases)
   assert.is(await turns(1, 'c0'), 'one')
+  const hops = Object.fromEntries(
+    Array.from({ length: 20 }, (_, hop) => [`h${hop}`, hop < 19 ? `h${hop + 1}` : 'two/m']),
+  )
+  assert.is(await (await written({}, hops)).turns(1, 'h0'), 'two')
 })

@@ -73,6 +73,14 @@ test('half an event at the end is dropped, and an error stands in its place', as
   assert.is(text, finished, 'a name without data would be an event that no client can read')
 })
 
+test('an event that lacks but its blank line is no half one: it goes before the error', async () => {
+  const said = chatEvents().slice(0, 3).join('')
+  for (const end of ['close', 'error'] as const) {
+    const { text } = await relayed('chat', [said.trimEnd()], end)
+    assert.ok(text.startsWith(`${said}data: {"error":{`), text)
+  }
+})
+
 test('an error in mid stream is the end: it is passed on once, nothing else is tried', async () => {
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
@@ -118,6 +126,18 @@ test('pings and comments go through, and do not count as an answer', async () =>
   const events = [': wait\n\n', ...messageEvents().slice(0, 3), ping, ping, ': still\n\n', textDelta('late')]
   const { text } = await relayed('messages', [...events, ...messageEvents().slice(-3)])
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
+})
+
+test('the opening of a tool call is a first word, that of an empty text is none', async () => {
+  const [start = '', text = ''] = messageEvents()
+  const tool = text.replace('"type":"text","text":""', '"type":"tool_use","id":"t1","name":"f","input":{}')
+  const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+  const begun = await relayed('messages', [start, tool, over])
+  assert.equal([begun.reply.status, begun.text], [200, start + tool + over])
+  for (const opening of [start, start + text, ping, ping + start + text + ping]) {
+    const { reply } = await relayed('messages', [opening, over])
+    assert.is(reply.status, 529)
+  }
 })
 
 test('usage is found in the finish chunk, behind it, and beside large last chunks', async () => {
