@@ -13,10 +13,10 @@ export type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) =>
 export function createRouter(routes: readonly Route[]): Dispatch {
   const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
   const methodsByPath = new Map<string, Set<Method>>()
-  const exact = new Map<string, Route>()
+  const exact = new Map<string, Map<string, Route>>()
   for (const route of routes) {
     const { method, path, run } = route
-    if (!path.includes(':')) exact.set(`${method} ${path}`, route)
+    if (!path.includes(':')) exact.set(path, (exact.get(path) ?? new Map()).set(method, route))
     const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
     router[lowerCase[method]](path, handler)
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
@@ -24,13 +24,10 @@ export function createRouter(routes: readonly Route[]): Dispatch {
   const allowed = Router<IRequest, [], Set<Method>>()
   for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
 
-  return async (path, exchange, key) => {
-    const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+  async function search(path: string, exchange: Exchange, key?: PresentedKey): Promise<Reply> {
+    const method = methodOf(exchange)
     const url = `http://gateway${path}`
-    const route = exact.get(`${method} ${path}`)
-    const reply: Reply | undefined = route
-      ? await route.run({ exchange, params: {}, key })
-      : await router.fetch({ method, url }, exchange, key)
+    const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
     if (reply) return reply
     const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
     if (!methods) throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.` })
@@ -41,7 +38,14 @@ export function createRouter(routes: readonly Route[]): Dispatch {
       headers: { allow },
     })
   }
+
+  return (path, exchange, key) => {
+    const route = exact.get(path)?.get(methodOf(exchange))
+    return route ? route.run({ exchange, params: {}, key }) : search(path, exchange, key)
+  }
 }
+
+const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
 const lowerCase = {
   GET: 'get',

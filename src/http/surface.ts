@@ -53,14 +53,16 @@ export function createSurface(options: SurfaceOptions): Surface {
     }
   }
 
-  return async (exchange) => {
+  return (exchange) => {
     const path = below(basePath, exchange.path)
     const area = path === undefined ? undefined : areaOf(path)
-    if (path === undefined || area === undefined) return undefined
-    const reply = await (area === 'models' ? serveModels(path, exchange) : serveManagement(path, exchange))
-    return exchange.method === 'HEAD' ? withoutBody(reply) : reply
+    if (path === undefined || area === undefined) return notOurs
+    const reply = area === 'models' ? serveModels(path, exchange) : serveManagement(path, exchange)
+    return exchange.method === 'HEAD' ? reply.then(withoutBody) : reply
   }
 }
+
+const notOurs = Promise.resolve(undefined)
 
 function withoutBody({ status, headers, body }: Reply): Reply {
   if (isByteStream(body)) body.cancel()

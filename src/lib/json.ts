@@ -16,12 +16,18 @@ export function jsonText(bytes: Uint8Array): string {
   }
 }
 
-/** Parses a client's JSON object. Throws `INVALID_JSON` with a sentence that says what is wrong, also when it nests too deep. */
-export function parseJsonObject(text: string, maxDepth = 64): JsonObject {
+/** How deep the JSON of a client may nest. */
+const MAX_DEPTH = 64
+
+/**
+ * Parses a client's JSON object; `depth` is how deep it nests, if that is known. Throws `INVALID_JSON` with a sentence that says what is
+ * wrong, also when it nests too deep.
+ */
+export function parseJsonObject(text: string, depth = scanTopLevel(text, []).depth): JsonObject {
   if (text.trim() === '')
     throw gatewayError('INVALID_JSON', { message: 'The request body is empty; send a JSON object.' })
-  if (scanTopLevel(text, []).depth > maxDepth) {
-    throw gatewayError('INVALID_JSON', { message: `The request body nests deeper than ${maxDepth} levels.` })
+  if (depth > MAX_DEPTH) {
+    throw gatewayError('INVALID_JSON', { message: `The request body nests deeper than ${MAX_DEPTH} levels.` })
   }
   const value = tryParseJson(text)
   if (value === undefined) throw gatewayError('INVALID_JSON')

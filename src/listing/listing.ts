@@ -1,3 +1,4 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { activeInOrder } from '../providers/connections.ts'
 import type { AliasRecord, ConnectionRecord, Store } from '../store/store.ts'
@@ -25,7 +26,7 @@ export interface ListingDeps {
 }
 
 interface Readable<T> {
-  all(): Promise<readonly T[]>
+  all(): Awaitable<readonly T[]>
 }
 
 /** Publishes the model identifiers that the gateway serves. */

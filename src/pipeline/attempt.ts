@@ -37,26 +37,12 @@ const MAX_ERROR_BYTES = 64 * 1024
 export function startAttempt(
   call: UpstreamCall,
   { format, stream }: { format: Format; stream: boolean },
-  { fetch, clock, limits }: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
+  context: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
 ): Attempt {
-  const pending = openUpstream(call, { fetch, clock, ...limits })
-  const endsAt = clock.now() + limits.totalTimeoutMs
-  const startTotal = () =>
-    startDeadline(clock, endsAt - clock.now(), () => {
-      const message = `The provider did not finish its answer within ${limits.totalTimeoutMs / 1000} s.`
-      pending.cancel(gatewayError('UPSTREAM_TIMEOUT', { message }))
-    })
-  let total = stream ? undefined : startTotal()
-  const isWhole = () => {
-    total ??= startTotal()
-  }
-  const result = receive(pending, { format, stream, limits, clock, isWhole })
-    .catch((thrown: unknown): AttemptResult => {
-      pending.cancel(thrown)
-      return { kind: 'failure', failure: failureOfError(thrown) }
-    })
-    .finally(() => total?.cancel())
-  return { result, cancel: pending.cancel }
+  const { fetch, clock, limits } = context
+  const { headersTimeoutMs, silenceTimeoutMs } = limits
+  const pending = openUpstream(call, { fetch, clock, headersTimeoutMs, silenceTimeoutMs })
+  return { result: receive(pending, { format, stream, limits, clock }), cancel: pending.cancel }
 }
 
 interface Expected {
@@ -64,28 +50,43 @@ interface Expected {
   stream: boolean
   limits: PipelineContext['limits']
   clock: Clock
-  /** Told when the answer turns out to be no stream, so that its time is limited. */
-  isWhole(): void
 }
 
 async function receive(pending: PendingAnswer, expected: Expected): Promise<AttemptResult> {
-  const head = await pending.answer
-  const { format, stream, clock } = expected
-  if (head.status < 200 || head.status > 299) {
-    expected.isWhole()
+  const { format, stream, limits, clock } = expected
+  const endsAt = clock.now() + limits.totalTimeoutMs
+  const startTotal = () => startDeadline(clock, endsAt - clock.now(), () => pending.cancel(notFinished(limits)))
+  let total = stream ? undefined : startTotal()
+  try {
+    const head = await pending.answer
+    const isFailure = head.status < 200 || head.status > 299
+    if (stream && !isFailure && maybeStream(head)) {
+      const committed = await commitStream(head.body, format)
+      if ('watch' in committed) return { kind: 'stream', head, body: head.body, committed }
+      pending.cancel(committed)
+      return { kind: 'failure', failure: committed }
+    }
+    total ??= startTotal() // it turned out to be no stream
+    if (!isFailure) return await receiveWhole(head, expected)
     const failure = failureOfStatus(head, await readError(head.body), { format, now: clock.now() })
     return { kind: 'failure', failure, head }
+  } catch (thrown) {
+    pending.cancel(thrown)
+    return { kind: 'failure', failure: failureOfError(thrown) }
+  } finally {
+    total?.cancel()
   }
-  const mediaType = head.header('content-type')?.toLowerCase() ?? ''
-  if (stream && !mediaType.includes('json') && !mediaType.includes('html')) {
-    const committed = await commitStream(head.body, format)
-    if ('watch' in committed) return { kind: 'stream', head, body: head.body, committed }
-    pending.cancel(committed)
-    return { kind: 'failure', failure: committed }
-  }
-  expected.isWhole()
-  return receiveWhole(head, expected)
 }
+
+function maybeStream(head: UpstreamAnswer): boolean {
+  const mediaType = head.header('content-type')?.toLowerCase() ?? ''
+  return !mediaType.includes('json') && !mediaType.includes('html')
+}
+
+const notFinished = ({ totalTimeoutMs }: PipelineContext['limits']) =>
+  gatewayError('UPSTREAM_TIMEOUT', {
+    message: `The provider did not finish its answer within ${totalTimeoutMs / 1000} s.`,
+  })
 
 async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected): Promise<AttemptResult> {
   const tooLarge = () =>

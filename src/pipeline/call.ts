@@ -13,11 +13,11 @@ export interface ModelCall {
   bodyFor(model: string): string
 }
 
-/** Throws `INVALID_JSON`, `INVALID_REQUEST`, `PAYLOAD_TOO_LARGE` or `UNSUPPORTED_MEDIA_TYPE`. */
-export async function readModelCall(exchange: Exchange, endpoint: Endpoint, maxBodyBytes: number): Promise<ModelCall> {
-  checkMediaType(exchange)
-  const text = jsonText(await exchange.body(maxBodyBytes))
-  const body = parseJsonObject(text)
+/** Understands the body of a request. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
+export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint): ModelCall {
+  const text = jsonText(bytes)
+  const { spans, depth } = scanTopLevel(text, ['model'])
+  const body = parseJsonObject(text, depth)
   const { model } = body
   if (typeof model !== 'string' || model.trim() === '') {
     throw gatewayError('INVALID_REQUEST', {
@@ -31,15 +31,18 @@ export async function readModelCall(exchange: Exchange, endpoint: Endpoint, maxB
     endpoint,
     model,
     stream: endpoint.streams && body.stream === true,
-    bodyFor: (name) => replaceSpans(text, scanTopLevel(text, ['model']).spans, () => JSON.stringify(name)),
+    bodyFor: (name) => replaceSpans(text, spans, () => JSON.stringify(name)),
   }
 }
 
 /** The name goes into messages, headers and records: a prefix, a slash and an id of the longest that the management API takes, and some more. */
 const MAX_MODEL_NAME = 1_000
 
-/** A page of another site can send anything but JSON without asking first (a "simple request"), so with an `Origin` only JSON will do. */
-function checkMediaType(exchange: Exchange) {
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed, or that a page of another site could send without asking first
+ * (a "simple request"): with an `Origin` only JSON will do.
+ */
+export function checkMediaType(exchange: Exchange): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity') {
     throw gatewayError('UNSUPPORTED_MEDIA_TYPE', {

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { InFlight } from '../lib/background.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
@@ -37,9 +38,9 @@ export interface RequestRecord {
 
 /** Everything one model request needs from the outside. */
 export interface PipelineContext {
-  routes(): Promise<RouteTable>
+  routes(): Awaitable<RouteTable>
   /** Opens a connection's credential. */
-  apiKeyOf(connection: ConnectionRecord): Promise<string | undefined>
+  apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
   fetch: UpstreamFetch
   clock: Clock
   catalog: Catalog

@@ -7,7 +7,7 @@ import type { PresentedKey } from '../store/keyring.ts'
 import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
 import { upstreamCall } from '../upstream/request.ts'
 import { type Answer, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
-import { type ModelCall, readModelCall } from './call.ts'
+import { checkMediaType, type ModelCall, parseModelCall } from './call.ts'
 import { type Client, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
@@ -27,7 +27,8 @@ export async function runModelRequest(
   const report = createReport(exchange, key, context)
   const client = watchClient(exchange, context.inFlight)
   try {
-    const call = await client.unlessGone(readModelCall(exchange, endpoint, context.limits.maxBodyBytes))
+    checkMediaType(exchange)
+    const call = parseModelCall(await client.unlessGone(exchange.body(context.limits.maxBodyBytes)), endpoint)
     report.asked(call)
     context.retryBudget.earn()
     const format = servedFormat(endpoint)
@@ -114,7 +115,7 @@ function toReply(
   { target, format, report, client }: { target: RouteTarget; format: Format } & Pick<Run, 'report' | 'client'>,
 ): Reply {
   const mediaType = answer.kind === 'whole' ? 'application/json' : 'text/event-stream'
-  const headers = { ...replyHeaders(answer.head, mediaType), ...journeyHeaders(report.attempts) }
+  const headers = Object.assign(replyHeaders(answer.head, mediaType), journeyHeaders(report.attempts))
   const status = SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
     client.stopWatching()

@@ -1,3 +1,4 @@
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { Store } from '../store/store.ts'
 import type { Catalog } from '../types.ts'
 import type { Rotation } from './rotation.ts'
@@ -8,20 +9,26 @@ export function createModelRouter(deps: {
   store: Store
   catalog: Catalog
   rotation: Rotation
-}): () => Promise<RouteTable> {
+}): () => Awaitable<RouteTable> {
   const { store } = deps
   let compiled: { from: Routes; table: RouteTable } | undefined
-  return async () => {
-    const [connections, combos, aliases] = await Promise.all([
-      store.connections.all(),
-      store.combos.all(),
-      store.aliases.all(),
-    ])
+
+  function tableOf(connections: Routes['connections'], combos: Routes['combos'], aliases: Routes['aliases']) {
     const from = compiled?.from
     if (!compiled || from?.connections !== connections || from.combos !== combos || from.aliases !== aliases) {
       const routes = { connections, combos, aliases }
       compiled = { from: routes, table: createRouteTable(routes, deps) }
     }
     return compiled.table
+  }
+
+  return () => {
+    const connections = store.connections.all()
+    const combos = store.combos.all()
+    const aliases = store.aliases.all()
+    if (isPromise(connections) || isPromise(combos) || isPromise(aliases)) {
+      return Promise.all([connections, combos, aliases]).then((routes) => tableOf(...routes))
+    }
+    return tableOf(connections, combos, aliases)
   }
 }

@@ -1,3 +1,4 @@
+import { isPromise } from '../lib/awaitable.ts'
 import type { Combo } from '../types.ts'
 import type { Records } from './records.ts'
 
@@ -15,12 +16,17 @@ export interface ComboRecord extends Combo {
 /** Records of combos whose `all` shows each combo once. */
 export function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
   let last: { from: readonly ComboRecord[]; current: readonly ComboRecord[] } | undefined
+
+  function current(from: readonly ComboRecord[]): readonly ComboRecord[] {
+    if (last?.from !== from) last = { from, current: currentCombos(from) }
+    return last.current
+  }
+
   return {
     ...records,
-    async all() {
-      const from = await records.all()
-      if (last?.from !== from) last = { from, current: currentCombos(from) }
-      return last.current
+    all() {
+      const from = records.all()
+      return isPromise(from) ? from.then(current) : current(from)
     },
   }
 }

@@ -1,16 +1,18 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import { type ConnectionRecord, openApiKey, type Store } from './store.ts'
 
-/** Opens connections' credentials, each once for as long as its record stays the same. */
+/** Opens connections' credentials, each once for as long as its record stays the same; a failure is not remembered. */
 export function createCredentials(
   store: Pick<Store, 'vault'>,
-): (connection: ConnectionRecord) => Promise<string | undefined> {
-  const opened = new WeakMap<ConnectionRecord, Promise<string | undefined>>()
-  return (connection) => {
-    const known = opened.get(connection)
-    if (known !== undefined) return known
-    const opening = openApiKey(store, connection)
-    opened.set(connection, opening)
-    opening.catch(() => opened.delete(connection)) // a failure is not remembered; the caller sees it through `opening`
-    return opening
+): (connection: ConnectionRecord) => Awaitable<string | undefined> {
+  const opened = new WeakMap<ConnectionRecord, string>()
+
+  async function open(connection: ConnectionRecord) {
+    const apiKey = await openApiKey(store, connection)
+    if (apiKey !== undefined) opened.set(connection, apiKey)
+    return apiKey
   }
+
+  return (connection) =>
+    connection.sealedApiKey === undefined ? undefined : (opened.get(connection) ?? open(connection))
 }

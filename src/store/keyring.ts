@@ -1,3 +1,4 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { isClientKey } from './client-key.ts'
 import type { Freshness } from './freshness.ts'
@@ -15,7 +16,7 @@ export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'>
 /** Finds the client key behind a credential. */
 export interface Keyring {
   /** `undefined` when the credential is no key of this gateway. Throws `STORAGE_FAILED` when that cannot be told. */
-  find(credential: string): Promise<PresentedKey | undefined>
+  find(credential: string): Awaitable<PresentedKey | undefined>
 }
 
 export const KEYS = 'keys/'
@@ -46,25 +47,19 @@ export function createKeyring(deps: {
     if (credential !== undefined) known.delete(credential)
   }
 
-  return {
-    forget,
-    async find(credential) {
-      const entry = known.get(credential)
-      if (entry && freshness.isFresh(entry.readAt)) return entry.key
-      if (!isClientKey(credential)) return undefined
-      const startedIn = epoch
-      const readAt = clock.now()
-      const digest = entry?.digest ?? (await (await vault()).digest(credential))
-      const record = await records.get(digest)
-      if (!record) {
-        forget(digest)
-        return undefined
-      }
-      const { id, name, isActive } = record
-      const key = isActive === undefined ? { id, name } : { id, name, isActive }
-      if (startedIn === epoch) remember(credential, { digest, key, readAt })
-      return key
-    },
+  async function lookUp(credential: string, knownDigest: string | undefined) {
+    const startedIn = epoch
+    const readAt = clock.now()
+    const digest = knownDigest ?? (await (await vault()).digest(credential))
+    const record = await records.get(digest)
+    if (!record) {
+      forget(digest)
+      return undefined
+    }
+    const { id, name, isActive } = record
+    const key = isActive === undefined ? { id, name } : { id, name, isActive }
+    if (startedIn === epoch) remember(credential, { digest, key, readAt })
+    return key
   }
 
   function remember(credential: string, entry: { digest: string; key: PresentedKey; readAt: number }) {
@@ -76,6 +71,15 @@ export function createKeyring(deps: {
     }
     known.set(credential, entry)
     credentials.set(entry.digest, credential)
+  }
+
+  return {
+    forget,
+    find(credential) {
+      const entry = known.get(credential)
+      if (entry && freshness.isFresh(entry.readAt)) return entry.key
+      return isClientKey(credential) ? lookUp(credential, entry?.digest) : undefined
+    },
   }
 }
 

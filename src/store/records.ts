@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 import { storageFailure } from './failure.ts'
@@ -7,7 +8,7 @@ import type { Freshness } from './freshness.ts'
 /** The records of one kind, one a storage key, with a view of all of them in memory. */
 export interface Records<T> {
   /** All records in the order of their creation; the same array as long as nothing changed. Throws `STORAGE_FAILED`. */
-  all(): Promise<readonly T[]>
+  all(): Awaitable<readonly T[]>
   /** The same with their ids and places; `fresh` reads the storage again, for what must not be up to a second old. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<Entry<T>>>
   get(id: string): Promise<T | undefined>
@@ -66,7 +67,7 @@ export function createRecords<T extends object>(
     return loaded
   }
 
-  function current() {
+  function current(): Awaitable<NonNullable<typeof view>> {
     if (view && freshness.isFresh(view.readAt)) return view
     if (view) forget()
     loading ??= load().finally(() => {
@@ -111,7 +112,10 @@ export function createRecords<T extends object>(
   }
 
   return {
-    all: async () => (await current()).records,
+    all() {
+      const seen = current()
+      return isPromise(seen) ? seen.then(({ records }) => records) : seen.records
+    },
 
     async entries({ fresh = false } = {}) {
       if (fresh) forget()

@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import type { Awaitable } from '../lib/awaitable.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, Settings, Storage } from '../types.ts'
 import { storageFailure } from './failure.ts'
@@ -10,7 +11,7 @@ const DEFAULTS: Settings = { cloudEnabled: false, requireApiKey: false, cloudUrl
 /** The one settings record, with the defaults of spec.md for what is absent. */
 export interface SettingsStore {
   /** Throws `STORAGE_FAILED` when they cannot be read: the gate then stays shut. */
-  read(): Promise<Settings>
+  read(): Awaitable<Settings>
   /** Merges `patch` into what is stored, again when another writer was faster. */
   update(patch: Partial<Settings>): Promise<Settings>
 }
@@ -36,15 +37,16 @@ export function createSettingsStore(deps: { storage: Storage; clock: Clock; fres
     return { version: stored?.version ?? null, settings: stored ? parse(stored.value) : DEFAULTS }
   }
 
+  async function refresh() {
+    const startedIn = epoch
+    const readAt = clock.now()
+    const { settings } = await load()
+    if (startedIn === epoch) view = { settings, readAt }
+    return settings
+  }
+
   return {
-    async read() {
-      if (view && freshness.isFresh(view.readAt)) return view.settings
-      const startedIn = epoch
-      const readAt = clock.now()
-      const { settings } = await load()
-      if (startedIn === epoch) view = { settings, readAt }
-      return settings
-    },
+    read: () => (view && freshness.isFresh(view.readAt) ? view.settings : refresh()),
 
     async update(patch) {
       for (;;) {

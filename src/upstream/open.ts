@@ -32,15 +32,14 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
     pending.cancel(reason)
   }
 
-  async function answer(): Promise<UpstreamAnswer> {
-    try {
-      const head = await pending.answer
-      if (!stopped) return { ...head, body: watched(head.body) }
-    } catch (cause) {
-      deadline.cancel()
-      if (!stopped) throw unreachable(cause)
-    }
-    throw stopped.reason
+  function onHead({ status, header, headers, body }: UpstreamAnswer): UpstreamAnswer {
+    if (stopped) throw stopped.reason
+    return { status, header, headers, body: watched(body) }
+  }
+
+  function onNoHead(cause: unknown): never {
+    deadline.cancel()
+    throw stopped ? stopped.reason : unreachable(cause)
   }
 
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
@@ -76,7 +75,7 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
     }
   }
 
-  return { answer: answer(), cancel: stop }
+  return { answer: pending.answer.then(onHead, onNoHead), cancel: stop }
 }
 
 const timedOut = (message: string) => gatewayError('UPSTREAM_TIMEOUT', { message })

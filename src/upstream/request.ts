@@ -14,14 +14,14 @@ export interface Ask {
   body: string | Uint8Array
 }
 
-/** The call to one target. The host always comes from the connection or the catalog, never from the client (security.md, rule 4). */
+/** The call to one target, with its credential among `ask.headers`. The host always comes from the connection or the catalog, never from the client (security.md, rule 4). */
 export function upstreamCall(target: Target, apiKey: string | undefined, ask: Ask): UpstreamCall {
   if (target.baseUrl === undefined) {
     throw gatewayError('UPSTREAM_INVALID', {
       message: `The connection to ${targetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
     })
   }
-  const headers = { ...ask.headers }
+  const { headers } = ask
   if (apiKey !== undefined) credential(headers, target.auth ?? defaultAuth(target.format), apiKey)
   return { method: 'POST', url: join(target.baseUrl, ask.path) + ask.query, headers, body: ask.body }
 }

@@ -1,0 +1,4 @@
+/** A value that is here, or the promise of one. `await` takes both; what is here costs no promise. */
+export type Awaitable<T> = T | Promise<T>
+
+export const isPromise = <T>(value: Awaitable<T>): value is Promise<T> => value instanceof Promise
