@@ -13,6 +13,7 @@ import { isObject } from './lib/json.ts'
 import { createListing } from './listing/listing.ts'
 import { createManagement, type Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
+import type { PipelineContext } from './pipeline/context.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { runModelRequest } from './pipeline/run.ts'
 import { platformClock, silentLogger } from './platform.ts'
@@ -69,7 +70,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     lookupTimeoutMs: limits.lookupTimeoutMs,
   })
   const api = createManagement({ store, catalog, clock, rotation })
-  const pipeline = {
+  let pipeline: PipelineContext = {
+    fetch,
     routes: createModelRouter({ store, catalog, rotation }),
     apiKeyOf: createCredentials(store),
     clock,
@@ -80,13 +82,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     observer,
   }
 
+  /** One for as long as requests come the same way, which they nearly always do. */
+  function pipelineFor(exchange: Exchange): PipelineContext {
+    const fetch = upstream(exchange)
+    if (pipeline.fetch !== fetch) pipeline = { ...pipeline, fetch }
+    return pipeline
+  }
+
   const surface = createSurface({
     basePath,
     store,
     modelRoutes: [
       ...modelsRoutes(listing, { upstream }),
       ...modelRoutes(({ exchange, key }, endpoint) =>
-        runModelRequest(exchange, endpoint, { context: { ...pipeline, fetch: upstream(exchange) }, key }),
+        runModelRequest(exchange, endpoint, { context: pipelineFor(exchange), key }),
       ),
     ],
     managementRoutes: managementRoutes(api, { maxBodyBytes: limits.maxManagementBodyBytes }),

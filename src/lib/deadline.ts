@@ -5,8 +5,12 @@ const CANCELLED = Symbol('cancelled')
 /** Beyond this (25 days) a platform's timers fire at once instead of late. */
 const MAX_MS = 2 ** 31 - 1
 
+export interface Deadline {
+  cancel(): void
+}
+
 /** Calls `onExpire` once after `ms` of the clock's time, unless cancelled before; never when `ms` is more than a timer can hold. */
-export function startDeadline(clock: Clock, ms: number, onExpire: () => void): { cancel(): void } {
+export function startDeadline(clock: Clock, ms: number, onExpire: () => void): Deadline {
   if (ms > MAX_MS) return { cancel() {} }
   if (clock.setTimer) return { cancel: clock.setTimer(ms, onExpire) }
   const stop = new AbortController()

@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import type { Format, TokenUsage } from '../formats/format.ts'
 import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
-import { startDeadline } from '../lib/deadline.ts'
+import { type Deadline, startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Clock } from '../types.ts'
@@ -40,8 +40,9 @@ export function startAttempt(
   context: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
 ): Attempt {
   const { fetch, clock, limits } = context
-  const { headersTimeoutMs, silenceTimeoutMs } = limits
-  const pending = openUpstream(call, { fetch, clock, headersTimeoutMs, silenceTimeoutMs })
+  const { headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs } = limits
+  const waits = { fetch, clock, headersTimeoutMs, silenceTimeoutMs }
+  const pending = openUpstream(call, stream ? waits : { ...waits, totalTimeoutMs })
   return { result: receive(pending, { format, stream, limits, clock }), cancel: pending.cancel }
 }
 
@@ -55,8 +56,7 @@ interface Expected {
 async function receive(pending: PendingAnswer, expected: Expected): Promise<AttemptResult> {
   const { format, stream, limits, clock } = expected
   const endsAt = clock.now() + limits.totalTimeoutMs
-  const startTotal = () => startDeadline(clock, endsAt - clock.now(), () => pending.cancel(notFinished(limits)))
-  let total = stream ? undefined : startTotal()
+  let total: Deadline | undefined
   try {
     const head = await pending.answer
     const isFailure = head.status < 200 || head.status > 299
@@ -66,7 +66,7 @@ async function receive(pending: PendingAnswer, expected: Expected): Promise<Atte
       pending.cancel(committed)
       return { kind: 'failure', failure: committed }
     }
-    total ??= startTotal() // it turned out to be no stream
+    if (stream) total = startDeadline(clock, endsAt - clock.now(), () => pending.cancel(notFinished(limits))) // it is none
     if (!isFailure) return await receiveWhole(head, expected)
     const failure = failureOfStatus(head, await readError(head.body), { format, now: clock.now() })
     return { kind: 'failure', failure, head }

@@ -46,7 +46,10 @@ const result = ({ outcome, status }: AttemptRecord) => (outcome === 'answered' ?
 const MAX_SHOWN = 300
 
 /** Header values are printable ASCII; anything else, and the list's own separators, are percent-encoded. */
-const headerSafe = (text: string) => text.slice(0, MAX_SHOWN).replace(/[^\x21-\x2b\x2d-\x7e]/gu, percentEncoded)
+function headerSafe(text: string): string {
+  const shown = text.slice(0, MAX_SHOWN)
+  return /^[\x21-\x2b\x2d-\x7e]*$/.test(shown) ? shown : shown.replace(/[^\x21-\x2b\x2d-\x7e]/gu, percentEncoded)
+}
 
 const percentEncoded = (character: string) =>
   toHex(encodeUtf8(character)).replace(/../g, (byte) => `%${byte.toUpperCase()}`)

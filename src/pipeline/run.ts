@@ -8,7 +8,7 @@ import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
 import { upstreamCall } from '../upstream/request.ts'
 import { type Answer, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import { checkMediaType, type ModelCall, parseModelCall } from './call.ts'
-import { type Client, watchClient } from './client.ts'
+import { type Client, throwIfGone, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import { failureOfError, withoutCredential } from './failure.ts'
@@ -81,7 +81,7 @@ async function tryTarget(
   target: RouteTarget,
 ): Promise<AttemptResult> {
   const apiKey = await context.apiKeyOf(target.connection)
-  client.throwIfGone()
+  throwIfGone(client)
   const startedAt = context.clock.now()
   const result = await open().catch(
     (thrown: unknown): AttemptResult => ({ kind: 'failure', failure: failureOfError(thrown) }),

@@ -11,6 +11,8 @@ export interface OpenOptions {
   headersTimeoutMs: number
   /** Between two chunks of the body. */
   silenceTimeoutMs: number
+  /** From the start of the call to the end of the body; default: no limit. */
+  totalTimeoutMs?: number
 }
 
 /**
@@ -18,12 +20,15 @@ export interface OpenOptions {
  * the network (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), whatever the HTTP client does with its signal.
  */
 export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingAnswer {
-  const { fetch, clock, headersTimeoutMs, silenceTimeoutMs } = options
+  const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs = Number.POSITIVE_INFINITY } = options
+  const endsAt = clock.now() + totalTimeoutMs
   let stopped: { reason: unknown } | undefined
   const pending = startCall(fetch, call)
-  let deadline = startDeadline(clock, headersTimeoutMs, () => {
-    stop(timedOut(`The provider sent no answer within ${headersTimeoutMs / 1000} s.`))
+  let deadline = startDeadline(clock, Math.min(headersTimeoutMs, totalTimeoutMs), () => {
+    stop(clock.now() < endsAt ? timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`) : notFinished())
   })
+
+  const notFinished = () => timedOut(`did not finish its answer within ${totalTimeoutMs / 1000} s`)
 
   function stop(reason: unknown) {
     if (stopped) return
@@ -46,12 +51,14 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
   function watched(body: ByteStream): ByteStream {
     let waitingSince: number | undefined
     deadline.cancel()
-    deadline = startDeadline(clock, silenceTimeoutMs, silent)
+    watch()
 
-    function silent() {
-      const leftMs = (waitingSince ?? clock.now()) + silenceTimeoutMs - clock.now()
-      if (leftMs > 0) deadline = startDeadline(clock, leftMs, silent)
-      else stop(timedOut(`The provider was silent for ${silenceTimeoutMs / 1000} s.`))
+    function watch() {
+      const now = clock.now()
+      const leftMs = (waitingSince ?? now) + silenceTimeoutMs - now
+      if (now >= endsAt) stop(notFinished())
+      else if (leftMs > 0) deadline = startDeadline(clock, Math.min(leftMs, endsAt - now), watch)
+      else stop(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
     }
 
     function onChunk(chunk: Uint8Array | undefined) {
@@ -78,7 +85,7 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
   return { answer: pending.answer.then(onHead, onNoHead), cancel: stop }
 }
 
-const timedOut = (message: string) => gatewayError('UPSTREAM_TIMEOUT', { message })
+const timedOut = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${what}.` })
 
 /**
  * The failure in words that name no address: ECONNREFUSED, ENOTFOUND, a TLS code. Only a cause with such a code is kept: an error about
