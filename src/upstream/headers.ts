@@ -60,6 +60,8 @@ const withheld = new Set([
   'www-authenticate',
 ])
 
+const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
+
 /** What every server and every `Response` can send. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
@@ -71,17 +73,16 @@ export function replyHeaders(
   const listed = namesIn(answer.header('connection'))
   const headers: Record<string, string> = {}
   for (const [name, value] of answer.headers()) {
-    if (
-      withheld.has(name) ||
-      name.startsWith('access-control-') ||
-      name.startsWith('x-signalbox-') ||
-      listed?.includes(name) ||
-      !FIELD_VALUE.test(value)
-    )
-      continue
-    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+    if (withheld.has(name) || WITHHELD_PREFIX.test(name) || listed?.includes(name) || !FIELD_VALUE.test(value)) continue
+    const other = headers[name]
+    headers[name] = other === undefined ? value : `${other}, ${value}`
   }
-  if (!headers['content-type']?.toLowerCase().includes(mediaType.replace(/.*\//, '')))
-    headers['content-type'] = mediaType
+  if (!isOfType(headers['content-type'], mediaType)) headers['content-type'] = mediaType
   return headers
+}
+
+/** Also `text/json`, or with a charset. */
+function isOfType(contentType: string | undefined, mediaType: string): boolean {
+  if (contentType === undefined) return false
+  return contentType.startsWith(mediaType) || contentType.toLowerCase().includes(mediaType.replace(/.*\//, ''))
 }

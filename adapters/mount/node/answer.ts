@@ -18,12 +18,15 @@ export function answerOf(status: number, raw: RawHeaders, body: ByteStream, isDe
       if (typeof value === 'string') return value
       return Array.isArray(value) ? value.join(', ') : undefined
     },
-    *headers() {
-      for (const [name, value] of Object.entries(raw)) {
+    headers() {
+      const pairs: [string, string][] = []
+      for (const name in raw) {
+        const value = raw[name]
         if (value === undefined || isHidden(name)) continue
-        if (typeof value === 'string') yield [name, value]
-        else for (const one of value) yield [name, one]
+        if (typeof value === 'string') pairs.push([name, value])
+        else for (const one of value) pairs.push([name, one])
       }
+      return pairs
     },
   }
 }
