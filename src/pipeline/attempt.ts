@@ -41,8 +41,13 @@ export function startAttempt(
 ): Attempt {
   const { fetch, clock, limits } = context
   const { headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs } = limits
-  const waits = { fetch, clock, headersTimeoutMs, silenceTimeoutMs }
-  const pending = openUpstream(call, stream ? waits : { ...waits, totalTimeoutMs })
+  const pending = openUpstream(call, {
+    fetch,
+    clock,
+    headersTimeoutMs,
+    silenceTimeoutMs,
+    totalTimeoutMs: stream ? Number.POSITIVE_INFINITY : totalTimeoutMs,
+  })
   return { result: receive(pending, { format, stream, limits, clock }), cancel: pending.cancel }
 }
 

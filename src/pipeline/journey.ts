@@ -25,7 +25,7 @@ export function attemptRecord(
 ): AttemptRecord {
   const { provider, connection, model } = target
   const { startedAt, now } = times
-  return { provider, connectionId: connection.id, model, startedAt, durationMs: now - startedAt, ...result }
+  return Object.assign(result, { provider, connectionId: connection.id, model, startedAt, durationMs: now - startedAt })
 }
 
 /** `x-signalbox-target` and `x-signalbox-attempts`: who answered, and `<provider>/<model>=<status>` for each attempt in order. */

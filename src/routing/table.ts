@@ -30,11 +30,15 @@ export interface RouteTable {
 /** So many combos are followed for one request at most: they may stand in each other. */
 const MAX_COMBOS = 1_000
 
+/** So many names of models keep their targets. */
+const MAX_KNOWN = 1_000
+
 export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotation: Rotation }): RouteTable {
   const { catalog, rotation } = deps
   const combos = new Map(routes.combos.map((combo) => [combo.name, combo]))
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
   const connections = connectionsByName(routes.connections, catalog)
+  const known = new Map<string, readonly RouteTarget[]>()
 
   function resolve(model: string, seen = new Set<Combo>()): Iterable<RouteTarget> | undefined {
     let name = model
@@ -60,7 +64,13 @@ export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotat
     }
   }
 
-  function direct(model: string): RouteTarget[] | undefined {
+  function direct(model: string): readonly RouteTarget[] | undefined {
+    const targets = known.get(model) ?? findTargets(model)
+    if (targets && known.size < MAX_KNOWN) known.set(model, targets)
+    return targets
+  }
+
+  function findTargets(model: string): RouteTarget[] | undefined {
     for (let slash = model.lastIndexOf('/'); slash > 0; slash = model.lastIndexOf('/', slash - 1)) {
       const named = connections.get(model.slice(0, slash))
       const id = model.slice(slash + 1)

@@ -11,8 +11,8 @@ export interface OpenOptions {
   headersTimeoutMs: number
   /** Between two chunks of the body. */
   silenceTimeoutMs: number
-  /** From the start of the call to the end of the body; default: no limit. */
-  totalTimeoutMs?: number
+  /** From the start of the call to the end of the body; infinite for streams. */
+  totalTimeoutMs: number
 }
 
 /**
@@ -20,7 +20,7 @@ export interface OpenOptions {
  * the network (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), whatever the HTTP client does with its signal.
  */
 export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingAnswer {
-  const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs = Number.POSITIVE_INFINITY } = options
+  const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs } = options
   const endsAt = clock.now() + totalTimeoutMs
   let stopped: { reason: unknown } | undefined
   const pending = startCall(fetch, call)

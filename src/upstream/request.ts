@@ -33,6 +33,8 @@ function credential(headers: Record<string, string>, style: AuthStyle, apiKey: s
 
 /** A base URL may already name the endpoint, as messages-style ones do (`…/v1/messages`). */
 function join(baseUrl: string, path: string): string {
-  const [, endpoint = ''] = /^(\/[^/]+)/.exec(path) ?? []
-  return endpoint === '/messages' && baseUrl.endsWith(endpoint) ? baseUrl + path.slice(endpoint.length) : baseUrl + path
+  const isNamed = path.startsWith(MESSAGES) && baseUrl.endsWith(MESSAGES)
+  return isNamed ? baseUrl + path.slice(MESSAGES.length) : baseUrl + path
 }
+
+const MESSAGES = '/messages'
