@@ -185,6 +185,19 @@ test('a fetch that ignores its signal keeps nobody waiting, and what it brings l
   bring(new Response(late))
   await clock.advance(0)
   assert.is(cancelled, true)
+
+  let source: string | undefined
+  const stream = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(chatEvents().slice(0, 2).join(''))),
+    cancel: (reason) => {
+      source = String(reason)
+    },
+  })
+  const streaming = world.chat({ stream: true })
+  while (calls === 1) await clock.advance(0)
+  bring(new Response(stream))
+  await (await streaming).body?.cancel()
+  assert.ok(source, 'a body is given up as well')
 })
 
 test('1,000 clients that leave at any time leave no call open', async () => {

@@ -121,6 +121,7 @@ test('settles what the hooks have begun, those of requests that it had to end as
   await world.chat({})
   void world.chat({})
   await called(world, up, 2)
+  while (ended < 2) await world.clock.advance(0)
   const closing = world.gateway.close({ graceMs: 10 })
   await world.clock.advance(10)
   await closing

@@ -22,28 +22,29 @@ async function assertSane(world: World, response: Response, shown: string) {
   world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
 }
 
+const value = fc.jsonValue({ maxDepth: 2 })
 const model = fc.oneof(
   fc.constantFrom('one/m', 'claude/c', 'turn', 'alias', 'one/', '/', '', ' ', '__proto__', 'constructor', 'one/../two'),
   fc.string({ unit: 'binary' }),
-  fc.jsonValue(),
+  value,
 )
 const name = fc.oneof(
   fc.constantFrom('model', 'stream', 'messages', 'max_tokens', '__proto__', 'toString', 'stream_options'),
   fc.string(),
 )
 const object = fc
-  .tuple(fc.dictionary(name, fc.jsonValue()), fc.option(model, { nil: undefined }))
+  .tuple(fc.dictionary(name, value, { maxKeys: 4 }), fc.option(model, { nil: undefined }))
   .map(([fields, value]) => (value === undefined ? fields : { ...fields, model: value }))
 
 /** JSON, JSON that was damaged, and bytes. */
 const body = fc.oneof(
-  object.map((value) => JSON.stringify(value)),
+  object.map((made) => JSON.stringify(made)),
   fc.tuple(object, fc.nat(), fc.string({ maxLength: 3 })).map(([value, place, damage]) => {
     const text = JSON.stringify(value)
     const at = place % (text.length + 1)
     return text.slice(0, at) + damage + text.slice(at + damage.length)
   }),
-  fc.jsonValue().map((value) => JSON.stringify(value)),
+  value.map((made) => JSON.stringify(made)),
   fc.uint8Array({ maxLength: 50 }).map((bytes) => new Uint8Array(bytes)),
   fc.string({ unit: 'binary' }),
 )
@@ -129,9 +130,11 @@ const segment = fc.oneof(
   ),
   fc.string({ unit: 'binary', maxLength: 5 }),
 )
-const path = fc
-  .tuple(fc.constantFrom('/v1', '/v1beta', '/api', ''), fc.array(segment, { maxLength: 5 }))
-  .map(([area, rest]) => [area, ...rest].join('/'))
+const area = fc.constantFrom(
+  ...['', '/v1', '/v1beta', '/api', '/v1/models', '/v1beta/models', '/v1/messages', '/api/keys', '/api/combos'],
+  ...['/api/connections', '/api/models/aliases', '/api/models/custom', '/api/models/custom/a'],
+)
+const path = fc.tuple(area, fc.array(segment, { maxLength: 5 })).map(([start, rest]) => [start, ...rest].join('/'))
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'get')
 
 test(`paths, methods and credentials, ${RUNS} times`, async () => {

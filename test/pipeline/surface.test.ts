@@ -170,6 +170,7 @@ test('elsewhere: a sign of life at the root, else a 404 that says where things a
   for (const basePath of ['', '/ai']) {
     const { world } = await open({ basePath })
     const get = (path: string, method = 'GET') => world.gateway.fetch(new Request(`http://gateway${path}`, { method }))
+    assert.is((await get(`${basePath}/`)).status, 200)
     assert.equal(await (await get(`${basePath}/`)).json(), {
       name: 'signalbox',
       baseUrl: `${basePath}/v1`,
