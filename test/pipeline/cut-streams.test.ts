@@ -100,6 +100,13 @@ function wholeEvents(bytes: Uint8Array): string {
 }
 
 for (const api of ['chat', 'anthropic'] as const) {
+  test(`${api}: at every byte, by a clean end and by a failure`, async () => {
+    const sse = (api === 'chat' ? chatEvents('größer 😀') : messageEvents('größer 😀')).join('')
+    const recording = { name: 'ours', api, sse, bytes: new TextEncoder().encode(sse), read: { ok: true } }
+    await cutEverywhere(recording, 'close')
+    await cutEverywhere(recording, 'error')
+  })
+
   test(`${api}: at every byte of short recordings, by a clean end and by a failure`, async () => {
     const [first, second] = recordedStreams().filter(
       (recording) => recording.api === api && !recording.sse.includes('\r') && recording.bytes.length > 900,
