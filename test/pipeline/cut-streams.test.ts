@@ -42,7 +42,7 @@ const kinds: Record<Recording['api'], Kind> = {
 
 /**
  * Cuts a stream at each of its bytes. Until its first word the whole answer is the next target's; behind it the client has every event
- * that was whole and then an error, and only an answer that was complete may end clean. Answers how often each of the three came.
+ * that was whole and then an error, and only an answer that was complete may end clean.
  */
 async function cutEverywhere(recording: Recording, end: Ending, step = 1) {
   const { api, bytes, name } = recording

@@ -5,7 +5,7 @@ import type { Limits } from '../../../src/options.ts'
 import type { RequestRecord } from '../../../src/pipeline/context.ts'
 import type { AttemptRecord } from '../../../src/pipeline/journey.ts'
 import type { Hooks } from '../../../src/pipeline/observer.ts'
-import type { Catalog, Clock, Combo, Connection, Logger, Storage } from '../../../src/types.ts'
+import type { Catalog, Combo, Connection, Logger, Storage } from '../../../src/types.ts'
 import type { UsageRecord } from '../../../src/usage/record.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 
@@ -115,6 +115,3 @@ export const keeping = (told: Told): Hooks => ({
 })
 
 const noNetwork: Fetch = () => Promise.reject(new TypeError('fetch failed'))
-
-/** A clock whose time is the platform's own, for tests that count real work. */
-export const steadyClock: Pick<Clock, 'now'> = { now: () => performance.now() }
