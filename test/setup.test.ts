@@ -17,7 +17,7 @@ test.after(({ folder }) => rm(folder, { recursive: true }))
 
 test('says in one line what it can do', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
-  assert.is(stderr, 'setup: say what to do: start, test, build, check\n')
+  assert.is(stderr, 'setup: say what to do: start, test, build, check, bench\n')
   assert.is(code, 1)
 })
 
