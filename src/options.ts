@@ -1,5 +1,6 @@
 import type { ManagementOptions } from './http/management-guard.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
+import { isObject } from './lib/json.ts'
 import type { PipelineLimits } from './pipeline/context.ts'
 import type { Hooks } from './pipeline/observer.ts'
 import type { Secret } from './store/vault.ts'
@@ -50,15 +51,63 @@ export interface GatewayOptions {
 
 /** Throws a TypeError that says what to pass, before anything else can go wrong with it. */
 export function checkOptions(options: GatewayOptions): void {
-  const { storage, limits = {} } = options
-  if (typeof storage?.get !== 'function' || typeof storage.set !== 'function' || typeof storage.list !== 'function') {
-    throw new TypeError(
-      'createGateway needs a storage: createGateway({ storage: memoryStorage() }), see signalbox/storage/*.',
-    )
+  if (!isObject(options)) throw new TypeError(`createGateway takes an object of options. ${STORAGE_HINT}`)
+  for (const name of Object.keys(options)) if (!names.includes(name)) throw new TypeError(unknownName(name, names))
+  const { storage, limits, hooks, catalog, clock, logger, secret, basePath } = options
+  if (!hasFunctions(storage, ['get', 'set', 'delete', 'list']))
+    throw new TypeError(`storage is missing. ${STORAGE_HINT}`)
+  if (options.fetch !== undefined && typeof options.fetch !== 'function')
+    throw new TypeError('fetch must be a function.')
+  if (clock !== undefined && !hasFunctions(clock, ['now', 'sleep']))
+    throw new TypeError('clock must have now() and sleep(ms, signal).')
+  if (logger !== undefined && logger !== false && !hasFunctions(logger, ['warn', 'error'])) {
+    throw new TypeError('logger must have warn() and error(), or be false.')
   }
+  if (basePath !== undefined && typeof basePath !== 'string')
+    throw new TypeError('basePath must be text such as "/ai".')
+  if (catalog !== undefined && !isObject(catalog)) {
+    throw new TypeError('catalog must be an object of provider definitions by provider id.')
+  }
+  checkSecret(secret)
+  checkHooks(hooks)
+  checkLimits(limits)
+}
+
+function checkSecret(secret: unknown): void {
+  if (secret === undefined || (typeof secret === 'string' && secret !== '')) return
+  const isNamed = (one: unknown) =>
+    isObject(one) && 'version' in one && typeof one.value === 'string' && one.value !== ''
+  if (Array.isArray(secret) && secret.length > 0 && secret.every(isNamed)) return
+  throw new TypeError(
+    'secret must be text that is not empty, or a list of { version, value }, the first of which seals.',
+  )
+}
+
+function checkHooks(hooks: unknown): void {
+  if (hooks === undefined) return
+  if (!isObject(hooks)) throw new TypeError(`hooks must be an object of functions: ${hookNames.join(', ')}.`)
+  for (const [name, hook] of Object.entries(hooks)) {
+    if (!hookNames.includes(name)) throw new TypeError(unknownName(`hooks.${name}`, hookNames))
+    if (hook !== undefined && typeof hook !== 'function') throw new TypeError(`hooks.${name} must be a function.`)
+  }
+}
+
+function checkLimits(limits: unknown): void {
+  if (limits === undefined) return
+  if (!isObject(limits)) throw new TypeError('limits must be an object of numbers.')
   for (const [name, value] of Object.entries(limits)) {
     if (!Object.hasOwn(defaultLimits, name))
-      throw new TypeError(`limits.${name} is not a limit; there are ${Object.keys(defaultLimits).join(', ')}.`)
+      throw new TypeError(unknownName(`limits.${name}`, Object.keys(defaultLimits)))
     if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`limits.${name} must be a number above 0.`)
   }
 }
+
+const names = ['storage', 'fetch', 'clock', 'basePath', 'management', 'secret', 'catalog', 'limits', 'hooks', 'logger']
+const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']
+const STORAGE_HINT = 'Call createGateway({ storage: memoryStorage() }), or pick another one of signalbox/storage/*.'
+
+const unknownName = (name: string, known: readonly string[]) => `${name} is no option; there are ${known.join(', ')}.`
+
+const hasFunctions = (value: unknown, members: readonly string[]) =>
+  (isObject(value) || typeof value === 'function') &&
+  members.every((member) => typeof Reflect.get(value, member) === 'function')

@@ -1,0 +1,53 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** As a caller without types would. */
+const make = (options: unknown) => Reflect.apply(createGateway, undefined, [options])
+const storage = memoryStorage()
+
+const refused: Array<[options: unknown, says: RegExp]> = [
+  [undefined, /takes an object of options/],
+  [{}, /storage is missing.*memoryStorage/],
+  [{ storage: { get() {}, set() {}, list() {} } }, /storage is missing/],
+  [{ storage, basepath: '/x' }, /basepath is no option.*basePath/],
+  [{ storage, basePath: 5 }, /basePath must be text/],
+  [{ storage, basePath: 'a b' }, /basePath must look like/],
+  [{ storage, catalog: null }, /catalog must be an object/],
+  [{ storage, catalog: [] }, /catalog must be an object/],
+  [{ storage, secret: '' }, /secret must be text that is not empty/],
+  [{ storage, secret: [] }, /secret must be text/],
+  [{ storage, secret: 5 }, /secret must be text/],
+  [{ storage, logger: true }, /logger must have/],
+  [{ storage, logger: {} }, /logger must have/],
+  [{ storage, clock: { now: Date.now } }, /clock must have/],
+  [{ storage, fetch: 'x' }, /fetch must be a function/],
+  [{ storage, hooks: { onRequests() {} } }, /hooks.onRequests is no option.*onRequest/],
+  [{ storage, hooks: { onRequest: 5 } }, /hooks.onRequest must be a function/],
+  [{ storage, limits: null }, /limits must be an object/],
+  [{ storage, limits: { maxBodyByte: 1 } }, /limits.maxBodyByte is no option.*maxBodyBytes/],
+  [{ storage, limits: { maxBodyBytes: -1 } }, /above 0/],
+  [{ storage, management: {} }, /exactly one of/],
+]
+
+const test = suite('options')
+
+for (const [options, says] of refused) {
+  test(`${JSON.stringify(options)?.slice(0, 60)} is refused at once with what to pass: ${says.source}`, () => {
+    assert.throws(
+      () => make(options),
+      (error: unknown) => error instanceof TypeError && says.test(error.message),
+    )
+  })
+}
+
+test('what is given explicitly as undefined counts as absent', () => {
+  make({
+    storage,
+    clock: undefined,
+    logger: undefined,
+    hooks: { onUsage: undefined },
+    limits: undefined,
+    secret: undefined,
+  })
+})
