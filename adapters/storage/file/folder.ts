@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { access, mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { access, mkdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { type StorageErrorCode, storageError } from '../lib/error.ts'
 
 /** The names of a file store's folder. */
@@ -34,7 +34,7 @@ export function folderAt(path: string): Folder {
 
 /** Creates the folder (0700) where there is none. Throws when it cannot be read or written. */
 export async function prepareFolder({ path }: Folder): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+  await makeFolder(path).catch((cause: unknown) => {
     throw folderError('STORAGE_UNWRITABLE', path, cause)
   })
   await access(path, constants.R_OK | constants.X_OK).catch((cause: unknown) => {
@@ -43,6 +43,18 @@ export async function prepareFolder({ path }: Folder): Promise<void> {
   await access(path, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
     throw folderError('STORAGE_UNWRITABLE', path, cause)
   })
+}
+
+/** One level after the other: `recursive` of Node 20 never comes back from a place like `/proc/x`, where nothing can be made. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (cause) {
+    if (hasCode(cause, 'EEXIST') && (await stat(path)).isDirectory()) return
+    if (!hasCode(cause, 'ENOENT') || dirname(path) === path) throw cause
+    await makeFolder(dirname(path))
+    await mkdir(path, { mode: 0o700 })
+  }
 }
 
 /** A failing file system as an error with a name and the system's own words. */
