@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ManagementOptions } from '../http/management-guard.ts'
+import { isClientKey } from '../store/client-key.ts'
 import { problem } from './problem.ts'
 
 /** The credential of `/api`. Of a token that was made here only the digest is kept, beside the store. */
@@ -26,10 +27,15 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
   const path = join(folder, 'admin-token.sha256')
   if (!renew) await readDigest(path)
 
-  async function authorize({ headers }: Request): Promise<boolean> {
+  async function authorize({ headers }: Request): Promise<true | string> {
     const [, presented] = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? []
     const expected = await readDigest(path)
-    return presented !== undefined && expected !== undefined && timingSafeEqual(digestOf(presented), expected)
+    if (presented === undefined) return `Send the admin token as "Authorization: Bearer <token>". ${WHERE}`
+    const isRight = expected !== undefined && timingSafeEqual(digestOf(presented), expected)
+    if (isRight) return true
+    return isClientKey(presented)
+      ? `This is an API key for /v1; the management API takes the admin token instead. ${WHERE}`
+      : `The admin token is wrong. ${WHERE}`
   }
 
   return { management: { authorize }, mint: () => mint(path, renew) }
@@ -54,6 +60,8 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
     )
   }
 }
+
+const WHERE = 'It was printed on the first start; if it is lost, start once with --new-token.'
 
 const digestOf = (token: string) => createHash('sha256').update(token).digest()
 

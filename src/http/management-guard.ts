@@ -9,8 +9,11 @@ import { refuseForeignChange, refuseUnknownHost } from './management-origin.ts'
 export type ManagementOptions =
   /** Whoever sends this, 32 characters or more, as `Authorization: Bearer`. */
   | { token: string }
-  /** Whom the host lets in: by answering exactly `true`. The request comes without its body. What it throws keeps the door shut. */
-  | { authorize(request: Request): boolean | Promise<boolean> }
+  /**
+   * Whom the host lets in: by answering exactly `true`. A text keeps the caller out and tells why; what it throws keeps everybody out.
+   * The request comes without its body.
+   */
+  | { authorize(request: Request): boolean | string | Promise<boolean | string> }
   /** Everybody who can reach it. Browsers must come by localhost, an IP address, or a host in `allowedHosts`. */
   | { dangerouslyAllowUnauthenticated: true; allowedHosts?: string[] }
 
@@ -81,7 +84,8 @@ function authorizeGuard(
       onError(error)
     }
     if (answer !== true) {
-      throw gatewayError('MANAGEMENT_UNAUTHORIZED', { message: 'The management API is not open to this request.' })
+      const message = typeof answer === 'string' ? answer : 'The management API is not open to this request.'
+      throw gatewayError('MANAGEMENT_UNAUTHORIZED', { message })
     }
     refuseForeignChange(exchange)
   }
