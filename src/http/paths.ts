@@ -52,6 +52,6 @@ export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): 
   )
     return 'gemini'
   if (isModelList(path) || path.startsWith('/v1/models/')) return modelsFormat(exchange)
-  if (path.startsWith('/v1/messages')) return 'anthropic-messages'
+  if (/^\/v1\/(v1\/)?messages/.test(path)) return 'anthropic-messages' // with the slip of one /v1 too many
   return path.startsWith('/v1/responses') ? 'openai-responses' : 'openai-chat'
 }

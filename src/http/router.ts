@@ -30,7 +30,9 @@ export function createRouter(routes: readonly Route[]): Dispatch {
     const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
     if (reply) return reply
     const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
-    if (!methods) throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.` })
+    if (!methods || isCustomMethod(path, method)) {
+      throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.${hintFor(path)}` })
+    }
     const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
     if (method === 'OPTIONS') return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
     throw gatewayError('METHOD_NOT_ALLOWED', {
@@ -46,6 +48,18 @@ export function createRouter(routes: readonly Route[]): Dispatch {
 }
 
 const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
+
+/** `models/x:generateContent` is a path of its own, not one more method of the model `x:generateContent`. */
+const isCustomMethod = (path: string, method: string) => method === 'POST' && /:[A-Za-z]+$/.test(path)
+
+/** What somebody who came here has probably meant. */
+function hintFor(path: string): string {
+  if (path.startsWith('/v1/v1/')) return ' Leave /v1 out of the base URL of this client.'
+  const isGoogle = /:[A-Za-z]+$/.test(path)
+  if (isGoogle || path.startsWith('/v1/responses'))
+    return ' Not served yet; use POST /v1/chat/completions or /v1/messages.'
+  return ''
+}
 
 const lowerCase = {
   GET: 'get',
