@@ -1,28 +1,27 @@
 import type { Dispatcher } from 'undici'
-import type { ByteStream, PendingAnswer, UpstreamAnswer } from '../../../src/index.ts'
+import type { PendingAnswer, UpstreamAnswer } from '../../../src/index.ts'
 import { answerOf, type RawHeaders } from './answer.ts'
+import { ChunkQueue, type ChunkSource } from './chunk-queue.ts'
 import { decodeBody } from './decode.ts'
 import type { Lane } from './lane.ts'
 
-/** With this many bytes that nobody has taken the upstream is held back; one read of at most 64 KiB may still come on top. */
-const HIGH_WATER = 32 * 1024
+const ignore = () => {}
+
+type Controller = Dispatcher.DispatchController
 
 /**
  * One call under way: undici's handler on one side, the pending answer and its body on the other.
  * A class, because one is made for each call and undici calls it for each chunk.
  */
-export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingAnswer, ByteStream {
+export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingAnswer, ChunkSource {
   readonly answer: Promise<UpstreamAnswer>
   private readonly lane: Lane | undefined
-  private resolve: (answer: UpstreamAnswer) => void = () => {}
-  private reject: (error: unknown) => void = () => {}
-  private controller: Dispatcher.DispatchController | undefined
-  private chunks: Uint8Array[] = []
-  private size = 0
-  private isHeld = false
-  private isOver = false
+  private readonly body = new ChunkQueue(this)
+  private resolve: (answer: UpstreamAnswer) => void = ignore
+  private reject: (error: Error) => void = ignore
+  private controller: Controller | undefined
   private error: Error | undefined
-  private wake: (() => void) | undefined
+  private isOver = false
 
   /** Without a `lane` the call goes through somebody's dispatcher, and is paced as undici does it. */
   constructor(lane?: Lane) {
@@ -40,94 +39,62 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     return call
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     this.controller = controller
     if (this.error) controller.abort(this.error)
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: RawHeaders): void {
+  onResponseStart(_: Controller, status: number, headers: RawHeaders): void {
     if (status < 200) return // informational
     try {
-      const decoded = decodeBody(this, headers['content-encoding'])
-      this.resolve(answerOf(status, headers, decoded ?? this, decoded !== undefined))
+      const decoded = decodeBody(this.body, headers['content-encoding'])
+      this.resolve(answerOf(status, headers, decoded ?? this.body, decoded !== undefined))
     } catch (error) {
       this.cancel(error)
     }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    this.chunks.push(chunk)
-    this.size += chunk.length
-    if (this.size >= HIGH_WATER && !this.isHeld) {
-      this.isHeld = true
-      if (this.lane) this.lane.hold()
-      else controller.pause()
-    }
-    this.wake?.()
+  onResponseData(_: Controller, chunk: Uint8Array): void {
+    this.body.push(chunk)
   }
 
   onResponseEnd(): void {
     if (this.isOver) return
     const broken = this.lane?.broken
     if (broken) {
-      this.onResponseError(undefined, broken)
+      this.onResponseError(this.controller, broken)
       return
     }
     this.isOver = true
     this.lane?.free()
-    this.wake?.()
+    this.body.end()
   }
 
-  onResponseError(_: unknown, error: Error): void {
-    if (this.isOver) return
+  onResponseError(_: Controller | undefined, error: Error): void {
     this.fail(error)
-    this.lane?.drop()
-  }
-
-  /** All that has come since the last call, in one piece. */
-  async next(): Promise<Uint8Array | undefined> {
-    while (this.size === 0) {
-      if (this.error) throw this.error
-      if (this.isOver) return undefined
-      await new Promise<void>((resolve) => {
-        this.wake = resolve
-      })
-    }
-    return this.take()
   }
 
   cancel(reason?: unknown): void {
-    this.chunks = []
-    this.size = 0
-    if (this.isOver) return
-    const error = reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError')
-    this.fail(error)
-    this.controller?.abort(error)
-    this.lane?.drop()
+    this.fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 
-  private take(): Uint8Array {
-    const [first] = this.chunks
-    const bytes = first && this.chunks.length === 1 ? first : Buffer.concat(this.chunks, this.size)
-    this.chunks = []
-    this.size = 0
-    if (this.isHeld) this.goOn()
-    return bytes
+  hold(): void {
+    if (this.lane) this.lane.hold()
+    else this.controller?.pause()
   }
 
-  private goOn(): void {
-    this.isHeld = false
-    if (this.isOver) return // the connection may serve another call by now
+  release(): void {
     if (this.lane) this.lane.release()
     else this.controller?.resume()
   }
 
   private fail(error: Error): void {
+    if (this.isOver) return
     this.isOver = true
     this.error = error
     this.reject(error)
-    this.wake?.()
+    this.body.end(error)
+    this.controller?.abort(error) // nothing happens to a call that undici has ended itself
+    this.lane?.drop()
   }
 }
-
-const ignore = () => {}
