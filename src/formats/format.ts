@@ -24,18 +24,30 @@ export interface EmbeddedError {
   status: number
 }
 
-/** Follows a stream's events and remembers what decides over commit, end and accounting. It may be shown only the first and last ones. */
-export interface StreamWatch {
-  observe(event: SseEvent): void
+/** What decides over a stream's commit, its end and its accounting. */
+export interface StreamState {
   /** Something of the answer itself has arrived. */
-  readonly started: boolean
+  started: boolean
   /** The answer is complete: a finish reason has arrived, so that the end of the stream is a normal end. */
-  readonly ended: boolean
+  ended: boolean
   /** The format's very last event has arrived, so that nothing that happens to the connection matters any more. */
-  readonly closed: boolean
-  readonly error: EmbeddedError | undefined
-  readonly usage: TokenUsage | undefined
+  closed: boolean
+  error: EmbeddedError | undefined
+  usage: TokenUsage | undefined
 }
+
+/** Follows a stream by its events; it may be shown only the first and last ones. */
+export interface StreamWatch extends Readonly<StreamState> {
+  observe(event: SseEvent): void
+}
+
+export const untouchedStream = (): StreamState => ({
+  started: false,
+  ended: false,
+  closed: false,
+  error: undefined,
+  usage: undefined,
+})
 
 /** Everything the pipeline knows about one wire format. */
 export interface Format {

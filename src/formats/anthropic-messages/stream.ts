@@ -1,16 +1,13 @@
-import { isObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { embeddedError } from '../embedded-error.ts'
-import type { EmbeddedError, StreamWatch } from '../format.ts'
+import { type StreamWatch, untouchedStream } from '../format.ts'
 import { messageUsage } from './usage.ts'
 
 /** Named events from `message_start` to `message_stop`. The opening of an empty text block is not yet an answer. */
 export function watchMessageStream(): StreamWatch {
-  let started = false
-  let ended = false
-  let closed = false
-  let error: EmbeddedError | undefined
-  let counts: { [name: string]: unknown } | undefined
+  const watch = { ...untouchedStream(), observe }
+  const counts: JsonObject = {}
 
   function observe({ event, data }: SseEvent) {
     const message = tryParseJson(data)
@@ -21,48 +18,31 @@ export function watchMessageStream(): StreamWatch {
       case 'message_start':
         return mergeCounts(isObject(message.message) ? message.message.usage : undefined)
       case 'content_block_start':
-        started ||= isMeaningfulBlock(message.content_block)
+        watch.started ||= isMeaningfulBlock(message.content_block)
         return
       case 'message_delta':
         mergeCounts(message.usage)
-        if (isObject(message.delta) && message.delta.stop_reason) started = ended = true
+        if (isObject(message.delta) && message.delta.stop_reason) watch.started = watch.ended = true
         return
       case 'message_stop':
-        ended = closed = true
+        watch.ended = watch.closed = true
         return
       case 'error':
-        error ??= embeddedError(message.error) ?? { message: 'The provider reported an error.', status: 502 }
+        watch.error ??= embeddedError(message.error) ?? { message: 'The provider reported an error.', status: 502 }
         return
       default:
-        started = true
+        watch.started = true
     }
   }
 
   /** Later counts are cumulative and may restate earlier ones: they replace, null ones do not. */
   function mergeCounts(usage: unknown) {
     if (!isObject(usage)) return
-    counts ??= {}
     for (const name in usage) if (usage[name] !== null) counts[name] = usage[name]
+    watch.usage = messageUsage(counts)
   }
 
-  return {
-    observe,
-    get started() {
-      return started
-    },
-    get ended() {
-      return ended
-    },
-    get closed() {
-      return closed
-    },
-    get error() {
-      return error
-    },
-    get usage() {
-      return messageUsage(counts)
-    },
-  }
+  return watch
 }
 
 function isMeaningfulBlock(block: unknown): boolean {
