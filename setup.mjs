@@ -25,6 +25,8 @@ process.chdir(root)
 await tasks[name](args).catch((error) => fail(error.message))
 
 async function start(args) {
+  if (process.env.npm_config_demo !== undefined)
+    throw new Error('npm took --demo for itself; write a -- before it: npm start -- --demo')
   await install(root)
   await build('quick')
   const cli = at('dist', 'cli.js')

@@ -21,6 +21,12 @@ test('says in one line what it can do', async () => {
   assert.is(code, 1)
 })
 
+test('says that npm took --demo for itself', async ({ folder }) => {
+  const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { npm_config_demo: 'true' })
+  assert.is(stderr, 'setup: npm took --demo for itself; write a -- before it: npm start -- --demo\n')
+  assert.is(code, 1)
+})
+
 test('says in one line that there is no npm', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
