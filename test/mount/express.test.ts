@@ -97,6 +97,19 @@ for (const name of ['express', 'express4']) {
     assert.equal([encoding, body], [null, '{"a":1}'])
   })
 
+  test('the exact bytes are taken where a host keeps them', async () => {
+    const app = express()
+    app.use((req, _, next) => {
+      const kept = { rawBody: Buffer.from('{"n":12345678901234567890}'), body: { n: 1 } }
+      Object.assign(req, kept)
+        .resume()
+        .on('end', () => next())
+    })
+    app.use('/ai', toExpressHandler(echo))
+    const { url } = await lab.listen(app)
+    assert.is((await post(`${url}/ai/v1`, '{}')).body, '{"n":12345678901234567890}')
+  })
+
   test('the limit of the gateway holds for a parsed body too', async () => {
     const small = stubGateway(async (exchange) => json(await exchange.body(5).catch((error) => error.code)))
     const app = express()

@@ -1,7 +1,7 @@
 import type { ByteStream } from '../../../src/index.ts'
 
 /** With this many bytes that nobody has taken the source is held back; one read of at most 64 KiB may still come on top. */
-const HIGH_WATER = 32 * 1024
+const HIGH_WATER = 16 * 1024
 
 /** Where the chunks come from. */
 export interface ChunkSource {

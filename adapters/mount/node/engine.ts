@@ -20,9 +20,13 @@ export interface Engine {
   close(): void
 }
 
+/** How much an upstream may send ahead of its reader, beside what the kernel holds. */
+const READ_AHEAD = 16 * 1024
+
 /** What calls upstreams. All that needs undici is behind it, to be loaded with the first call: that takes a tenth of a second. */
 export function createEngine({ dispatcher, connect = {} }: EngineOptions): Engine {
-  const lanes = createLanes(buildConnector(connect))
+  const socketOptions = { highWaterMark: READ_AHEAD, ...connect }
+  const lanes = createLanes(buildConnector(socketOptions))
   let agent: Agent | undefined
 
   return {

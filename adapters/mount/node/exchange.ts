@@ -17,7 +17,7 @@ export class NodeExchange implements Exchange {
   gone = false
   private readonly req: IncomingMessage
   private readonly parsed: boolean
-  private listeners: Array<() => void> = []
+  private listeners: Array<() => void> | undefined = []
 
   constructor(req: IncomingMessage, res: ServerResponse, target: Target, upstream: UpstreamFetch | undefined) {
     this.method = req.method ?? 'GET'
@@ -26,7 +26,7 @@ export class NodeExchange implements Exchange {
     this.req = req
     this.parsed = isParsed(req)
     if (upstream) this.upstream = upstream
-    if (res.destroyed) this.gone = true
+    if (res.destroyed) this.leave()
     else watchClient(this, req, res)
   }
 
@@ -45,10 +45,11 @@ export class NodeExchange implements Exchange {
 
   onAbort(listener: () => void): () => void {
     if (this.gone) listener()
-    else this.listeners.push(listener)
+    const { listeners } = this
+    listeners?.push(listener)
     return () => {
-      const at = this.listeners.indexOf(listener)
-      if (at >= 0) this.listeners.splice(at, 1)
+      const at = listeners?.indexOf(listener) ?? -1
+      if (at >= 0) listeners?.splice(at, 1)
     }
   }
 
@@ -64,20 +65,25 @@ export class NodeExchange implements Exchange {
     return new Request(url, { method: this.method, headers, signal: abort.signal })
   }
 
-  /** The client is gone, or has all it will get: nobody is told of what happens to its connection later. */
-  settle(): Array<() => void> {
+  /** The answer is whole: what happens to its connection later is no leaving. */
+  settle(): void {
+    this.listeners = undefined
+  }
+
+  /** The connection has closed. */
+  leave(): void {
     const { listeners } = this
-    this.listeners = []
-    return listeners
+    if (!listeners) return
+    this.gone = true
+    this.listeners = undefined
+    for (const listener of [...listeners]) listener() // one may stop itself or another
   }
 }
 
 function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse): void {
   const onClose = () => {
     forget?.()
-    if (exchange.gone || res.writableEnded) return
-    exchange.gone = true
-    for (const listener of exchange.settle()) listener()
+    exchange.leave()
   }
   const forget = res.socket ? undefined : onSocketClose(req.socket, onClose)
   res.on('close', onClose)

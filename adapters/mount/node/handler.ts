@@ -36,7 +36,6 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
     }
     const reason = refusalOf(req)
     if (reason && (!next || gateway.matches(target.path))) return refuse(req, res, ...reason)
-    if (reason && next) return next()
     const exchange = new NodeExchange(req, res, target, upstream())
     gateway.exchange(exchange).then(
       (reply) => {

@@ -8,11 +8,7 @@ import type { NodeExchange } from './exchange.ts'
  * A client that leaves cancels the stream; a stream that fails cuts the connection, which no client takes for an end.
  */
 export async function pump(exchange: NodeExchange, res: ServerResponse, body: ByteStream): Promise<void> {
-  let wake = () => {}
-  exchange.onAbort(() => {
-    body.cancel()
-    wake()
-  })
+  exchange.onAbort(() => body.cancel())
   const flush = flushOf(res)
   sendHead(res)
   try {
@@ -21,16 +17,11 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
       if (res.writableEnded) return body.cancel() // the host has ended the response by itself
       const hasRoom = res.write(chunk)
       flush?.()
-      if (hasRoom) continue
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        res.once('drain', resolve)
-      })
-      if (exchange.gone) return
+      if (!hasRoom) await new Promise((resolve) => res.once('drain', resolve)) // for ever, when the client leaves meanwhile
     }
     if (!exchange.gone) res.end()
   } catch {
-    cut(res) // the reason was the gateway's to report
+    if (!exchange.gone) cut(res) // the reason was the gateway's to report
   } finally {
     exchange.settle()
   }

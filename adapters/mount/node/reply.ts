@@ -7,7 +7,7 @@ import { hasLargeRest, sendWhole } from './whole.ts'
 /** Sends a reply and takes over its stream: whatever happens, that is read to its end or cancelled. */
 export function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   const { status, headers, body } = reply
-  const isOver = exchange.gone || res.headersSent || res.writableEnded
+  const isOver = res.headersSent || res.writableEnded
   try {
     if (isStream(body) && req.method !== 'HEAD' && !isOver) {
       res.writeHead(status, hasLargeRest(req) ? { ...headers, connection: 'close' } : headers)

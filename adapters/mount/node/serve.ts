@@ -8,6 +8,8 @@ import { refuse } from './refuse.ts'
 
 /** Longer than the minute after which load balancers drop an idle connection, so that none is dropped under a request. */
 const KEEP_ALIVE_MS = 65_000
+/** What may wait for one client that does not read, beside what the kernel holds. */
+const WRITE_AHEAD = 16 * 1024
 const DEFAULT_GRACE_MS = 10_000
 const SWEEP_MS = 50
 
@@ -45,7 +47,10 @@ export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOpti
     else handle(req, res)
   }
   // No limit on the time of an answer: streams are long. requestTimeout and headersTimeout bound what a client sends.
-  const server = createServer({ noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS }, onRequest)
+  const server = createServer(
+    { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: WRITE_AHEAD },
+    onRequest,
+  )
   server.on('checkContinue', (req, res) => {
     awaitContinue(req, res)
     onRequest(req, res)

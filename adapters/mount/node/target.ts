@@ -23,8 +23,7 @@ export function parseTarget(target: string): Target | undefined {
 }
 
 function normalise(target: string): Target | undefined {
-  const url = `http://localhost${target}`
-  if (!target.startsWith('/') || !URL.canParse(url)) return undefined
-  const { pathname, search } = new URL(url)
+  if (!target.startsWith('/')) return undefined
+  const { pathname, search } = new URL(`http://localhost${target}`)
   return pathname.startsWith('//') ? undefined : { path: pathname, query: search }
 }

@@ -27,9 +27,9 @@ export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, h
 /** Is there a body of which much may still come? */
 export function hasLargeRest(req: IncomingMessage): boolean {
   if (req.complete) return false
-  const { 'content-length': length, 'transfer-encoding': encoding, expect } = req.headers
+  const { 'content-length': length, 'transfer-encoding': encoding } = req.headers
   if (length === undefined && encoding === undefined) return false
-  return expect !== undefined || !(Number(length) <= SMALL_BODY)
+  return !(Number(length) <= SMALL_BODY)
 }
 
 /** The answer is whole by its length; the connection stays a moment for a client that still sends, and none of that is kept. */

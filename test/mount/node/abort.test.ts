@@ -74,6 +74,25 @@ test('cancels the stream of a reply that comes too late', async () => {
   await body.cancelled
 })
 
+test('is told to everybody, also when one stops another', async () => {
+  const seen: number[] = []
+  const done = Promise.withResolvers<void>()
+  const { port } = await serve((exchange) => {
+    const stops = [1, 2, 3].map((n) =>
+      exchange.onAbort(() => {
+        seen.push(n)
+        for (const stop of stops) stop()
+        if (n === 3) done.resolve()
+      }),
+    )
+    dialled.socket.destroy()
+    return new Promise(() => {})
+  })
+  const dialled = lab.dial(port, GET)
+  await done.promise
+  assert.equal(seen, [1, 2, 3])
+})
+
 test('is told at once to whoever listens later, once to each, and not to those who stopped', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
@@ -89,6 +108,23 @@ test('is told at once to whoever listens later, once to each, and not to those w
   const dialled = lab.dial(port, GET)
   await done.promise
   assert.equal(seen, ['early', 'late'])
+})
+
+test('has left for the gateway when the host ends the response by itself', async () => {
+  const left = Promise.withResolvers<void>()
+  const handle = toNodeHandler(
+    stubGateway(async (exchange) => {
+      await leaving(exchange)
+      left.resolve()
+      return json('too late')
+    }),
+  )
+  const { url } = await lab.listen((req, res) => {
+    handle(req, res)
+    res.writeHead(503).end()
+  })
+  assert.is((await fetch(url)).status, 503)
+  await left.promise
 })
 
 test('has not left when its answer is whole: text, a stream, or one that it closes after', async () => {

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type LookupFunction } from 'node:net'
 import { Agent } from 'undici'
 import { createNodeFetch } from '../../../adapters/mount/node.ts'
 import type { ByteStream, UpstreamCall } from '../../../src/index.ts'
@@ -136,7 +136,9 @@ test('skips informational answers', async () => {
 
 test('uses a connection again, the last one first, and as many as there are calls', async () => {
   const waiting: Array<() => void> = []
+  const ports = new Set<number | undefined>()
   const { url, sockets } = await http((req, res) => {
+    ports.add(req.socket.remotePort)
     if (req.url === '/wait') waiting.push(() => res.end())
     else res.end()
   })
@@ -147,8 +149,10 @@ test('uses a connection again, the last one first, and as many as there are call
   assert.is(sockets.size, 20)
   for (const end of waiting) end()
   await Promise.all(calls.map(async ({ answer }) => textOf((await answer).body)))
+  ports.clear()
   for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).answer).body)
   assert.is(sockets.size, 20)
+  assert.is(ports.size, 1)
 })
 
 test('opens a new connection when the upstream has closed the idle one', async () => {
@@ -184,6 +188,7 @@ test('what is no HTTP rejects', async () => {
 test('an address or a header that cannot be sent rejects and does not throw', async () => {
   assert.instance(await rejection(fetch.raw(call('ftp://host/')).answer), TypeError)
   assert.instance(await rejection(fetch.raw(call('nonsense')).answer), TypeError)
+  assert.instance(await rejection(fetch.raw(call('http://[')).answer), TypeError)
   const { url } = await http((_, res) => res.end())
   const error = await rejection(fetch.raw(call(url, { headers: { 'x-a': 'a\nb' } })).answer)
   assert.is(error.code, 'UND_ERR_INVALID_ARG')
@@ -265,6 +270,22 @@ test('is cancelled before it is connected: it rejects at once and the connection
   await noneLeft(sockets)
 })
 
+test('is cancelled while it connects: no connection comes of it', async () => {
+  const { url, sockets } = await raw(() => {})
+  const looked = Promise.withResolvers<() => void>()
+  const lookup: LookupFunction = (_, __, found) =>
+    looked.resolve(() => found(null, [{ address: '127.0.0.1', family: 4 }]))
+  const own = createNodeFetch({ connect: { lookup } })
+  closers.push(own.close)
+  const pending = own.raw(call(url.replace('127.0.0.1', 'slow.example')))
+  const goOn = await looked.promise
+  pending.cancel()
+  assert.is((await rejection(pending.answer)).name, 'AbortError')
+  goOn()
+  for (let i = 0; i < 50; i += 1) await turn()
+  assert.is(sockets.size, 0)
+})
+
 test('is cancelled before its headers: it rejects at once and the connection is cut', async () => {
   const asked = Promise.withResolvers<void>()
   const { url, sockets } = await raw(() => asked.resolve())
@@ -305,6 +326,25 @@ test('cancelling what is over does nothing, and leaves the connection to others'
   assert.is(await body.next(), undefined)
   assert.is(await textOf((await fetch.raw(call(url)).answer).body), 'ok')
   assert.is(sockets.size, 1)
+})
+
+test('a body that nobody takes does not hold its connection back from the next call', async () => {
+  const { url, sockets } = await raw((socket) =>
+    socket.write(`${OK}content-length: 50000\r\n\r\n${'x'.repeat(50_000)}`),
+  )
+  for (let i = 0; i < 3; i += 1) {
+    await fetch.raw(call(url)).answer
+    for (let j = 0; j < 5; j += 1) await turn()
+  }
+  assert.is(sockets.size, 1)
+})
+
+test('nobody has to look at a call that was cancelled', async () => {
+  const { url } = await raw(() => {})
+  const fresh = createNodeFetch()
+  closers.push(fresh.close)
+  for (const own of [fetch, fresh]) own.raw(call(url)).cancel()
+  for (let i = 0; i < 20; i += 1) await turn() // the runner fails on a rejection that nobody handles
 })
 
 test('a fresh one can be cancelled while undici is being loaded', async () => {

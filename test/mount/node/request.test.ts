@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { type NodeHandlerOptions, toNodeHandler } from '../../../adapters/mount/node.ts'
 import { isGatewayError } from '../../../src/errors.ts'
 import type { Exchange } from '../../../src/index.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { createLab, json, stubGateway } from './lab.ts'
+import { createLab, json, stubGateway, turn } from './lab.ts'
 
 const lab = createLab()
 const test = suite('a Node request as an exchange')
@@ -21,6 +22,15 @@ async function serve(look: (exchange: Exchange) => unknown) {
     }
   })
   return lab.listen(toNodeHandler(gateway))
+}
+
+/** Waits until the socket reads no more. */
+async function settled(socket: Socket): Promise<Socket> {
+  for (let before = -1; before !== socket.bytesRead; ) {
+    before = socket.bytesRead
+    for (let i = 0; i < 50; i += 1) await turn()
+  }
+  return socket
 }
 
 const text = async (exchange: Exchange, maxBytes = 1_000) => Buffer.from(await exchange.body(maxBytes)).toString()
@@ -89,6 +99,38 @@ test('answers 413 while the body comes, and closes without reading the rest', as
   dialled.socket.on('drain', feed)
   feed()
   assert.match(await dialled.until(/bytes\."\}$/), /^HTTP\/1\.1 413 [\s\S]*\r\nconnection: close\r\n/i)
+  await dialled.closed
+})
+
+test('stops reading at the limit, before it answers', async () => {
+  const answer = Promise.withResolvers<void>()
+  const { port, server } = await serve(async (exchange) => {
+    await exchange.body(1_000).catch(() => answer.promise)
+  })
+  const served = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const size = 64 * 1024 * 1024
+  const dialled = lab.dial(
+    port,
+    `POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n`,
+  )
+  dialled.socket.write(new Uint8Array(size))
+  const { bytesRead } = await settled(await served)
+  assert.ok(bytesRead < size / 2, `${bytesRead} bytes were read`)
+  answer.resolve()
+  await dialled.closed
+})
+
+test('a client that reads only when it has sent everything finds its answer', async () => {
+  const { port } = await serve(() => 'early')
+  const dialled = lab.dial(port)
+  dialled.socket.pause()
+  const size = 16 * 1024 * 1024
+  dialled.socket.write(`POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
+  await new Promise((resolve, reject) => {
+    dialled.socket.write(new Uint8Array(size), (error) => (error ? reject(error) : resolve(undefined)))
+  })
+  dialled.socket.resume()
+  await dialled.until(/"early"$/)
   await dialled.closed
 })
 

@@ -103,6 +103,11 @@ test('answers 400 to a Host that is no host name', async () => {
     assert.match(await ask('/v1/models', host), /^HTTP\/1\.1 400 /, host)
 })
 
+test('a refusal does not cost the connection', async () => {
+  const dialled = lab.dial(port, 'GET //evil HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.match(await dialled.until(/\}$/), /connection: keep-alive/i)
+})
+
 test('takes every Host that is one', async () => {
   for (const host of [
     'localhost',

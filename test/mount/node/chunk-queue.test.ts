@@ -1,0 +1,78 @@
+import { ChunkQueue } from '../../../adapters/mount/node/chunk-queue.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('the queue of a body')
+
+function queue() {
+  const seen: string[] = []
+  const body = new ChunkQueue({
+    hold: () => seen.push('hold'),
+    release: () => seen.push('release'),
+    cancel: (reason) => seen.push(`cancel ${reason}`),
+  })
+  return { body, seen, push: (text: string) => body.push(Buffer.from(text)) }
+}
+
+const text = async (next: Promise<Uint8Array | undefined>) => Buffer.from((await next) ?? '(end)').toString()
+const KIB_20 = 'x'.repeat(20 * 1024)
+
+test('hands out in one piece what has come together, to one who waits and to one who comes later', async () => {
+  const { body, push } = queue()
+  const first = body.next()
+  push('a')
+  push('b')
+  assert.is(await text(first), 'ab')
+  push('c')
+  push('d')
+  assert.is(await text(body.next()), 'cd')
+  const last = body.next()
+  body.end()
+  assert.is(await text(last), '(end)')
+  assert.is(await text(body.next()), '(end)')
+})
+
+test('passes over empty chunks', async () => {
+  const { body, push } = queue()
+  push('')
+  const next = body.next()
+  push('')
+  push('a')
+  assert.is(await text(next), 'a')
+})
+
+test('hands out what has come before it rejects', async () => {
+  const { body, push } = queue()
+  push('half')
+  body.end(new Error('cut'))
+  body.end()
+  assert.is(await text(body.next()), 'half')
+  for (let i = 0; i < 2; i += 1) assert.is((await body.next().catch((error) => error)).message, 'cut')
+})
+
+test('holds its source back once when much is waiting, and lets it go on when that is taken', async () => {
+  const { body, seen, push } = queue()
+  push('small')
+  assert.equal(seen, [])
+  push(KIB_20)
+  push(KIB_20)
+  assert.equal(seen, ['hold'])
+  await body.next()
+  assert.equal(seen, ['hold', 'release'])
+})
+
+test('does not touch a source that is over: its connection may serve another call', async () => {
+  const { body, seen, push } = queue()
+  push(KIB_20)
+  body.end()
+  await body.next()
+  assert.equal(seen, ['hold'])
+})
+
+test('drops what has come when it is cancelled', async () => {
+  const { body, seen, push } = queue()
+  push('a')
+  body.cancel('enough')
+  body.end(new Error('cancelled'))
+  assert.equal(seen, ['cancel enough'])
+  assert.is((await body.next().catch((error) => error)).message, 'cancelled')
+})
