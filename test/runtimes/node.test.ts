@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process'
+import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { startChild } from './child.ts'
+import { suite } from '../support/suite.ts'
+import { type Served, startChild } from './child.ts'
+import { clientOf } from './client.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { runsIn } from './scenario.ts'
+import { startUpstream } from './upstream.ts'
 
 /** The Node of these tests, and the machine's own one, which may be as old as the package allows. */
 const nodes = new Map([process.execPath, ...pathNodes()].map((path) => [versionOf(path), path]))
@@ -13,6 +17,29 @@ for (const [version, node] of nodes) {
   runsIn(`serveNode(gateway) on Node ${version}`, start('node-mount'))
   runsIn(`toExpressHandler(gateway) on Node ${version}`, start('node-express'))
   mountGuardsAndCloses(`serveNode on Node ${version}`, start('node-mount'))
+  pipelinedClientsLeave(version, start('node-mount'))
+}
+
+/** Node 20 tells only the request whose turn it is. */
+function pipelinedClientsLeave(version: string, start: () => Promise<Served>): void {
+  const test = suite(`a client that leaves Node ${version}`)
+  test('lets go of every stream that it has asked for on its connection', async () => {
+    const [served, upstream] = await Promise.all([start(), startUpstream()])
+    try {
+      await clientOf(served.url).connect(upstream.url)
+      const body = JSON.stringify({ model: 'up/m', stream: true, messages: [{ role: 'user', content: 'forever' }] })
+      const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+      const cut = upstream.nextCut(3)
+      const socket = connect(Number(new URL(served.url).port), '127.0.0.1')
+      socket.write(`${head}\r\n\r\n${body}`.repeat(3))
+      while (upstream.open < 3) await new Promise((resolve) => setTimeout(resolve, 5))
+      socket.destroy()
+      await cut
+    } finally {
+      await served.stop()
+      upstream.close()
+    }
+  })
 }
 
 function pathNodes(): string[] {

@@ -7,6 +7,8 @@ const chunk = (delta: object, finish: string | null = null) =>
 /** A provider on loopback that speaks openai-chat. A prompt `forever` is streamed until its client leaves. */
 export async function startUpstream() {
   let cut = Promise.withResolvers<void>()
+  let cutsToCome = 1
+  let open = 0
   const server = createServer(async (req, res) => {
     let text = ''
     for await (const part of req.setEncoding('utf8')) text += part
@@ -20,10 +22,13 @@ export async function startUpstream() {
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     res.write(chunk({ role: 'assistant', content: 'Hel' }))
     if (messages[0].content === 'forever') {
+      open += 1
       const more = setInterval(() => res.write(chunk({ content: '.' })), 5)
       res.on('close', () => {
         clearInterval(more)
-        cut.resolve()
+        cutsToCome -= 1
+        open -= 1
+        if (cutsToCome === 0) cut.resolve()
       })
       return
     }
@@ -33,10 +38,15 @@ export async function startUpstream() {
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    /** Settles when the next stream is given up by its client. */
-    nextCut() {
+    /** Settles when the next `count` streams are given up by their client. */
+    nextCut(count = 1) {
       cut = Promise.withResolvers<void>()
+      cutsToCome = count
       return cut.promise
+    },
+    /** Streams under way. */
+    get open() {
+      return open
     },
     close() {
       server.close()
