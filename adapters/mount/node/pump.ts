@@ -13,15 +13,14 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
   sendHead(res)
   try {
     for (let chunk = await body.next(); chunk; chunk = await body.next()) {
-      if (exchange.gone) return
-      if (res.writableEnded) return body.cancel() // the host has ended the response by itself
+      if (exchange.gone || res.writableEnded) return body.cancel() // or the host has ended the response by itself
       const hasRoom = res.write(chunk)
       flush?.()
       if (!hasRoom) await new Promise((resolve) => res.once('drain', resolve)) // for ever, when the client leaves meanwhile
     }
     if (!exchange.gone) res.end()
   } catch {
-    if (!exchange.gone) cut(res) // the reason was the gateway's to report
+    cut(res) // the reason was the gateway's to report
   } finally {
     exchange.settle()
   }

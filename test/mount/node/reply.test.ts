@@ -186,6 +186,17 @@ test('lets go of a stream when the host has answered already', async () => {
   await body.cancelled
 })
 
+test('lets go of a stream when the host is answering already', async () => {
+  const body = source()
+  const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
+  const { url } = await lab.listen((req, res) => {
+    res.write('the ')
+    handle(req, res)
+    void body.cancelled.then(() => res.end('host'))
+  })
+  assert.is(await (await fetch(url)).text(), 'the host')
+})
+
 test('answers what is not its own as the gateway says, or leaves it to the next handler', async () => {
   const handle = toNodeHandler(stubGateway(() => json('ours')))
   const alone = await lab.listen((req, res) => handle(req, res))
