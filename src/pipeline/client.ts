@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
-import type { InFlight } from '../lib/background.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import type { InFlight } from '../lib/in-flight.ts'
 
 /** Whoever waits for an answer, for as long as there is somebody. */
 export interface Client {

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../lib/awaitable.ts'
-import type { InFlight } from '../lib/background.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
+import type { InFlight } from '../lib/in-flight.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { ConnectionRecord } from '../store/store.ts'

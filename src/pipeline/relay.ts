@@ -24,7 +24,7 @@ export interface RelayedStream extends ByteStream {
 
 /**
  * Passes a committed stream on, in whole events, byte for byte. A stream that is cut, silent too long or ends without its format's
- * end mark gets an error event instead of the rest: never a clean end. Keeps 4 KiB of the tail to account for it.
+ * end mark gets an error event instead of the rest: never a clean end. Keeps a few KiB of the tail to account for it.
  */
 export function relayStream(
   body: ByteStream,
@@ -115,28 +115,41 @@ function closeEvent(rest: Uint8Array): Uint8Array {
 const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
 
 const CR = 0x0d
-const MAX_TAIL = 4 * 1024
+const BLOCK = 4 * 1024
 
-/** The last whole events of a stream, at least two pieces, to find its end mark and its usage without parsing what came before. */
+/**
+ * The last whole events of a stream, at least two pieces, to find its end mark and its usage without parsing what came before.
+ * They are copied into two blocks that take turns: chunks kept by reference would all grow old, and cost a slow stream most of its garbage collection.
+ */
 function createTail(watch: StreamWatch) {
-  let kept: Uint8Array[] = []
-  let size = 0
+  let older: Block = { bytes: NOTHING, size: 0 }
+  let newer: Block = { bytes: NOTHING, size: 0 }
   return {
-    add(bytes: Uint8Array) {
-      if (bytes.length === 0) return
-      kept.push(bytes)
-      size += bytes.length
-      for (let oldest = kept[0]; oldest && kept.length > 2 && size - oldest.length >= MAX_TAIL; oldest = kept[0]) {
-        kept.shift()
-        size -= oldest.length
+    add(piece: Uint8Array) {
+      if (piece.length === 0) return
+      if (newer.size > 0 && newer.size + piece.length > newer.bytes.length) {
+        const spare = older.bytes.length === BLOCK ? older.bytes : NOTHING
+        older = newer
+        newer = { bytes: spare, size: 0 }
       }
+      if (piece.length > newer.bytes.length) newer.bytes = new Uint8Array(Math.max(BLOCK, piece.length))
+      newer.bytes.set(piece, newer.size)
+      newer.size += piece.length
     },
     observe() {
       const parser = createSseParser((event) => watch.observe(event))
-      parser.push(decodeUtf8Lenient(concatBytes(kept)))
+      parser.push(decodeUtf8Lenient(concatBytes([held(older), held(newer)])))
       parser.end()
-      kept = []
-      size = 0
+      older = newer = { bytes: NOTHING, size: 0 }
     },
   }
 }
+
+interface Block {
+  bytes: Uint8Array
+  size: number
+}
+
+const held = ({ bytes, size }: Block) => bytes.subarray(0, size)
+
+const NOTHING = new Uint8Array(0)

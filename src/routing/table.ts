@@ -40,11 +40,11 @@ export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotat
   const connections = connectionsByName(routes.connections, catalog)
   const known = new Map<string, readonly RouteTarget[]>()
 
-  function resolve(model: string, seen = new Set<Combo>()): Iterable<RouteTarget> | undefined {
+  function resolve(model: string, seen?: Set<Combo>): Iterable<RouteTarget> | undefined {
     let name = model
     for (let hops = 0; hops <= aliases.size; hops++) {
       const combo = combos.get(name)
-      if (combo) return expand(combo, seen)
+      if (combo) return expand(combo, seen ?? new Set())
       const meant = aliases.get(name)
       if (meant === undefined || meant === name) return direct(name)
       name = meant
@@ -65,7 +65,9 @@ export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotat
   }
 
   function direct(model: string): readonly RouteTarget[] | undefined {
-    const targets = known.get(model) ?? findTargets(model)
+    const before = known.get(model)
+    if (before) return before
+    const targets = findTargets(model)
     if (targets && known.size < MAX_KNOWN) known.set(model, targets)
     return targets
   }

@@ -2,6 +2,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { PendingAnswer, UpstreamCall } from '../../../src/index.ts'
 import { addressOf } from './address.ts'
 import { createLanes } from './lanes.ts'
+import { turnEnd } from './turn.ts'
 import { UpstreamCallUnderWay } from './upstream-call.ts'
 
 export interface EngineOptions {
@@ -37,7 +38,8 @@ export function createEngine({ dispatcher, connect = {} }: EngineOptions): Engin
       const lane = dispatcher ? undefined : lanes.take(origin)
       const call = new UpstreamCallUnderWay(lane)
       const line = dispatcher ?? lane?.client
-      line?.dispatch({ origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }, call)
+      const request = { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
+      void turnEnd().then(() => call.isOver || line?.dispatch(request, call))
       return call
     },
     fetch(input, init) {

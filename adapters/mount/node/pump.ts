@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { ByteStream } from '../../../src/index.ts'
 import { cut } from './cut.ts'
 import type { NodeExchange } from './exchange.ts'
+import { turnEnd } from './turn.ts'
 
 /**
  * Pulls a stream into a response whose head is written, at the pace of the client, each chunk sent as it comes.
@@ -13,6 +14,7 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
   sendHead(res)
   try {
     for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+      await turnEnd()
       if (exchange.gone || res.writableEnded) return body.cancel() // or the host has ended the response by itself
       const hasRoom = res.write(chunk)
       flush?.()
@@ -31,7 +33,7 @@ function sendHead(res: ServerResponse): void {
   const { socket } = res
   socket?.cork()
   res.flushHeaders()
-  if (socket) process.nextTick(() => socket.uncork())
+  if (socket) void turnEnd().then(() => process.nextTick(() => socket.uncork()))
 }
 
 /** Compressing middleware holds chunks back until it is told to flush. */

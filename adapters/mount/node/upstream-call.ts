@@ -21,7 +21,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   private reject: (error: Error) => void = ignore
   private controller: Controller | undefined
   private error: Error | undefined
-  private isOver = false
+  isOver = false
 
   /** Without a `lane` the call goes through somebody's dispatcher, and is paced as undici does it. */
   constructor(lane?: Lane) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { turnEnd } from './turn.ts'
 
 /** A reply whose length is known. */
 export interface WholeReply {
@@ -21,7 +22,7 @@ export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, h
   if (isCutOff) out.connection = 'close'
   res.writeHead(status, out)
   if (isCutOff) endSlowly(req, res, body)
-  else res.end(body)
+  else void turnEnd().then(() => res.end(body))
 }
 
 /** Is there a body of which much may still come? */

@@ -1,0 +1,66 @@
+import type { Clock } from '../types.ts'
+import { startDeadline } from './deadline.ts'
+
+interface Work {
+  cancel(reason: unknown): void
+}
+
+/** Requests under way, so that a closing gateway can wait for them and, at last, end them. */
+export interface InFlight {
+  add(work: Work): () => void
+  /** Waits until none is left, at most `graceMs`; then cancels the rest and lets it end. */
+  drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
+}
+
+/** What was cancelled tells its client and its hooks so in a moment, unless the storage hangs. */
+const LAST_WORDS_MS = 1_000
+
+interface Entry {
+  work: Work
+  at: number
+}
+
+/**
+ * Works stand in an array, the last one taking the place of one that leaves. A `Set` that entries come to and go from at this rate leaves
+ * a chain of outgrown tables behind, which keeps more than half of the finished requests alive until the next major garbage collection.
+ */
+export function createInFlight(): InFlight {
+  const entries: Entry[] = []
+  const waiting = new Set<() => void>()
+
+  function remove(entry: Entry) {
+    if (entries[entry.at] !== entry) return // a second time
+    const last = entries.pop()
+    if (last && last !== entry) {
+      entries[entry.at] = last
+      last.at = entry.at
+    }
+    if (entries.length === 0) for (const leave of waiting) leave()
+  }
+
+  function emptyWithin(clock: Clock, ms: number) {
+    return new Promise<void>((resolve) => {
+      if (entries.length === 0) return resolve()
+      const deadline = startDeadline(clock, ms, leave)
+      waiting.add(leave)
+      function leave() {
+        deadline.cancel()
+        waiting.delete(leave)
+        resolve()
+      }
+    })
+  }
+
+  return {
+    add(work) {
+      const entry = { work, at: entries.length }
+      entries.push(entry)
+      return () => remove(entry)
+    },
+    async drain(clock, graceMs, reason) {
+      await emptyWithin(clock, graceMs)
+      for (const { work } of [...entries]) work.cancel(reason) // which may take it out
+      await emptyWithin(clock, LAST_WORDS_MS)
+    },
+  }
+}
