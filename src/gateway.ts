@@ -17,7 +17,7 @@ import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import type { PipelineContext } from './pipeline/context.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { runModelRequest } from './pipeline/run.ts'
-import { platformClock, silentLogger } from './platform.ts'
+import { platformClock, platformFetch, silentLogger, takesTurns, turnEnd } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createRetryBudget } from './routing/retry-budget.ts'
 import { createRotation } from './routing/rotation.ts'
@@ -62,7 +62,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const store = createStore({ storage, clock, logger, secret: options.secret, maxAgeMs: limits.storeMaxAgeMs })
   const rotation = createRotation()
-  const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? fetch
+  const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? platformFetch
   const listing = createListing({
     store,
     catalog,
@@ -72,7 +72,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
   const api = createManagement({ store, catalog, clock, rotation })
   let pipeline: PipelineContext = {
-    fetch,
+    fetch: platformFetch,
     routes: createModelRouter({ store, catalog, rotation }),
     apiKeyOf: createCredentials(store),
     clock,
@@ -105,18 +105,28 @@ export function createGateway(options: GatewayOptions): Gateway {
     onError: observer.onError,
   })
 
-  async function answer(request: Request, platform: unknown[]): Promise<Response | undefined> {
-    const reply = await surface(exchangeOf(request, contextOf(platform)))
-    return reply && responseOf(reply)
+  async function answerInTurns(exchange: Exchange): Promise<Reply | undefined> {
+    await turnEnd()
+    const reply = await surface(exchange)
+    await turnEnd()
+    return reply
   }
 
+  const answer = takesTurns ? answerInTurns : surface
+
   async function gateway(request: Request, ...platform: unknown[]): Promise<Response> {
-    return (await answer(request, platform)) ?? responseOf(elsewhereReply(exchangeOf(request), basePath))
+    const exchange = exchangeOf(request, contextOf(platform))
+    return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
+  }
+
+  async function handle(request: Request, ...platform: unknown[]): Promise<Response | undefined> {
+    const reply = await answer(exchangeOf(request, contextOf(platform)))
+    return reply && responseOf(reply)
   }
 
   const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
     fetch: gateway,
-    handle: (request, ...platform) => answer(request, platform),
+    handle,
     matches: (request) => matches(basePath, request),
     api,
     basePath,

@@ -1,5 +1,5 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
-import { readAll, streamOf } from '../lib/bytes.ts'
+import { bodyOf, readAll } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 
 /** What some platforms hand over beside the request: Workers' execution context. */
@@ -10,13 +10,14 @@ export interface FetchContext {
 /** A Fetch request as an exchange. */
 export function exchangeOf(request: Request, context?: FetchContext): Exchange {
   const { pathname, search } = new URL(request.url)
+  const onAbort = abortListeners(request)
   const exchange: Exchange = {
     method: request.method,
     path: pathname,
     query: search,
     header: (name) => request.headers.get(name) ?? undefined,
-    body: (maxBytes) => readBody(request, maxBytes),
-    onAbort: (listener) => whenAborted(request.signal, listener),
+    body: (maxBytes) => readBody(request, maxBytes, onAbort),
+    onAbort,
     toRequest: () =>
       new Request(request.url, { method: request.method, headers: request.headers, signal: request.signal }),
   }
@@ -31,7 +32,7 @@ export function responseOf({ status, headers, body }: Reply): Response {
   return new Response(isByteStream(body) ? readableOf(body) : (body as BodyInit), init) // the bytes are not shared memory
 }
 
-async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readBody(request: Request, maxBytes: number, onAbort: Exchange['onAbort']): Promise<Uint8Array> {
   const tooLarge = () =>
     gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
@@ -39,12 +40,17 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
     throw gatewayError('INTERNAL', {
       cause: new TypeError('The body of the request was read before the gateway got it.'),
     })
-  const body = streamOf(request.body)
-  const stopListening = whenAborted(request.signal, () => body.cancel(request.signal.reason))
+  const body = bodyOf(request)
+  let leave: (reason: unknown) => void = () => {}
+  const left = new Promise<never>((_, reject) => {
+    leave = reject
+  })
+  const stopListening = onAbort(() => {
+    leave(gatewayError('CLIENT_CLOSED_REQUEST'))
+    body.cancel(request.signal.reason)
+  })
   try {
-    const bytes = await readAll(body, maxBytes, tooLarge)
-    if (request.signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST')
-    return bytes
+    return await Promise.race([readAll(body, maxBytes, tooLarge), left])
   } catch (cause) {
     if (isGatewayError(cause)) throw cause
     if (request.signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
@@ -54,13 +60,31 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array>
   }
 }
 
-function whenAborted(signal: AbortSignal, listener: () => void): () => void {
-  if (signal.aborted) {
-    listener()
-    return () => {}
+/** One listener on the signal, which platforms make only when it is asked for, for all who want to know. */
+function abortListeners(request: Request): Exchange['onAbort'] {
+  let listeners: Array<() => void> | undefined
+  return (listener) => {
+    const { signal } = request
+    if (signal.aborted) {
+      listener()
+      return () => {}
+    }
+    const present = listeners ?? listenTo(signal)
+    listeners = present
+    present.push(listener)
+    return () => {
+      const at = present.indexOf(listener)
+      if (at >= 0) present.splice(at, 1)
+    }
   }
-  signal.addEventListener('abort', listener, { once: true })
-  return () => signal.removeEventListener('abort', listener)
+}
+
+function listenTo(signal: AbortSignal): Array<() => void> {
+  const listeners: Array<() => void> = []
+  signal.addEventListener('abort', () => {
+    for (const listener of [...listeners]) listener() // one may stop itself or another
+  })
+  return listeners
 }
 
 /** Pulled one chunk at a time: nothing is read ahead of the client. */

@@ -1,4 +1,4 @@
-import { streamOf } from './bytes.ts'
+import { bodyOf } from './bytes.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from './exchange.ts'
 
 /**
@@ -26,7 +26,7 @@ function callByFetch(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
 
   async function answer(): Promise<UpstreamAnswer> {
     const response = await fetch(call.url, initOf(call, abort.signal))
-    const body = streamOf(response.body)
+    const body = bodyOf(response)
     if (cancelled)
       body.cancel(cancelled.reason) // it comes too late
     else source = body

@@ -5,7 +5,7 @@ import type { Exchange, Reply } from '../lib/exchange.ts'
 import type { RouteTarget } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
-import { upstreamCall } from '../upstream/request.ts'
+import { type Ask, upstreamCall } from '../upstream/request.ts'
 import { type Answer, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import { checkMediaType, type ModelCall, parseModelCall } from './call.ts'
 import { type Client, throwIfGone, watchClient } from './client.ts'
@@ -76,39 +76,42 @@ async function walkTargets(run: Run): Promise<Outcome> {
   return { reply: finalReply(failures, { attempts: report.attempts, isSpent }) }
 }
 
-async function tryTarget(
-  { exchange, call, format, context, report, client }: Run,
-  target: RouteTarget,
-): Promise<AttemptResult> {
+async function tryTarget(run: Run, target: RouteTarget): Promise<AttemptResult> {
+  const { call, format, context, report, client } = run
   const apiKey = await context.apiKeyOf(target.connection)
   throwIfGone(client)
   const startedAt = context.clock.now()
-  const result = await open().catch(
-    (thrown: unknown): AttemptResult => ({ kind: 'failure', failure: failureOfError(thrown) }),
-  )
+  let result: AttemptResult
+  try {
+    const attempt = startAttempt(
+      upstreamCall(target, apiKey, askOf(run, target)),
+      { format, stream: call.stream },
+      context,
+    )
+    client.follows(attempt)
+    result = await attempt.result
+  } catch (thrown) {
+    result = { kind: 'failure', failure: failureOfError(thrown) }
+  }
   if (client.gone) {
     report.attempted(target, startedAt, { outcome: 'cancelled', status: client.gone.status })
     throw client.gone
   }
-  if (result.kind === 'failure') {
-    const { class: outcome, status, message } = result.failure
-    report.attempted(target, startedAt, { outcome, status, message })
-  } else report.attempted(target, startedAt, { outcome: 'answered', status: result.head.status })
-  return result
-
-  async function open(): Promise<AttemptResult> {
-    const ask = {
-      path: call.endpoint.upstreamPath,
-      query: upstreamQuery(exchange.query),
-      headers: requestHeaders(exchange, format.defaultHeaders),
-      body: call.bodyFor(target.model),
-    }
-    const attempt = startAttempt(upstreamCall(target, apiKey, ask), { format, stream: call.stream }, context)
-    client.follows(attempt)
-    const result = await attempt.result
-    return result.kind === 'failure' ? { ...result, failure: withoutCredential(result.failure, apiKey) } : result
+  if (result.kind !== 'failure') {
+    report.attempted(target, startedAt, { outcome: 'answered', status: result.head.status })
+    return result
   }
+  const failure = withoutCredential(result.failure, apiKey)
+  report.attempted(target, startedAt, { outcome: failure.class, status: failure.status, message: failure.message })
+  return { ...result, failure }
 }
+
+const askOf = ({ exchange, call, format }: Run, target: RouteTarget): Ask => ({
+  path: call.endpoint.upstreamPath,
+  query: upstreamQuery(exchange.query),
+  headers: requestHeaders(exchange, format.defaultHeaders),
+  body: call.bodyFor(target.model),
+})
 
 function toReply(
   answer: Answer,
