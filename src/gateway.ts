@@ -105,14 +105,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onError: observer.onError,
   })
 
-  async function answerInTurns(exchange: Exchange): Promise<Reply | undefined> {
-    await turnEnd()
-    const reply = await surface(exchange)
-    await turnEnd()
-    return reply
-  }
-
-  const answer = takesTurns ? answerInTurns : surface
+  const answer: typeof surface = takesTurns ? (exchange) => turnEnd().then(() => surface(exchange)) : surface
 
   async function gateway(request: Request, ...platform: unknown[]): Promise<Response> {
     const exchange = exchangeOf(request, contextOf(platform))

@@ -41,16 +41,16 @@ async function readBody(request: Request, maxBytes: number, onAbort: Exchange['o
       cause: new TypeError('The body of the request was read before the gateway got it.'),
     })
   const body = bodyOf(request)
-  let leave: (reason: unknown) => void = () => {}
-  const left = new Promise<never>((_, reject) => {
-    leave = reject
-  })
-  const stopListening = onAbort(() => {
-    leave(gatewayError('CLIENT_CLOSED_REQUEST'))
-    body.cancel(request.signal.reason)
+  let stopListening = () => {}
+  const bytes = new Promise<Uint8Array>((resolve, reject) => {
+    stopListening = onAbort(() => {
+      reject(gatewayError('CLIENT_CLOSED_REQUEST'))
+      body.cancel(request.signal.reason)
+    })
+    readAll(body, maxBytes, tooLarge).then(resolve, reject)
   })
   try {
-    return await Promise.race([readAll(body, maxBytes, tooLarge), left])
+    return await bytes
   } catch (cause) {
     if (isGatewayError(cause)) throw cause
     if (request.signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })

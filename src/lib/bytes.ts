@@ -28,6 +28,11 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 export async function readAll(stream: ByteStream, maxBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
+  if (stream.whole) {
+    const bytes = await stream.whole()
+    if (bytes.length > maxBytes) throw tooLarge()
+    return bytes
+  }
   for (let chunk = await stream.next(); chunk; chunk = await stream.next()) {
     size += chunk.length
     if (size > maxBytes) {
@@ -59,12 +64,15 @@ const MAX_WHOLE = 1024 * 1024
 
 function wholeOf(message: Request | Response): ByteStream {
   let isTaken = false
+  async function whole() {
+    isTaken = true
+    return new Uint8Array(await message.arrayBuffer())
+  }
   return {
+    whole,
     async next() {
-      if (isTaken) return undefined
-      isTaken = true
-      const bytes = new Uint8Array(await message.arrayBuffer())
-      return bytes.length > 0 ? bytes : undefined
+      const bytes = isTaken ? undefined : await whole()
+      return bytes?.length ? bytes : undefined
     },
     cancel() {
       if (!isTaken) streamOf(message).cancel()

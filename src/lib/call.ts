@@ -30,11 +30,14 @@ function callByFetch(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
     if (cancelled)
       body.cancel(cancelled.reason) // it comes too late
     else source = body
+    const { whole } = body
+    const guarded: ByteStream = { next: () => wait(body.next()), cancel }
+    if (whole) guarded.whole = () => wait(whole())
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
       headers: () => response.headers,
-      body: { next: () => wait(body.next()), cancel },
+      body: guarded,
     }
   }
 

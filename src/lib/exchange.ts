@@ -1,6 +1,8 @@
 /** Bytes that are pulled one chunk at a time; `undefined` ends them, a rejection means that they were cut. */
 export interface ByteStream {
   next(): Promise<Uint8Array | undefined>
+  /** All of it at once, instead of the first `next()`: where the source has that cheaper. */
+  whole?(): Promise<Uint8Array>
   /** Stops the source at once. Safe to call at any time and more than once. */
   cancel(reason?: unknown): void
 }

@@ -73,13 +73,26 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
       throw stopped ? stopped.reason : gatewayError('UPSTREAM_CUT', { cause })
     }
 
-    return {
+    function onWhole(bytes: Uint8Array) {
+      deadline.cancel()
+      if (stopped) throw stopped.reason
+      return bytes
+    }
+
+    const { whole } = body
+    const stream: ByteStream = {
       next() {
         waitingSince = clock.now()
         return body.next().then(onChunk, onFailure)
       },
       cancel: stop,
     }
+    if (whole)
+      stream.whole = () => {
+        waitingSince = clock.now()
+        return whole().then(onWhole, onFailure)
+      }
+    return stream
   }
 
   return { answer: pending.answer.then(onHead, onNoHead), cancel: stop }
