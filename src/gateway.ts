@@ -17,8 +17,9 @@ import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import type { PipelineContext } from './pipeline/context.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { runModelRequest } from './pipeline/run.ts'
-import { platformClock, platformFetch, silentLogger, takesTurns, turnEnd } from './platform.ts'
+import { platformClock, platformFetch, platformRandom, silentLogger, takesTurns, turnEnd } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
+import { createHealth } from './routing/health.ts'
 import { createRetryBudget } from './routing/retry-budget.ts'
 import { createRotation } from './routing/rotation.ts'
 import { createModelRouter } from './routing/router.ts'
@@ -62,6 +63,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const store = createStore({ storage, clock, logger, secret: options.secret, maxAgeMs: limits.storeMaxAgeMs })
   const rotation = createRotation()
+  const health = createHealth({ clock, random: platformRandom })
   const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? platformFetch
   const listing = createListing({
     store,
@@ -70,7 +72,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onError: observer.onError,
     lookupTimeoutMs: limits.lookupTimeoutMs,
   })
-  const api = createManagement({ store, catalog, clock, rotation })
+  const api = createManagement({ store, catalog, clock, rotation, health })
   let pipeline: PipelineContext = {
     fetch: platformFetch,
     routes: createModelRouter({ store, catalog, rotation }),
@@ -79,6 +81,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     catalog,
     limits,
     retryBudget: createRetryBudget(clock),
+    health,
     inFlight,
     observer,
   }

@@ -22,6 +22,9 @@ export const platformClock: Clock = {
     }),
 }
 
+/** The platform's own chance; not for secrets. */
+export const platformRandom = (): number => Math.random()
+
 export const silentLogger: Logger = { warn() {}, error() {} }
 
 const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }

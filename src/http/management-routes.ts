@@ -21,7 +21,7 @@ type Row = readonly [Method, string, failure: string, run: (call: Call) => Promi
 
 /** The management API over HTTP: one row an operation. `maxBodyBytes` is 1 MiB by default. */
 export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024 * 1024 } = {}): Route[] {
-  const { keys, settings, combos, connections, customModels, aliases, providers } = api
+  const { keys, settings, combos, connections, customModels, aliases, providers, health } = api
   const rows: readonly Row[] = [
     ['GET', '/api/keys', 'Failed to fetch keys', () => keys.list()],
     ['POST', '/api/keys', 'Failed to create key', ({ body }) => keys.create(body), 201],
@@ -58,6 +58,10 @@ export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024
     ['DELETE', '/api/models/aliases/:alias+', 'Failed to delete alias', ({ alias }) => aliases.delete(alias)],
 
     ['GET', '/api/providers', 'Failed to fetch providers', () => providers.list()],
+
+    ['GET', '/api/health', 'Failed to fetch health', () => health.list()],
+    ['DELETE', '/api/health', 'Failed to reset health', () => health.reset()],
+    ['DELETE', '/api/health/:id', 'Failed to reset health', ({ id }) => health.reset(id)],
   ]
   return rows.map((row) => routeOf(row, maxBodyBytes))
 }

@@ -63,6 +63,7 @@ export const connectionChange = closed({
   id: v.exactOptional(fields.text),
   createdAt: fields.ignored,
   updatedAt: fields.ignored,
+  health: fields.ignored,
 })
 
 /** Throws `INVALID_REQUEST` when the base URL already holds the path that the gateway adds. A blank one is dropped: it counts as not set. */

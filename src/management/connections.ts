@@ -1,4 +1,5 @@
 import { definitionOf } from '../providers/names.ts'
+import type { Health, HealthEntry } from '../routing/health.ts'
 import { type ConnectionRecord, openApiKey, placeOfApiKey, type Store } from '../store/store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
 import { checkedData, connectionChange, newConnection } from './connection-input.ts'
@@ -10,13 +11,19 @@ import { timestamp } from './time.ts'
 /** Accounts at providers. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
 export interface ConnectionOperations<Input = never> {
   /** Of a credential only the last four characters are shown, and nothing when it is short. */
-  list(): Promise<{ connections: Connection[] }>
-  get(id: string): Promise<Connection>
+  list(): Promise<{ connections: ShownConnection[] }>
+  get(id: string): Promise<ShownConnection>
   /** The provider is in the catalog, is of a compatible kind, or comes with a `baseUrl`. `name` defaults to the provider's. */
-  create(input: NewConnection | Input): Promise<Connection>
+  create(input: NewConnection | Input): Promise<ShownConnection>
   /** Changes what is given; `null` removes. `providerSpecificData` is replaced as a whole. */
-  update(id: string, input: ConnectionChange | Input): Promise<Connection>
+  update(id: string, input: ConnectionChange | Input): Promise<ShownConnection>
   delete(id: string): Promise<{ success: true }>
+}
+
+/** A connection, and what has failed with it lately. */
+export interface ShownConnection extends Connection {
+  /** Absent when all is well. */
+  health?: HealthEntry[]
 }
 
 export interface ConnectionChange {
@@ -35,17 +42,19 @@ interface Dependencies {
   store: Store
   catalog: Catalog
   clock: Clock
+  health: Health
 }
 
-export function createConnections({ store, catalog, clock }: Dependencies): ConnectionOperations<unknown> {
+export function createConnections({ store, catalog, clock, health }: Dependencies): ConnectionOperations<unknown> {
   const { connections } = store
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 
   const seal = async (id: string, apiKey: string) => (await store.vault()).seal(placeOfApiKey(id), apiKey)
 
-  async function shown(record: ConnectionRecord): Promise<Connection> {
+  async function shown(record: ConnectionRecord): Promise<ShownConnection> {
     const { id, provider, name, isActive, priority, providerSpecificData, createdAt, updatedAt } = record
     const apiKey = await openApiKey(store, record)
+    const ill = health.list([record]).filter(({ connectionId }) => connectionId === id)
     return {
       id,
       provider,
@@ -56,6 +65,7 @@ export function createConnections({ store, catalog, clock }: Dependencies): Conn
       ...(providerSpecificData && { providerSpecificData: structuredClone(providerSpecificData) }),
       createdAt,
       updatedAt,
+      ...(ill.length > 0 && { health: ill }),
     }
   }
 
@@ -104,12 +114,14 @@ export function createConnections({ store, catalog, clock }: Dependencies): Conn
         put(next, 'providerSpecificData', data)
         return next
       })
+      health.reset(id) // what failed may be mended
       return shown(present(changed, 'Connection'))
     },
 
     async delete(id) {
       await find(id)
       present(await connections.remove(id), 'Connection')
+      health.reset(id)
       return { success: true }
     },
   }

@@ -1,4 +1,5 @@
 import { createMutex } from '../lib/mutex.ts'
+import type { Health } from '../routing/health.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
@@ -6,6 +7,7 @@ import { type AliasOperations, createAliases } from './aliases.ts'
 import { type ComboOperations, createCombos } from './combos.ts'
 import { type ConnectionOperations, createConnections } from './connections.ts'
 import { type CustomModelOperations, createCustomModels } from './custom-models.ts'
+import { createHealthOperations, type HealthOperations } from './health.ts'
 import { createKeys, type KeyOperations } from './keys.ts'
 import { createProviders, type ProviderOperations } from './providers.ts'
 import { createSettings, type SettingsOperations } from './settings.ts'
@@ -22,6 +24,7 @@ export interface Management<Input = never> {
   customModels: CustomModelOperations<Input>
   aliases: AliasOperations<Input>
   providers: ProviderOperations
+  health: HealthOperations
 }
 
 export interface ManagementDependencies {
@@ -29,6 +32,7 @@ export interface ManagementDependencies {
   catalog: Catalog
   clock: Clock
   rotation: Rotation
+  health: Health
 }
 
 export function createManagement(deps: ManagementDependencies): Management<unknown> {
@@ -41,5 +45,6 @@ export function createManagement(deps: ManagementDependencies): Management<unkno
     customModels: createCustomModels(deps),
     aliases: createAliases({ ...deps, inTurn }),
     providers: createProviders(deps),
+    health: createHealthOperations(deps),
   }
 }

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
+import type { Health } from '../routing/health.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { ConnectionRecord } from '../store/store.ts'
@@ -46,6 +47,7 @@ export interface PipelineContext {
   catalog: Catalog
   limits: PipelineLimits
   retryBudget: RetryBudget
+  health: Health
   inFlight: InFlight
   observer: Observer
 }

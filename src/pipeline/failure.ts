@@ -3,18 +3,8 @@ import type { EmbeddedError, Format } from '../formats/format.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
-import { retryAfterMs } from '../lib/retry-after.ts'
-
-/** Why an attempt failed. Only `client` is the caller's own fault and is answered at once; all others go to the next target. */
-export type FailureClass =
-  | 'client'
-  | 'credentials'
-  | 'rate-limit'
-  | 'server'
-  | 'network'
-  | 'timeout'
-  | 'content'
-  | 'model-not-found'
+import { resetMs, retryAfterMs, retryDelayMs } from '../lib/retry-after.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
 
 /** One attempt that brought no answer. */
 export interface Failure {
@@ -36,9 +26,17 @@ export function classOfStatus(status: number, text: string, code: string | undef
   if (status === 408 || status === 504) return 'timeout'
   if (status === 404 && code !== undefined && /model_?not_?found|not_found_error/i.test(code)) return 'model-not-found'
   if (status >= 500) return 'server'
-  if (status >= 400) return 'client'
+  if (status >= 400) return saysOverflow(text, code) ? 'context-overflow' : 'client'
   return 'content'
 }
+
+/** The request does not fit this model's context window, in the words of the vendors. */
+function saysOverflow(text: string, code: string | undefined): boolean {
+  return code === 'context_length_exceeded' || OVERFLOW.test(text)
+}
+
+const OVERFLOW =
+  /context_length_exceeded|maximum context length|prompt is too long|input token count[^"]{0,40} exceeds the maximum|exceeds? the (?:model's )?context (?:window|length)/i
 
 /** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
 export function failureOfStatus(
@@ -54,12 +52,14 @@ export function failureOfStatus(
   if (failureClass === 'credentials') return { class: failureClass, status: 502, message: refusedCredentials(status) } // its text may show part of the key
   if (failureClass === 'content')
     return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
+  const header = (name: string) => answer.header(name)
+  const reset = failureClass === 'rate-limit' ? resetMs(header, now) : undefined
   const message = said.message ?? `The provider answered with status ${status}.`
   const failure: Failure = {
     class: failureClass,
     status: status > 599 ? 502 : status,
     message,
-    retryAfterMs: retryAfterMs((name) => answer.header(name), now),
+    retryAfterMs: retryAfterMs(header, now) ?? retryDelayMs(json) ?? reset,
   }
   return json === undefined ? failure : { ...failure, body: bytes }
 }

@@ -3,7 +3,7 @@ import type { Reply } from '../lib/exchange.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
-import { type AttemptRecord, journeyHeaders } from './journey.ts'
+import { type AttemptRecord, journeyHeaders, type Step } from './journey.ts'
 
 /**
  * The answer when no attempt has brought one: the provider's own error, unchanged, when there was but one attempt or the client is at
@@ -11,11 +11,11 @@ import { type AttemptRecord, journeyHeaders } from './journey.ts'
  */
 export function finalReply(
   failed: readonly FailedAttempt[],
-  { attempts, isSpent }: { attempts: readonly AttemptRecord[]; isSpent: boolean },
+  { attempts, steps, isSpent }: { attempts: readonly AttemptRecord[]; steps: readonly Step[]; isSpent: boolean },
 ): Reply {
   const last = failed.at(-1)
-  const decisive = last && (failed.length === 1 || last.failure.class === 'client') ? last : undefined
-  const headers = journeyHeaders(attempts)
+  const decisive = last && (failed.length === 1 || isOfClient(last.failure)) ? last : undefined
+  const headers = journeyHeaders(steps)
   if (isSpent) headers['x-should-retry'] = 'false'
   if (decisive?.head && decisive.failure.body) {
     const { status, body } = decisive.failure
@@ -23,6 +23,9 @@ export function finalReply(
   }
   throw exhausted(decisive ? [decisive.failure] : failed.map(({ failure }) => failure), { attempts, headers })
 }
+
+/** What only the client can mend. */
+const isOfClient = (failure: Failure) => failure.class === 'client' || failure.class === 'context-overflow'
 
 /** What each attempt said, the smallest useful `retry-after`, and no invitation to retry. */
 function exhausted(

@@ -1,8 +1,8 @@
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { toHex } from '../lib/encoding.ts'
 import { targetName } from '../providers/target.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
 import type { RouteTarget } from '../routing/table.ts'
-import type { FailureClass } from './failure.ts'
 
 /** One attempt, as hooks and the answer's headers tell it. */
 export interface AttemptRecord {
@@ -18,6 +18,15 @@ export interface AttemptRecord {
   message?: string
 }
 
+/** A target that was passed over, and why. */
+export interface Skip {
+  provider: string
+  model: string
+  skipped: FailureClass
+}
+
+export type Step = AttemptRecord | Skip
+
 export function attemptRecord(
   target: RouteTarget,
   times: { startedAt: number; now: number },
@@ -28,19 +37,23 @@ export function attemptRecord(
   return Object.assign(result, { provider, connectionId: connection.id, model, startedAt, durationMs: now - startedAt })
 }
 
-/** `x-signalbox-target` and `x-signalbox-attempts`: who answered, and `<provider>/<model>=<status>` for each attempt in order. */
-export function journeyHeaders(attempts: readonly AttemptRecord[]): Record<string, string> {
+/**
+ * `x-signalbox-target` and `x-signalbox-attempts`: who answered, and in order `<provider>/<model>=<status>` for each attempt, with
+ * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over.
+ */
+export function journeyHeaders(steps: readonly Step[]): Record<string, string> {
   const headers: Record<string, string> = {}
-  const answered = attempts.find((attempt) => attempt.outcome === 'answered')
+  const answered = steps.find((step) => !('skipped' in step) && step.outcome === 'answered')
   if (answered) headers['x-signalbox-target'] = headerSafe(targetName(answered))
-  if (attempts.length > 0)
-    headers['x-signalbox-attempts'] = attempts
-      .map((attempt) => headerSafe(`${targetName(attempt)}=${result(attempt)}`))
-      .join(', ')
+  if (steps.length > 0)
+    headers['x-signalbox-attempts'] = steps.map((step) => headerSafe(`${targetName(step)}=${result(step)}`)).join(', ')
   return headers
 }
 
-const result = ({ outcome, status }: AttemptRecord) => (outcome === 'answered' ? `${status}` : `${status}:${outcome}`)
+function result(step: Step): string {
+  if ('skipped' in step) return `skipped:${step.skipped}`
+  return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
+}
 
 /** Clients refuse answers whose headers are too large together. */
 const MAX_SHOWN = 300

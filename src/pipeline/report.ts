@@ -1,18 +1,23 @@
 import type { TokenUsage } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
 import type { RouteTarget } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
 import type { ModelCall } from './call.ts'
 import type { PipelineContext, RequestRecord } from './context.ts'
-import { type AttemptRecord, attemptRecord } from './journey.ts'
+import { type AttemptRecord, attemptRecord, type Step } from './journey.ts'
 
 /** Collects what happens to one model request and tells the observer, the end exactly once. */
 export interface Report {
   readonly attempts: readonly AttemptRecord[]
+  /** The attempts, and the targets that were passed over, in order. */
+  readonly steps: readonly Step[]
   asked(call: ModelCall): void
   /** One attempt is over: with an answer, a failure, or because the client left. */
   attempted(target: RouteTarget, startedAt: number, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
+  /** The target was passed over, because of an earlier failure of that class. */
+  skipped(target: RouteTarget, because: FailureClass): void
   /** The request is over; `target` and `usage` when it was answered. */
   ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
 }
@@ -22,6 +27,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   const { waitUntil } = exchange
   const requestedAt = clock.now()
   const attempts: AttemptRecord[] = []
+  const steps: Step[] = []
   let call: ModelCall | undefined
   let over = false
 
@@ -65,14 +71,17 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
 
   return {
     attempts,
+    steps,
     asked: (read) => {
       call = read
     },
     attempted(target, startedAt, result) {
       const record = attemptRecord(target, { startedAt, now: clock.now() }, result)
       attempts.push(record)
+      steps.push(record)
       observer.onAttempt(record, waitUntil)
     },
+    skipped: ({ provider, model }, skipped) => void steps.push({ provider, model, skipped }),
     ended(status, target, usage) {
       if (over) return
       over = true

@@ -2,6 +2,7 @@ import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
+import { contextWindowOf } from '../providers/names.ts'
 import type { RouteTarget } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
@@ -59,21 +60,45 @@ type Outcome =
   | { answer: Answer; target: RouteTarget; reply?: undefined }
   | { reply: Reply; answer?: undefined; target?: undefined }
 
-/** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
+/**
+ * Tries one target after the other until one answers, the client is at fault, or the attempts are used up. Targets that are cooling are
+ * passed over; when all are, the one that recovers first is tried rather than none.
+ */
 async function walkTargets(run: Run): Promise<Outcome> {
   const { call, context, report } = run
+  const { health, limits, retryBudget } = context
   const failures: FailedAttempt[] = []
+  let soonest: { target: RouteTarget; retryAt: number } | undefined
+  let window = 0 // what the request did not fit into
   let isSpent = false
   for (const target of targetsOf(call, await context.routes())) {
-    if (failures.length >= context.limits.maxAttempts) break
-    isSpent = failures.length > 0 && !context.retryBudget.spend()
+    if (failures.length >= limits.maxAttempts) break
+    const standing = health.standingOf(target)
+    if (standing) {
+      report.skipped(target, standing.class)
+      if (!soonest || standing.retryAt < soonest.retryAt) soonest = { target, retryAt: standing.retryAt }
+      continue
+    }
+    if (window > 0 && !(contextWindowOf(context.catalog, target) > window)) {
+      report.skipped(target, 'context-overflow')
+      continue
+    }
+    isSpent = failures.length > 0 && !retryBudget.spend()
     if (isSpent) break
     const result = await tryTarget(run, target)
     if (result.kind !== 'failure') return { answer: result, target }
     failures.push(result)
     if (result.failure.class === 'client') break
+    if (result.failure.class === 'context-overflow')
+      window = contextWindowOf(context.catalog, target) || Number.POSITIVE_INFINITY
   }
-  return { reply: finalReply(failures, { attempts: report.attempts, isSpent }) }
+  if (failures.length === 0 && soonest) {
+    const { target } = soonest
+    const result = await tryTarget(run, target)
+    if (result.kind !== 'failure') return { answer: result, target }
+    failures.push(result)
+  }
+  return { reply: finalReply(failures, { attempts: report.attempts, steps: report.steps, isSpent }) }
 }
 
 async function tryTarget(run: Run, target: RouteTarget): Promise<AttemptResult> {
@@ -81,6 +106,7 @@ async function tryTarget(run: Run, target: RouteTarget): Promise<AttemptResult> 
   const apiKey = await context.apiKeyOf(target.connection)
   throwIfGone(client)
   const startedAt = context.clock.now()
+  const trial = context.health.begin(target)
   let result: AttemptResult
   try {
     const attempt = startAttempt(
@@ -94,14 +120,17 @@ async function tryTarget(run: Run, target: RouteTarget): Promise<AttemptResult> 
     result = { kind: 'failure', failure: failureOfError(thrown) }
   }
   if (client.gone) {
+    trial.dropped()
     report.attempted(target, startedAt, { outcome: 'cancelled', status: client.gone.status })
     throw client.gone
   }
   if (result.kind !== 'failure') {
+    trial.answered()
     report.attempted(target, startedAt, { outcome: 'answered', status: result.head.status })
     return result
   }
   const failure = withoutCredential(result.failure, apiKey)
+  trial.failed(failure)
   report.attempted(target, startedAt, { outcome: failure.class, status: failure.status, message: failure.message })
   return { ...result, failure }
 }
@@ -115,10 +144,10 @@ const askOf = ({ exchange, call, format }: Run, target: RouteTarget): Ask => ({
 
 function toReply(
   answer: Answer,
-  { target, format, report, client }: { target: RouteTarget; format: Format } & Pick<Run, 'report' | 'client'>,
+  { target, format, report, client }: { target: RouteTarget } & Pick<Run, 'format' | 'report' | 'client'>,
 ): Reply {
   const mediaType = answer.kind === 'whole' ? 'application/json' : 'text/event-stream'
-  const headers = Object.assign(replyHeaders(answer.head, mediaType), journeyHeaders(report.attempts))
+  const headers = Object.assign(replyHeaders(answer.head, mediaType), journeyHeaders(report.steps))
   const status = SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
     client.stopWatching()

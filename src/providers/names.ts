@@ -15,6 +15,11 @@ export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificDat
 export const definitionOf = (catalog: Catalog, provider: string): CatalogProvider | undefined =>
   Object.hasOwn(catalog, provider) ? catalog[provider] : undefined
 
+/** In tokens; 0 when the catalog does not know it. */
+export function contextWindowOf(catalog: Catalog, { provider, model }: { provider: string; model: string }): number {
+  return definitionOf(catalog, provider)?.models?.find(({ id }) => id === model)?.contextWindow ?? 0
+}
+
 export const catalogAliasOf = (provider: string, definition: CatalogProvider | undefined): string =>
   definition?.catalogAlias ?? definition?.alias ?? provider
 

@@ -60,6 +60,7 @@ async function cutEverywhere(recording: Recording, end: Ending, step = 1) {
   const seen = { spare: 0, error: 0, clean: 0 }
   for (cut = 0; cut < bytes.length; cut += step) {
     passedMs += 1_000
+    await world.api.health.reset() // each cut speaks for itself
     const where = `${name} cut at ${cut} by ${end}`
     const { reply, text } = await askRaw(world.gateway, path, { model, stream: true })
     assert.is(reply.status, 200, where)

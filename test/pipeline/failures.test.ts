@@ -42,6 +42,7 @@ for (const status of [401, 402, 403, 408, 429, 500, 502, 503, 504, 520, 529]) {
   test(`${status} goes to the next target`, async () => {
     const { up, world } = await failing(() => json({ error: { message: 'no' } }, status))
     assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
+    await world.api.health.reset()
     assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two, one, two')
     assert.equal(world.told.errors, [])
   })

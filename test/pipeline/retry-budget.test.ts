@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the retry budget')
 
-/** A gateway at `perSecond` requests for `seconds`; answers its upstream calls. */
+/** A gateway at `perSecond` requests for `seconds`, which holds no failure against its targets; answers its upstream calls. */
 async function load(perSecond: number, seconds: number) {
   let nowMs = 0
   const up = fakeUpstream(() => json({ error: { message: 'down' } }, 503))
@@ -16,6 +16,7 @@ async function load(perSecond: number, seconds: number) {
   const start = up.calls.length
   for (let request = 0; request < perSecond * seconds; request++) {
     nowMs += 1_000 / perSecond
+    await world.api.health.reset()
     await askRaw(world.gateway, '/v1/chat/completions', { model: 'chain' })
   }
   return { calls: up.calls.length - start, world, up, at: (ms: number) => (nowMs = ms) }
@@ -44,6 +45,7 @@ test('when it is used up the first failure is the answer, with the advice not to
   let response = new Response()
   while (up.calls.length !== before + 1) {
     before = up.calls.length
+    await world.api.health.reset()
     response = await world.chat({ model: 'chain' }) // what five requests earn is one retry
   }
   assert.is(response.status, 503)
@@ -64,7 +66,10 @@ test('it fills up again in quiet times, to a hundred', async () => {
   const { world, up, at } = await load(1_000, 0.1)
   at(3_600_000)
   const before = up.calls.length
-  for (let request = 0; request < 200; request++) await world.chat({ model: 'chain' })
+  for (let request = 0; request < 200; request++) {
+    await world.api.health.reset()
+    await world.chat({ model: 'chain' })
+  }
   const retries = up.calls.length - before - 200
   assert.ok(retries >= 100 && retries <= 140, `${retries}`)
 })

@@ -1,0 +1,43 @@
+/** Why an attempt failed. Only `client` is the caller's own fault and is answered at once; all others may go to the next target. */
+export type FailureClass =
+  | 'client'
+  | 'context-overflow'
+  | 'credentials'
+  | 'rate-limit'
+  | 'server'
+  | 'network'
+  | 'timeout'
+  | 'content'
+  | 'model-not-found'
+
+/** Whom a failure speaks against: the account, or one model by that account. One bad model never takes its account with it. */
+export type HealthLevel = 'connection' | 'model'
+
+/** What a failure does to the health of its target. */
+export interface Cooling {
+  level: HealthLevel
+  /** Consecutive failures until the target is left alone. */
+  after: number
+  /** The first cooldown, which doubles each time that a probe fails, up to `maxMs`. */
+  baseMs: number
+  maxMs: number
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+
+const unsteady = { level: 'model', after: 3, baseMs: 5 * SECOND, maxMs: 5 * MINUTE } as const
+
+/** One row a class; classes without a row say nothing of the target's health. */
+export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {
+  credentials: { level: 'connection', after: 1, baseMs: MINUTE, maxMs: 30 * MINUTE },
+  'rate-limit': { level: 'connection', after: 1, baseMs: SECOND, maxMs: MINUTE },
+  network: { level: 'connection', after: 3, baseMs: 5 * SECOND, maxMs: 5 * MINUTE },
+  server: unsteady,
+  timeout: unsteady,
+  content: unsteady,
+  'model-not-found': { level: 'model', after: 1, baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
+}
+
+/** Failures that a whole provider has when several of its accounts have them at once. */
+export const ofProvider: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout'])

@@ -1,0 +1,110 @@
+import type { ConnectionRecord } from '../store/store.ts'
+import type { FailureClass } from './failure-class.ts'
+
+/** What health reads of a target. */
+export interface HealthTarget {
+  provider: string
+  model: string
+  connection: Pick<ConnectionRecord, 'id' | 'provider' | 'updatedAt'>
+}
+
+/** What is held against a provider, a connection, or a model on a connection. */
+export interface HealthRecord {
+  level: 'provider' | 'connection' | 'model'
+  provider: string
+  connectionId?: string
+  model?: string
+  /** Of the connection, when the first failure was counted: a later change makes the record void. */
+  updatedAt?: string
+  /** The connections whose failures count against the provider. */
+  connections: Set<string>
+  reason: FailureClass
+  message: string
+  /** In a row. */
+  failures: number
+  /** How often it was left alone without a success in between. */
+  times: number
+  /** Epoch ms. */
+  since: number
+  /** Absent while failures are only counted. */
+  retryAt?: number
+  probing: boolean
+}
+
+export interface HealthRecords {
+  isEmpty(): boolean
+  /** The records that concern a target: at most three. */
+  of(target: HealthTarget): HealthRecord[]
+  /** The record of one level, made when there is none. */
+  at(target: HealthTarget, level: HealthRecord['level']): HealthRecord
+  /** All is well with the target. */
+  forget(target: HealthTarget): void
+  /** All records of connections that still stand as they did. */
+  current(connections: readonly HealthTarget['connection'][]): HealthRecord[]
+  reset(connectionId?: string): void
+}
+
+/** Clients choose model names, so there is a limit; the oldest go first. */
+const MAX_RECORDS = 10_000
+
+export function createHealthRecords(): HealthRecords {
+  const records = new Map<string, HealthRecord>()
+
+  function read(target: HealthTarget, level: HealthRecord['level']): HealthRecord | undefined {
+    const key = keyOf(target, level)
+    const record = records.get(key)
+    if (!record || level === 'provider' || record.updatedAt === target.connection.updatedAt) return record
+    records.delete(key)
+    return undefined
+  }
+
+  function make(target: HealthTarget, level: HealthRecord['level']): HealthRecord {
+    const { provider, model, connection } = target
+    const record: HealthRecord = {
+      level,
+      provider,
+      ...(level !== 'provider' && { connectionId: connection.id, updatedAt: connection.updatedAt }),
+      ...(level === 'model' && { model }),
+      connections: new Set(),
+      reason: 'server',
+      message: '',
+      failures: 0,
+      times: 0,
+      since: 0,
+      probing: false,
+    }
+    const [oldest] = records.size >= MAX_RECORDS ? records.keys() : []
+    if (oldest !== undefined) records.delete(oldest)
+    records.set(keyOf(target, level), record)
+    return record
+  }
+
+  return {
+    isEmpty: () => records.size === 0,
+    of: (target) => levels.flatMap((level) => read(target, level) ?? []),
+    at: (target, level) => read(target, level) ?? make(target, level),
+    forget(target) {
+      if (records.size > 0) for (const level of levels) records.delete(keyOf(target, level))
+    },
+    current(connections) {
+      const standing = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
+      const providers = new Set(connections.map(({ provider }) => provider))
+      return [...records.values()].filter(({ level, provider, connectionId = '', updatedAt }) =>
+        level === 'provider' ? providers.has(provider) : standing.get(connectionId) === updatedAt,
+      )
+    },
+    reset(connectionId) {
+      if (connectionId === undefined) return records.clear()
+      for (const [key, record] of records) {
+        if (record.connectionId === connectionId || record.connections.has(connectionId)) records.delete(key)
+      }
+    },
+  }
+}
+
+const levels = ['provider', 'connection', 'model'] as const
+
+function keyOf({ provider, model, connection }: HealthTarget, level: HealthRecord['level']): string {
+  if (level === 'provider') return `provider ${provider}`
+  return level === 'connection' ? connection.id : `${connection.id} ${model}`
+}

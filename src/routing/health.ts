@@ -1,0 +1,169 @@
+import type { Clock } from '../types.ts'
+import { type Cooling, coolings, type FailureClass, ofProvider } from './failure-class.ts'
+import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
+
+/** A failure as far as health is concerned. */
+export interface HealthFailure {
+  class: FailureClass
+  message: string
+  /** What the provider asked for. */
+  retryAfterMs?: number | undefined
+}
+
+/** Why a target is left alone, and until when (epoch ms; infinite while another request probes it). */
+export interface Standing {
+  class: FailureClass
+  retryAt: number
+}
+
+/** One call to a target, so that its outcome counts and a probe is given back whatever becomes of it. */
+export interface Trial {
+  /** The answer is there, or its stream has begun. */
+  answered(): void
+  failed(failure: HealthFailure): void
+  /** Nobody waited for the outcome. */
+  dropped(): void
+}
+
+/** Something that is not well, as operators see it. */
+export interface HealthEntry {
+  level: 'provider' | 'connection' | 'model'
+  provider: string
+  connectionId?: string
+  model?: string
+  /** `counting`: still used; `cooling`: left alone until `retryAt`; `half-open`: the next request is the probe; `probing`: it is under way. */
+  state: 'counting' | 'cooling' | 'half-open' | 'probing'
+  /** Of the last failure, with what the provider said. */
+  reason: FailureClass
+  message: string
+  /** In a row. */
+  failures: number
+  /** ISO 8601. */
+  since: string
+  retryAt?: string
+}
+
+/**
+ * The health of providers, connections and models on connections, in memory. A target that fails is left alone for a while; then exactly
+ * one request probes it, and its success makes all well. A change of a connection forgets what was held against it.
+ */
+export interface Health {
+  /** `undefined` when the target may be used. */
+  standingOf(target: HealthTarget): Standing | undefined
+  begin(target: HealthTarget): Trial
+  /** What is not well about these connections. */
+  list(connections: readonly HealthTarget['connection'][]): HealthEntry[]
+  /** Forgets what is held against one connection, its models and its provider, or against all. */
+  reset(connectionId?: string): void
+}
+
+/** A provider is left alone after so many failures in a row at two or more of its connections. */
+const PROVIDER: Omit<Cooling, 'level'> = { after: 5, baseMs: 5_000, maxMs: 60_000 }
+const PROVIDER_CONNECTIONS = 2
+/** Nothing that a provider asks for counts for longer. */
+const MAX_ASKED_MS = 60 * 60 * 1_000
+/** Cooldowns are up to this much longer, so that instances do not probe in step. */
+const JITTER = 0.1
+
+export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
+  const records = createHealthRecords()
+
+  function standingOf(target: HealthTarget): Standing | undefined {
+    if (records.isEmpty()) return undefined
+    const now = clock.now()
+    let worst: Standing | undefined
+    for (const { retryAt, probing, reason } of records.of(target)) {
+      if (retryAt === undefined || (retryAt <= now && !probing)) continue
+      const until = probing ? Number.POSITIVE_INFINITY : retryAt
+      if (!worst || until > worst.retryAt) worst = { class: reason, retryAt: until }
+    }
+    return worst
+  }
+
+  function begin(target: HealthTarget): Trial {
+    const now = clock.now()
+    const probed = records.isEmpty()
+      ? []
+      : records.of(target).filter(({ retryAt, probing }) => retryAt !== undefined && retryAt <= now && !probing)
+    for (const record of probed) record.probing = true
+
+    function giveBack() {
+      for (const record of probed) record.probing = false
+    }
+
+    return {
+      dropped: giveBack,
+      answered() {
+        giveBack()
+        records.forget(target)
+      },
+      failed(failure) {
+        giveBack()
+        const cooling = coolings[failure.class]
+        if (!cooling) return records.forget(target) // it has answered, if only to refuse the request
+        count(records.at(target, cooling.level), cooling, failure)
+        if (ofProvider.has(failure.class)) countForProvider(target, failure)
+      },
+    }
+  }
+
+  function count(record: HealthRecord, cooling: Omit<Cooling, 'level'>, failure: HealthFailure) {
+    const now = clock.now()
+    if (record.failures === 0) record.since = now
+    record.failures += 1
+    record.reason = failure.class
+    record.message = failure.message
+    const isCooling = record.retryAt !== undefined && record.retryAt > now // it was tried for want of anything better
+    const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
+    if (isCooling && asked === undefined) return
+    if (!isCooling && record.retryAt === undefined && record.failures < cooling.after && asked === undefined) return
+    if (!isCooling) record.times += 1
+    const ms = asked ?? Math.min(cooling.maxMs, cooling.baseMs * 2 ** (record.times - 1))
+    record.retryAt = now + Math.ceil(ms * (1 + JITTER * random()))
+  }
+
+  function countForProvider(target: HealthTarget, failure: HealthFailure) {
+    const record = records.at(target, 'provider')
+    record.connections.add(target.connection.id)
+    const isWide = record.connections.size >= PROVIDER_CONNECTIONS
+    count(record, isWide ? PROVIDER : { ...PROVIDER, after: Number.POSITIVE_INFINITY }, {
+      class: failure.class,
+      message: failure.message,
+    })
+  }
+
+  function entryOf({
+    level,
+    provider,
+    connectionId,
+    model,
+    probing,
+    retryAt,
+    reason,
+    message,
+    failures,
+    since,
+  }: HealthRecord): HealthEntry {
+    const isDue = retryAt !== undefined && retryAt <= clock.now()
+    const state = retryAt === undefined ? 'counting' : probing ? 'probing' : isDue ? 'half-open' : 'cooling'
+    return {
+      level,
+      provider,
+      ...(connectionId !== undefined && { connectionId }),
+      ...(model !== undefined && { model }),
+      state,
+      reason,
+      message,
+      failures,
+      since: new Date(since).toISOString(),
+      ...(retryAt !== undefined && { retryAt: new Date(retryAt).toISOString() }),
+    }
+  }
+
+  return {
+    standingOf,
+    begin,
+    list: (connections) => records.current(connections).map(entryOf),
+    reset: records.reset,
+  }
+}

@@ -1,0 +1,202 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { catalog, openWorld, token, type WorldOptions } from './support/world.ts'
+
+const test = suite('targets that fail')
+
+/** `down` names the providers that answer with a failure, and which. */
+async function failing(options: WorldOptions = {}) {
+  let nowMs = Date.UTC(2026, 0, 1)
+  const down: Record<string, () => Response> = {}
+  const up = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer(provider)))
+  const world = await openWorld({
+    fetch: up,
+    clock: { ...fakeClock(), now: () => nowMs },
+    combos: { chain: ['one/m', 'two/m'] },
+    ...options,
+  })
+  const ask = async (model = 'chain') => {
+    const response = await world.chat({ model })
+    await response.text()
+    return `${response.status} ${response.headers.get('x-signalbox-attempts')}`
+  }
+  function pass(ms: number) {
+    nowMs += ms
+  }
+  return { up, world, down, ask, pass }
+}
+
+const refused =
+  (status: number, headers = {}) =>
+  () =>
+    json({ error: { message: `no ${status}` } }, status, headers)
+
+test('one that fails again and again is passed over, and one request finds out that it is back', async () => {
+  const { down, ask, pass, up } = await failing()
+  down.one = refused(503)
+  for (let at = 0; at < 3; at++) assert.is(await ask(), '200 one/m=503:server, two/m=200')
+  assert.is(await ask(), '200 one/m=skipped:server, two/m=200')
+  pass(6_000)
+  assert.is(await ask(), '200 one/m=503:server, two/m=200')
+  assert.is(await ask(), '200 one/m=skipped:server, two/m=200')
+  pass(12_000)
+  delete down.one
+  const before = up.calls.length
+  assert.is(await ask(), '200 one/m=200')
+  assert.is(await ask(), '200 one/m=200')
+  assert.is(up.calls.length, before + 2)
+})
+
+test('a refused credential is passed over at once, and the operator reads why', async () => {
+  const { down, ask, world } = await failing()
+  down.one = refused(401)
+  assert.is(await ask(), '200 one/m=502:credentials, two/m=200')
+  assert.is(await ask(), '200 one/m=skipped:credentials, two/m=200')
+  const { connections } = await world.api.connections.list()
+  const [one, two] = connections
+  assert.is(one?.health?.[0]?.reason, 'credentials')
+  assert.match(one?.health?.[0]?.message ?? '', 'refused the credentials')
+  assert.is(two?.health, undefined)
+  await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
+  delete down.one
+  assert.is(await ask(), '200 one/m=200', 'a new credential is tried at once')
+})
+
+test('a refused credential takes no other account of the provider with it', async () => {
+  const up = fakeUpstream(({ headers }) =>
+    headers.get('authorization') === 'Bearer bad-credential' ? refused(401)() : json(chatAnswer()),
+  )
+  const { ask } = await failing({
+    fetch: up,
+    connections: [
+      { provider: 'one', apiKey: 'bad-credential', priority: 1 },
+      { provider: 'one', apiKey: 'good-credential', priority: 2 },
+    ],
+  })
+  assert.is(await ask('one/m'), '200 one/m=502:credentials, one/m=200')
+  assert.is(await ask('one/m'), '200 one/m=skipped:credentials, one/m=200')
+})
+
+test('when all are cooling the one that recovers first is tried rather than none', async () => {
+  const { down, ask } = await failing()
+  down.one = refused(429, { 'retry-after': '60' })
+  down.two = refused(429, { 'retry-after': '5' })
+  assert.match(await ask(), /^429 one\/m=429:rate-limit, two\/m=429:rate-limit$/)
+  assert.is(await ask(), '429 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=429:rate-limit')
+  delete down.two
+  assert.is(await ask(), '200 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=200')
+})
+
+for (const [what, wait, headers, body] of [
+  ['retry-after in seconds', 7, { 'retry-after': '7' }, {}],
+  ['retry-after-ms', 7, { 'retry-after-ms': '7000' }, {}],
+  ['retry-after as a date', 7, { 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' }, {}],
+  [
+    'Google’s RetryInfo',
+    34,
+    {},
+    { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34s' }] },
+  ],
+  ['a reset header as a duration', 90, { 'x-ratelimit-reset-requests': '1m30s' }, {}],
+  [
+    'the reset of the limit that is spent',
+    9,
+    {
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '9s',
+      'x-ratelimit-remaining-requests': '5',
+      'x-ratelimit-reset-requests': '1h',
+    },
+    {},
+  ],
+  [
+    'the latest reset of those that are spent',
+    20,
+    {
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '9s',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '20s',
+    },
+    {},
+  ],
+  ['a reset header as a date', 20, { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:20Z' }, {}],
+  ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
+] as const) {
+  test(`a rate limit is waited for as the provider says: ${what}`, async () => {
+    const { down, ask, pass } = await failing()
+    down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
+    await ask()
+    pass(wait * 1_000 - 1)
+    assert.match(await ask(), /one\/m=skipped:rate-limit/)
+    pass(wait * 100 + 2) // jitter adds up to a tenth
+    assert.match(await ask(), /one\/m=429:rate-limit/)
+  })
+}
+
+test('a request that is too long goes on only to a larger context window, and comes back as it is', async () => {
+  const sized = { ...catalog }
+  for (const [provider, contextWindow] of [
+    ['one', 8_000],
+    ['two', 8_000],
+    ['three', 200_000],
+  ] as const)
+    sized[provider] = { ...catalog[provider], models: [{ id: 'm', contextWindow }] }
+  const { down, ask, world } = await failing({
+    catalog: sized,
+    combos: { chain: ['one/m', 'two/m', 'three/m'], small: ['one/m', 'two/m'], unknown: ['claude/x', 'one/m'] },
+  })
+  const body = {
+    error: { message: 'This model’s maximum context length is 8000 tokens.', code: 'context_length_exceeded' },
+  }
+  down.one = () => json(body, 400)
+  assert.is(await ask(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
+  const response = await world.chat({ model: 'small' })
+  assert.is(response.status, 400)
+  assert.equal(await response.json(), body)
+})
+
+test('over HTTP health is read and reset', async () => {
+  const { down, ask, world } = await failing()
+  const call = async (method: string, path: string) => {
+    const response = await world.gateway.fetch(
+      new Request(`http://gateway${path}`, { method, headers: { authorization: `Bearer ${token}` } }),
+    )
+    return {
+      status: response.status,
+      body: (await response.json()) as {
+        health?: Array<{ state: string; connectionId?: string }>
+      } & Partial<ErrorAnswer>,
+    }
+  }
+  assert.equal(await call('GET', '/api/health'), { status: 200, body: { health: [] } })
+  down.one = refused(403)
+  await ask()
+  const { body } = await call('GET', '/api/health')
+  const [entry] = body.health ?? []
+  assert.is(entry?.state, 'cooling')
+  assert.not.match(JSON.stringify(body), 'secret-of')
+  assert.equal(await call('DELETE', '/api/health/nobody'), { status: 404, body: { error: 'Connection not found' } })
+  assert.match(await ask(), /skipped/)
+  assert.equal(await call('DELETE', `/api/health/${entry?.connectionId}`), { status: 200, body: { success: true } })
+  assert.match(await ask(), /^200 one\/m=502:credentials/)
+  assert.equal(await call('DELETE', '/api/health'), { status: 200, body: { success: true } })
+  assert.equal((await world.api.health.list()).health, [])
+})
+
+test('a client that leaves while it probes gives the probe back', async () => {
+  const { down, ask, pass, world } = await failing({ combos: {} })
+  down.one = refused(401)
+  await ask('one/m')
+  pass(70_000)
+  const leave = new AbortController()
+  down.one = () => {
+    leave.abort()
+    return json(chatAnswer())
+  }
+  await world.chat({ model: 'one/m' }, { signal: leave.signal }).catch(() => {})
+  delete down.one
+  assert.is(await ask('one/m'), '200 one/m=200')
+})
