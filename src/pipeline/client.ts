@@ -4,12 +4,14 @@ import type { InFlight } from '../lib/in-flight.ts'
 
 /** Whoever waits for an answer, for as long as there is somebody. */
 export interface Client {
-  /** Why nobody waits any more: the client has left (`CLIENT_CLOSED_REQUEST`), or the gateway has closed (`CLOSED`). */
+  /** Why nobody waits any more: the client has left (`CLIENT_CLOSED_REQUEST`), its time is over (`UPSTREAM_TIMEOUT`), or the gateway has closed (`CLOSED`). */
   gone: GatewayError | undefined
   /** The work's result; rejects as soon as nobody waits for it any more. */
   unlessGone<T>(work: Promise<T>): Promise<T>
   /** What must end when the client leaves: the attempt under way, then the stream that it brought. */
   follows(work: Cancellable): void
+  /** Ends what is under way: nobody waits for it any more. */
+  giveUp(reason: unknown): void
   stopWatching(): void
 }
 
@@ -41,6 +43,7 @@ export function watchClient(exchange: Exchange, inFlight: InFlight): Client {
       work = next
       if (client.gone) next.cancel(client.gone)
     },
+    giveUp: cancel,
     stopWatching() {
       stopListening()
       done()

@@ -1,6 +1,7 @@
 import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
+import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { contextWindowOf } from '../providers/names.ts'
 import type { RouteTarget } from '../routing/table.ts'
@@ -15,6 +16,7 @@ import type { Endpoint } from './endpoints.ts'
 import { failureOfError, withoutCredential } from './failure.ts'
 import { finalReply } from './final.ts'
 import { journeyHeaders } from './journey.ts'
+import { limitPatience } from './patience.ts'
 import { relayStream } from './relay.ts'
 import { createReport, type Report } from './report.ts'
 import { targetsOf } from './targets.ts'
@@ -27,7 +29,9 @@ export async function runModelRequest(
 ): Promise<Reply> {
   const report = createReport(exchange, key, context)
   const client = watchClient(exchange, context.inFlight)
+  let patience: Deadline | undefined
   try {
+    patience = limitPatience(exchange, client, context.clock)
     checkMediaType(exchange)
     const call = parseModelCall(await client.unlessGone(exchange.body(context.limits.maxBodyBytes)), endpoint)
     report.asked(call)
@@ -44,6 +48,8 @@ export async function runModelRequest(
     report.ended(toGatewayError(error).status)
     client.stopWatching()
     throw error
+  } finally {
+    patience?.cancel()
   }
 }
 

@@ -178,3 +178,61 @@ test('total: a stream may take as long as it likes', async () => {
   assert.match(text ?? '', /\[DONE\]\n\n$/)
   assert.is(world.told.requests[0]?.status, 200)
 })
+
+test('x-signalbox-timeout-ms: the client waits that long for all attempts together, and the upstream is told', async () => {
+  for (const stream of [false, true]) {
+    const clock = fakeClock()
+    const up = fakeUpstream(never)
+    const world = await openWorld({ fetch: up, limits, clock, combos: { chain: ['one/m', 'two/m'] } })
+    let response: Response | undefined
+    const asked = world
+      .chat({ model: 'chain', stream }, { headers: { 'x-signalbox-timeout-ms': '1500' } })
+      .then((answer) => {
+        response = answer
+      })
+    await clock.untilPending(2)
+    await clock.advance(1_000) // the first one has used up its own time
+    while (up.calls.length < 2) await clock.advance(0)
+    await clock.advance(499)
+    assert.is(response, undefined)
+    await clock.advance(1)
+    await asked
+    assert.is(await textOf(response), '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms".')
+    assert.is(up.calls[1]?.signal.aborted, true)
+    assert.is(clock.pending(), 0)
+    assert.equal(
+      (await world.api.health.list()).health.map(({ connectionId, reason }) => [!!connectionId, reason]),
+      [
+        [true, 'timeout'],
+        [false, 'timeout'],
+      ],
+      'only what the first one did by itself is held against it',
+    )
+  }
+})
+
+test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is not cut by it', async () => {
+  const clock = fakeClock()
+  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const world = await openWorld({ fetch: up, limits, clock })
+  for (const stream of [false, true]) {
+    const response = await world.chat({ stream }, { headers: { 'x-signalbox-timeout-ms': '100' } })
+    await clock.advance(150)
+    assert.match(await response.text(), stream ? /\[DONE\]/ : /choices/)
+  }
+  assert.is(clock.pending(), 0)
+})
+
+test('x-signalbox-timeout-ms: anything but a number of ms is a 400 that says so', async () => {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up })
+  for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {
+    const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': value } })
+    assert.is(
+      await textOf(response),
+      '400 The header "x-signalbox-timeout-ms" must be a whole number of milliseconds from 1 to 86400000.',
+    )
+  }
+  assert.is(up.calls.length, 0)
+  assert.is((await world.chat({}, { headers: { 'x-signalbox-timeout-ms': ' 86400000 ' } })).status, 200)
+})

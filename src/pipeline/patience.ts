@@ -1,0 +1,28 @@
+import { gatewayError } from '../errors.ts'
+import { type Deadline, startDeadline } from '../lib/deadline.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import type { Clock } from '../types.ts'
+import type { Client } from './client.ts'
+
+const HEADER = 'x-signalbox-timeout-ms'
+const MAX_MS = 24 * 60 * 60 * 1_000
+
+/**
+ * Ends the request when the client's own patience is over: all attempts together, until the answer is whole or its stream has begun.
+ * It can only shorten the time-outs of the gateway. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a day.
+ */
+export function limitPatience(exchange: Exchange, client: Client, clock: Clock): Deadline | undefined {
+  const text = exchange.header(HEADER)?.trim()
+  if (text === undefined) return undefined
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (ms < 1 || ms > MAX_MS) {
+    throw gatewayError('INVALID_REQUEST', {
+      message: `The header "${HEADER}" must be a whole number of milliseconds from 1 to ${MAX_MS}.`,
+    })
+  }
+  return startDeadline(clock, ms, () => {
+    client.giveUp(
+      gatewayError('UPSTREAM_TIMEOUT', { message: `There was no answer within the ${ms} ms of "${HEADER}".` }),
+    )
+  })
+}
