@@ -11,6 +11,8 @@ export interface Failure {
   class: FailureClass
   /** The HTTP status of the failure; 502 or 504 where the provider gave none. */
   status: number
+  /** The provider's own status, where the client must not read it as its own. */
+  upstreamStatus?: number
   /** What the provider said, or what happened. Fit for the caller: it holds no secret. */
   message: string
   retryAfterMs?: number | undefined
@@ -49,7 +51,7 @@ export function failureOfStatus(
   const json = tryParseJson(text)
   const said = format.readError(json)
   const failureClass = classOfStatus(status, text, said.code)
-  if (failureClass === 'credentials') return { class: failureClass, status: 502, message: refusedCredentials(status) } // its text may show part of the key
+  if (failureClass === 'credentials') return refusedCredentials(status) // its text may show part of the key
   if (failureClass === 'content')
     return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
   const header = (name: string) => answer.header(name)
@@ -67,7 +69,7 @@ export function failureOfStatus(
 /** A failure out of an error that stood where the answer should have been, in a 200. */
 export function failureOfEmbedded({ status, message }: EmbeddedError): Failure {
   const failureClass = classOfStatus(status, message, undefined)
-  if (failureClass === 'credentials') return { class: failureClass, status: 502, message: refusedCredentials(status) }
+  if (failureClass === 'credentials') return refusedCredentials(status)
   return { class: failureClass, status, message }
 }
 
@@ -92,8 +94,12 @@ const SHORTEST_SECRET = 8
 
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 
-const refusedCredentials = (status: number) =>
-  `The provider refused the credentials of the connection (status ${status}).`
+const refusedCredentials = (status: number): Failure => ({
+  class: 'credentials',
+  status: 502,
+  upstreamStatus: status,
+  message: `The provider refused the credentials of the connection (status ${status}).`,
+})
 
 const hint = (status: number) =>
   status === 0 || (status >= 300 && status < 400)

@@ -13,6 +13,7 @@ export interface AttemptRecord {
   startedAt: number
   durationMs: number
   outcome: 'answered' | 'cancelled' | FailureClass
+  /** The provider's; 502 or 504 where it gave none, 499 when the client left. */
   status: number
   /** What the provider said, when it failed. */
   message?: string

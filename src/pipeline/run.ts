@@ -137,7 +137,8 @@ async function tryTarget(run: Run, target: RouteTarget): Promise<AttemptResult> 
   }
   const failure = withoutCredential(result.failure, apiKey)
   trial.failed(failure)
-  report.attempted(target, startedAt, { outcome: failure.class, status: failure.status, message: failure.message })
+  const { class: outcome, status, upstreamStatus = status, message } = failure
+  report.attempted(target, startedAt, { outcome, status: upstreamStatus, message })
   return { ...result, failure }
 }
 

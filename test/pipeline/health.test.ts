@@ -52,7 +52,7 @@ test('one that fails again and again is passed over, and one request finds out t
 test('a refused credential is passed over at once, and the operator reads why', async () => {
   const { down, ask, world } = await failing()
   down.one = refused(401)
-  assert.is(await ask(), '200 one/m=502:credentials, two/m=200')
+  assert.is(await ask(), '200 one/m=401:credentials, two/m=200')
   assert.is(await ask(), '200 one/m=skipped:credentials, two/m=200')
   const { connections } = await world.api.connections.list()
   const [one, two] = connections
@@ -75,7 +75,7 @@ test('a refused credential takes no other account of the provider with it', asyn
       { provider: 'one', apiKey: 'good-credential', priority: 2 },
     ],
   })
-  assert.is(await ask('one/m'), '200 one/m=502:credentials, one/m=200')
+  assert.is(await ask('one/m'), '200 one/m=401:credentials, one/m=200')
   assert.is(await ask('one/m'), '200 one/m=skipped:credentials, one/m=200')
 })
 
@@ -181,7 +181,7 @@ test('over HTTP health is read and reset', async () => {
   assert.equal(await call('DELETE', '/api/health/nobody'), { status: 404, body: { error: 'Connection not found' } })
   assert.match(await ask(), /skipped/)
   assert.equal(await call('DELETE', `/api/health/${entry?.connectionId}`), { status: 200, body: { success: true } })
-  assert.match(await ask(), /^200 one\/m=502:credentials/)
+  assert.match(await ask(), /^200 one\/m=403:credentials/)
   assert.equal(await call('DELETE', '/api/health'), { status: 200, body: { success: true } })
   assert.equal((await world.api.health.list()).health, [])
 })
