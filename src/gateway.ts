@@ -75,7 +75,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const api = createManagement({ store, catalog, clock, rotation, health })
   let pipeline: PipelineContext = {
     fetch: platformFetch,
-    routes: createModelRouter({ store, catalog, rotation }),
+    routes: createModelRouter({ store, catalog, rotation, random: platformRandom }),
     apiKeyOf: createCredentials(store),
     clock,
     catalog,

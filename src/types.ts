@@ -124,7 +124,10 @@ export interface Settings {
 }
 
 /** How a combo chooses among its models. */
-export type Strategy = 'fallback' | 'round-robin'
+export type Strategy = 'fallback' | 'round-robin' | 'weighted' | 'random' | 'least-cost'
+
+/** An entry of a combo: a model name, or one with its share under `weighted` (0 to 1,000, default 1; 0 is for when all others fail). */
+export type ComboModel = string | { model: string; weight?: number }
 
 /** A named group of models that is listed and requested like a model. */
 export interface Combo {
@@ -133,7 +136,7 @@ export interface Combo {
   /** Absent means `llm`. */
   kind?: Kind
   /** Model names: `<alias>/<model_id>`, an alias, or another combo. */
-  models: string[]
+  models: ComboModel[]
   strategy: Strategy
   createdAt: string
   updatedAt: string

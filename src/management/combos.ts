@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
 import type { Mutex } from '../lib/mutex.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
-import type { Clock, Combo, Kind, Strategy } from '../types.ts'
+import type { Clock, Combo, ComboModel, Kind, Strategy } from '../types.ts'
 import { createComboRecords } from './combo-records.ts'
 import { findCycle, type Names } from './cycle.ts'
 import { fields } from './fields.ts'
@@ -25,7 +26,7 @@ export interface ComboOperations<Input = never> {
 export interface NewCombo {
   /** Letters, digits, `_`, `.` and `-`; unique. */
   name: string
-  models: string[]
+  models: ComboModel[]
   strategy?: Strategy
   kind?: Kind
 }
@@ -33,8 +34,18 @@ export interface NewCombo {
 /** The rule of spec.md comes first; this only keeps names storable. */
 const MAX_NAME = 512
 
+const WEIGHT = 'must be a number from 0 to 1000'
+
+const weightedModel = v.pipe(
+  closed({
+    model: fields.model,
+    weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
+  }),
+  v.transform(({ model, weight }): ComboModel => (weight === undefined ? { model } : { model, weight })),
+)
+const comboModel = v.lazy((input) => (isObject(input) ? weightedModel : fields.modelOrObject))
 const models = v.pipe(
-  v.array(fields.model, 'must be a list of model names'),
+  v.array(comboModel, 'must be a list of model names'),
   v.maxLength(100, 'must not name more than 100 models'),
 )
 const shared = { strategy: v.exactOptional(fields.strategy), kind: v.exactOptional(fields.kind) }
@@ -133,5 +144,7 @@ function requireNoCycle(name: string, names: Names): void {
 }
 
 function shown({ id, name, kind, models, strategy, createdAt, updatedAt }: Combo): Combo {
-  return { id, name, ...(kind && { kind }), models: [...models], strategy, createdAt, updatedAt }
+  return { id, name, ...(kind && { kind }), models: models.map(copied), strategy, createdAt, updatedAt }
 }
+
+const copied = (entry: ComboModel): ComboModel => (typeof entry === 'string' ? entry : { ...entry })

@@ -1,3 +1,4 @@
+import { modelOf } from '../routing/strategies/entry.ts'
 import type { AliasRecord } from '../store/store.ts'
 import type { Combo } from '../types.ts'
 
@@ -11,7 +12,7 @@ export interface Names {
 export function findCycle(start: string, { combos, aliases }: Names): string | undefined {
   const next = new Map<string, readonly string[]>()
   for (const { alias, model } of aliases) if (alias !== model) next.set(alias, [model])
-  for (const { name, models } of combos) next.set(name, models)
+  for (const { name, models } of combos) next.set(name, models.map(modelOf))
   const cameFrom = new Map<string, string>()
   const open = [start]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

@@ -11,7 +11,7 @@ const kinds = [
   'webSearch',
   'webFetch',
 ] as const satisfies Kind[]
-const strategies = ['fallback', 'round-robin'] as const satisfies Strategy[]
+const strategies = ['fallback', 'round-robin', 'weighted', 'random', 'least-cost'] as const satisfies Strategy[]
 const formats = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const satisfies WireFormat[]
 
 /** The schemas of single fields that several resources share. Lengths are in UTF-16 units. */
@@ -25,14 +25,16 @@ export const fields = {
   name: trimmed(200),
   /** A model's name or id of 1 to 512 characters, trimmed. */
   model: trimmed(512),
+  /** The same where an object with a model may stand as well. */
+  modelOrObject: trimmed(512, 'must be text, or an object with "model"'),
   /** Text that may be blank and stays as it is. */
   raw: (maxLength: number) => v.pipe(v.string(notText), ...bounds(maxLength)),
   /** Sent back by clients that change what they have read, and ignored. */
   ignored: v.exactOptional(v.unknown()),
 }
 
-function trimmed(maxLength: number) {
-  return v.pipe(v.string(notText), v.trim(), v.nonEmpty('must not be blank'), ...bounds(maxLength))
+function trimmed(maxLength: number, message: string | typeof notText = notText) {
+  return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(maxLength))
 }
 
 /** Control characters and line breaks forge log lines and displays; half a surrogate pair is no text at all. */

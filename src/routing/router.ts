@@ -1,15 +1,9 @@
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { Store } from '../store/store.ts'
-import type { Catalog } from '../types.ts'
-import type { Rotation } from './rotation.ts'
-import { createRouteTable, type Routes, type RouteTable } from './table.ts'
+import { createRouteTable, type Routes, type RouteTable, type RouteTableDependencies } from './table.ts'
 
 /** The current route table; compiled anew only when connections, combos or aliases have changed. Throws `STORAGE_FAILED`. */
-export function createModelRouter(deps: {
-  store: Store
-  catalog: Catalog
-  rotation: Rotation
-}): () => Awaitable<RouteTable> {
+export function createModelRouter(deps: RouteTableDependencies & { store: Store }): () => Awaitable<RouteTable> {
   const { store } = deps
   let compiled: { from: Routes; table: RouteTable } | undefined
 

@@ -3,7 +3,10 @@ import { definitionOf, namesOf } from '../providers/names.ts'
 import { type Target, targetOf } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Combo } from '../types.ts'
+import { createCosts, type Meaning } from './cost.ts'
 import type { Rotation } from './rotation.ts'
+import { modelOf } from './strategies/entry.ts'
+import { orderOf } from './strategies/strategies.ts'
 
 export type RouteTarget = Target<ConnectionRecord>
 
@@ -33,18 +36,31 @@ const MAX_COMBOS = 1_000
 /** So many names of models keep their targets. */
 const MAX_KNOWN = 1_000
 
-export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotation: Rotation }): RouteTable {
-  const { catalog, rotation } = deps
+export interface RouteTableDependencies {
+  catalog: Catalog
+  rotation: Rotation
+  /** Another number in [0, 1) with each call. */
+  random: () => number
+}
+
+export function createRouteTable(routes: Routes, deps: RouteTableDependencies): RouteTable {
+  const { catalog, rotation, random } = deps
   const combos = new Map(routes.combos.map((combo) => [combo.name, combo]))
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
   const connections = connectionsByName(routes.connections, catalog)
   const known = new Map<string, readonly RouteTarget[]>()
+  const costOf = createCosts(catalog, meaningOf)
 
   function resolve(model: string, seen?: Set<Combo>): Iterable<RouteTarget> | undefined {
+    const meaning = meaningOf(model)
+    return meaning && 'models' in meaning ? expand(meaning, seen ?? new Set()) : meaning
+  }
+
+  function meaningOf(model: string): Meaning<RouteTarget> {
     let name = model
     for (let hops = 0; hops <= aliases.size; hops++) {
       const combo = combos.get(name)
-      if (combo) return expand(combo, seen ?? new Set())
+      if (combo) return combo
       const meant = aliases.get(name)
       if (meant === undefined || meant === name) return direct(name)
       name = meant
@@ -56,12 +72,9 @@ export function createRouteTable(routes: Routes, deps: { catalog: Catalog; rotat
   function* expand(combo: Combo, seen: Set<Combo>): Iterable<RouteTarget> {
     if (seen.has(combo) || seen.size >= MAX_COMBOS) return
     seen.add(combo)
-    const { models } = combo
-    const start = combo.strategy === 'round-robin' && models.length > 0 ? rotation.next(combo.name, models.length) : 0
-    for (let at = 0; at < models.length; at++) {
-      const model = models[(start + at) % models.length]
-      if (model !== undefined) yield* resolve(model, seen) ?? []
-    }
+    const { name, models, strategy } = combo
+    const turn = () => rotation.next(name, models.length)
+    for (const entry of orderOf(strategy)(models, { random, turn, costOf })) yield* resolve(modelOf(entry), seen) ?? []
   }
 
   function direct(model: string): readonly RouteTarget[] | undefined {

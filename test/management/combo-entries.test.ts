@@ -1,0 +1,103 @@
+import type { ComboModel } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('entries of combos')
+
+const mixed = ['one/m', { model: 'two/m', weight: 0.5 }, { model: 'three/m' }, { model: 'four/m', weight: 0 }]
+
+for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-cost']) {
+  test(`of "${strategy}" come back as they were sent, with their weights`, async () => {
+    const { expect, send } = openDoor({ catalog: {} })
+    const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
+    assert.equal([made.strategy, made.models], [strategy, mixed])
+    assert.equal(await expect(200, 'GET', `/api/combos/${made.id}`), made)
+    assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [made] })
+    assert.equal((await expect(200, 'PUT', `/api/combos/${made.id}`, made)).models, mixed)
+    const models = [{ model: 'x', weight: 1_000 }, 'y']
+    assert.equal((await expect(200, 'PUT', `/api/combos/${made.id}`, { models })).models, models)
+    const { data } = (await send('GET', '/v1/models')).body as unknown as { data: Array<{ id: string }> }
+    assert.equal(
+      data.map(({ id }) => id),
+      ['a'],
+    )
+  })
+}
+
+test('weights outlast a change of the strategy', async () => {
+  const { expect } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy: 'weighted' })
+  for (const strategy of ['fallback', 'weighted'])
+    assert.equal((await expect(200, 'PUT', `/api/combos/${id}`, { strategy })).models, mixed)
+})
+
+test('names in objects are trimmed as others are', async () => {
+  const { expect } = openDoor()
+  const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [{ model: ' x ', weight: 2 }] })
+  assert.equal(combo.models, [{ model: 'x', weight: 2 }])
+})
+
+const WEIGHT = 'must be a number from 0 to 1000'
+const refusals: Array<[entry: unknown, error: string]> = [
+  [{}, '"models[1].model" is required and must not be blank'],
+  [{ weight: 1 }, '"models[1].model" is required and must not be blank'],
+  [{ model: ' ' }, '"models[1].model" must not be blank'],
+  [{ model: 5 }, '"models[1].model" must be text'],
+  [{ model: { model: 'x' } }, '"models[1].model" must be text'],
+  [{ model: 'x'.repeat(513) }, '"models[1].model" must not be longer than 512 characters'],
+  [{ model: 'x\u0007' }, '"models[1].model" must not hold control characters'],
+  [{ model: 'x', weight: -1 }, `"models[1].weight" ${WEIGHT}`],
+  [{ model: 'x', weight: 1_000.1 }, `"models[1].weight" ${WEIGHT}`],
+  [{ model: 'x', weight: '1' }, `"models[1].weight" ${WEIGHT}`],
+  [{ model: 'x', weight: null }, `"models[1].weight" ${WEIGHT}`],
+  [{ model: 'x', wieght: 1 }, 'Unknown field "models[1].wieght". Did you mean "weight"?'],
+  [{ model: 'x', zone: 'eu' }, 'Unknown field "models[1].zone". Known: "model", "weight".'],
+  [['x'], '"models[1]" must be text, or an object with "model"'],
+  [5, '"models[1]" must be text, or an object with "model"'],
+  [null, '"models[1]" must be text, or an object with "model"'],
+]
+for (const [entry, error] of refusals) {
+  test(`${JSON.stringify(entry).slice(0, 40)} is refused: ${error}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x', entry] }])
+    assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
+    const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+    await refuses(400, error, ['PUT', `/api/combos/${id}`, { models: ['x', entry] }])
+  })
+}
+
+test('weights that JSON cannot carry are refused in process, and undefined counts as absent', async () => {
+  const { api } = openDoor().gateway
+  for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    const made = api.combos.create({ name: 'a', models: [{ model: 'x', weight }] })
+    assert.is(await made.catch((error: Error) => error.message), `"models[0].weight" ${WEIGHT}`)
+  }
+  const entry = { model: 'x', weight: undefined } as unknown as ComboModel // as from JavaScript
+  const { models } = await api.combos.create({ name: 'a', models: [entry] })
+  assert.is(JSON.stringify(models), '[{"model":"x"}]')
+  assert.equal(Object.keys(models[0] ?? {}), ['model'])
+})
+
+test("what is answered is the caller's own, entries too", async () => {
+  const { api } = openDoor().gateway
+  const sent = { model: 'x', weight: 2 }
+  const made = await api.combos.create({ name: 'a', models: [sent] })
+  sent.weight = 3
+  for (const { models } of [made, ...(await api.combos.list()).combos]) {
+    const [entry] = models
+    if (typeof entry === 'object') entry.weight = 7
+  }
+  assert.equal((await api.combos.get(made.id)).models, [{ model: 'x', weight: 2 }])
+})
+
+test('a cycle is found through objects as through names', async () => {
+  const { refuses, expect } = openDoor()
+  const cycle = (way: string) => `"models" must not lead back to the combo itself: ${way}`
+  const lead = (name: string, model: string) => ({ name, models: ['x', { model, weight: 0 }] })
+  await refuses(400, cycle('a → a'), ['POST', '/api/combos', lead('a', 'a')])
+  await expect(201, 'POST', '/api/combos', lead('a', 'b'))
+  await refuses(400, cycle('b → a → b'), ['POST', '/api/combos', lead('b', 'a')])
+  await expect(201, 'POST', '/api/combos', lead('b', 'short'))
+  const error = '"model" must not lead back to the alias itself: short → a → b → short'
+  await refuses(400, error, ['PUT', '/api/models/aliases', { alias: 'short', model: 'a' }])
+})

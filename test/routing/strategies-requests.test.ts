@@ -1,0 +1,132 @@
+import type { Catalog, ComboModel, Strategy } from '../../src/types.ts'
+import { chatAnswer, type ErrorAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('strategies of requests')
+
+const price = (input?: number, output?: number) => ({
+  ...(input !== undefined && { input }),
+  ...(output !== undefined && { output }),
+})
+const catalog: Catalog = {
+  one: {
+    baseUrl: 'http://one.test/v1',
+    models: [
+      { id: 'm', price: price(5, 15) },
+      { id: 'tie', price: price(6, 4) },
+      { id: 'bare' },
+      { id: 'half', price: price(0) },
+    ],
+  },
+  two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: price(1, 2) }] },
+  three: { baseUrl: 'http://three.test/v1', models: [{ id: 'm', price: price(0, 10) }] },
+  free: { baseUrl: 'http://free.test/v1', models: [{ id: 'm', price: price(0, 0) }] },
+}
+
+const combo = (strategy: Strategy, ...models: ComboModel[]) => ({ strategy, models })
+
+async function open(options: WorldOptions, status = 200) {
+  const up = fakeUpstream(() => (status === 200 ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)))
+  const connections = ['one', 'two', 'three', 'free']
+  const world = await openWorld({ catalog, connections, limits: { maxAttempts: 20 }, ...options, fetch: up })
+  /** What one request calls: `<provider>/<model>`. */
+  async function calls(model = 'pool') {
+    const before = up.calls.length
+    await world.chat({ model })
+    return up.calls.slice(before).map(({ provider, body }) => `${provider}/${JSON.parse(body).model}`)
+  }
+  return { world, calls }
+}
+
+/** What a request of `pool` tries when nobody answers. */
+async function order(combos: WorldOptions['combos'], more: WorldOptions = {}) {
+  const { calls } = await open({ combos: combos ?? {}, ...more }, 503)
+  return (await calls()).join(' ')
+}
+
+test('weighted: weight 0 is only for when all others have failed', async () => {
+  const off = (model: string) => ({ model, weight: 0 })
+  const pool = combo('weighted', off('one/m'), { model: 'two/m', weight: 0.001 }, off('three/m'))
+  assert.is(await order({ pool }), 'two/m one/m three/m')
+})
+
+test('weighted and random: in time each is first', async () => {
+  for (const strategy of ['weighted', 'random'] as const) {
+    const { calls } = await open({ combos: { pool: combo(strategy, 'one/m', 'two/m', { model: 'three/m' }) } })
+    const first = new Set<string | undefined>()
+    for (let turn = 0; turn < 200; turn++) first.add((await calls())[0])
+    assert.equal([...first].sort(), ['one/m', 'three/m', 'two/m'], strategy)
+  }
+})
+
+test('random: all are tried, each once', async () => {
+  const { calls } = await open({ combos: { pool: combo('random', 'one/m', 'two/m', 'three/m') } }, 503)
+  assert.equal((await calls()).sort(), ['one/m', 'three/m', 'two/m'])
+})
+
+test('least-cost: by input plus output price; equals as listed', async () => {
+  const pool = combo('least-cost', 'one/m', { model: 'three/m' }, 'one/tie', 'two/m', 'free/m')
+  assert.is(await order({ pool }), 'free/m two/m three/m one/tie one/m')
+})
+
+test('least-cost: what has no price, or half of one, is not free: it comes last, as listed', async () => {
+  const pool = combo('least-cost', 'one/half', 'one/unheard-of', 'one/bare', 'nothing', 'one/m', 'two/m')
+  assert.is(await order({ pool }), 'two/m one/m one/half one/unheard-of one/bare')
+})
+
+test('least-cost: a combo or an alias costs what its first target does', async () => {
+  const combos = {
+    dear: ['one/m', 'free/m'],
+    cheap: combo('least-cost', 'one/tie', 'free/m'),
+    lost: ['nothing', 'two/m'],
+    shared: combo('weighted', { model: 'one/bare', weight: 0 }, 'three/m'),
+    pool: combo('least-cost', 'short', 'shared', 'lost', 'cheap'),
+  }
+  const aliases = { short: 'shorter', shorter: 'dear' }
+  const tried = await order(combos, { aliases })
+  assert.is(tried, 'free/m one/tie two/m three/m one/bare one/m free/m')
+  const hidden = { inner: ['one/bare', 'free/m'], pool: combo('least-cost', 'inner', 'two/m') }
+  assert.is(await order(hidden), 'two/m one/bare free/m')
+})
+
+test('least-cost: prices follow a change of an alias', async () => {
+  const { world, calls } = await open({
+    combos: { pool: combo('least-cost', 'short', 'two/m') },
+    aliases: { short: 'one/m' },
+  })
+  assert.equal(await calls(), ['two/m'])
+  await world.api.aliases.set({ alias: 'short', model: 'free/m' })
+  assert.equal(await calls(), ['free/m'])
+})
+
+test('least-cost: looking at the price of a round-robin combo takes none of its turns', async () => {
+  const inner = combo('round-robin', 'one/m', 'three/m')
+  const { calls } = await open({ combos: { inner, pool: combo('least-cost', 'inner', 'two/m') } })
+  for (let turn = 0; turn < 3; turn++) assert.equal(await calls(), ['two/m'])
+  assert.equal([await calls('inner'), await calls('inner')], [['one/m'], ['three/m']])
+})
+
+test('a combo that is named twice is followed once, and objects lead where names do', async () => {
+  const pool = combo('fallback', { model: 'inner', weight: 3 }, 'inner', { model: 'alias' }, 'two/m')
+  const inner = combo('least-cost', { model: 'one/m' }, { model: 'free/m' })
+  assert.is(await order({ inner, pool }, { aliases: { alias: 'inner' } }), 'free/m one/m two/m')
+})
+
+test('the strategy of a combo can be changed and comes into force at once', async () => {
+  const { world, calls } = await open({ combos: { pool: combo('fallback', 'one/m', { model: 'two/m', weight: 0 }) } })
+  const id = (await world.api.combos.list()).combos[0]?.id ?? ''
+  const firsts: string[] = []
+  for (const strategy of ['fallback', 'least-cost', 'weighted', 'round-robin', 'round-robin'] as const) {
+    if (firsts.length < 4) await world.api.combos.update(id, { strategy })
+    firsts.push(...(await calls()))
+  }
+  assert.equal(firsts, ['one/m', 'two/m', 'one/m', 'one/m', 'two/m'])
+})
+
+test('a combo of objects is suggested by its name', async () => {
+  const { world } = await open({ combos: { 'my-combo': combo('weighted', { model: 'one/m', weight: 2 }) } })
+  const { error }: ErrorAnswer = await (await world.chat({ model: 'my-comb' })).json()
+  assert.match(error.message, /Did you mean "my-combo"\?/)
+})
