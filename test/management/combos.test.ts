@@ -63,7 +63,10 @@ const refusals: Array<[body: object, error: string]> = [
   [{ name: 'a', models: ['x\u0007'] }, '"models[0]" must not hold control characters'],
   [{ name: 'a', models: Array(101).fill('x') }, '"models" must not name more than 100 models'],
   [{ name: 'a', models: ['x'.repeat(513)] }, '"models[0]" must not be longer than 512 characters'],
-  [{ name: 'a', models: ['x'], strategy: 'best' }, '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-cost"'],
+  [
+    { name: 'a', models: ['x'], strategy: 'best' },
+    '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-cost"',
+  ],
   [
     { name: 'a', models: ['x'], kind: 'text' },
     '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
