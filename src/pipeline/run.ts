@@ -20,6 +20,7 @@ import { limitPatience } from './patience.ts'
 import { relayStream } from './relay.ts'
 import { createReport, type Report } from './report.ts'
 import { targetsOf } from './targets.ts'
+import { unknownModel } from './unknown-model.ts'
 
 /** One model request, from its exchange to its reply. Throws what the client is to read as an error in its own format. */
 export async function runModelRequest(
@@ -77,7 +78,9 @@ async function walkTargets(run: Run): Promise<Outcome> {
   let soonest: { target: RouteTarget; retryAt: number } | undefined
   let window = 0 // what the request did not fit into
   let isSpent = false
-  for (const target of targetsOf(call, await context.routes())) {
+  const table = await context.routes()
+  if (!table.resolve(call.model)) throw await unknownModel(call.model, table)
+  for (const target of targetsOf(call, table)) {
     if (failures.length >= limits.maxAttempts) break
     const standing = health.standingOf(target)
     if (standing) {

@@ -1,22 +1,20 @@
 import { gatewayError } from '../errors.ts'
-import { nearest } from '../lib/nearest.ts'
 import { targetName } from '../providers/target.ts'
 import type { RouteTable, RouteTarget } from '../routing/table.ts'
 import type { WireFormat } from '../types.ts'
 import type { ModelCall } from './call.ts'
 import { endpoints } from './endpoints.ts'
+import { unreachableModel } from './unreachable-model.ts'
 
 /**
- * The targets of a request that speak its format, in the order in which to try them. Throws `MODEL_NOT_FOUND` naming the nearest names,
+ * The targets of a request that speak its format, in the order in which to try them. Throws `MODEL_NOT_FOUND` when there are none,
  * or `FORMAT_MISMATCH` when there are targets but none speaks the format.
  */
 export function* targetsOf(call: ModelCall, table: RouteTable): Generator<RouteTarget, void, void> {
   const { model, endpoint } = call
-  const resolved = table.resolve(model)
-  if (!resolved) throw modelNotFound(model, table)
   let mismatch: RouteTarget | undefined
   let any = false
-  for (const target of resolved) {
+  for (const target of table.resolve(model) ?? []) {
     if (target.format === endpoint.format) {
       any = true
       yield target
@@ -24,23 +22,7 @@ export function* targetsOf(call: ModelCall, table: RouteTable): Generator<RouteT
   }
   if (any) return
   if (mismatch) throw formatMismatch(model, mismatch, endpoint.format)
-  throw gatewayError('MODEL_NOT_FOUND', {
-    message: `"${model}" leads to no model that can be reached: none of its names belongs to an active connection.`,
-  })
-}
-
-function modelNotFound(model: string, table: RouteTable) {
-  const provider = table.missingProvider(model)
-  if (provider !== undefined) {
-    return gatewayError('MODEL_NOT_FOUND', {
-      message: `The model "${model}" cannot be reached: there is no active connection to the provider "${provider}". Add one with POST /api/connections.`,
-    })
-  }
-  const near = nearest(model, table.names())
-  const hint = near.length > 0 ? ` Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : ''
-  return gatewayError('MODEL_NOT_FOUND', {
-    message: `The model "${model}" does not exist.${hint} GET /v1/models lists all of them.`,
-  })
+  throw unreachableModel(model, table)
 }
 
 function formatMismatch(model: string, target: RouteTarget, asked: WireFormat) {

@@ -3,8 +3,11 @@ import type { Store } from '../store/store.ts'
 import { createRouteTable, type Routes, type RouteTable, type RouteTableDependencies } from './table.ts'
 
 /** The current route table; compiled anew only when connections, combos or aliases have changed. Throws `STORAGE_FAILED`. */
-export function createModelRouter(deps: RouteTableDependencies & { store: Store }): () => Awaitable<RouteTable> {
-  const { store } = deps
+export function createModelRouter(
+  given: Omit<RouteTableDependencies, 'customModels'> & { store: Store },
+): () => Awaitable<RouteTable> {
+  const { store } = given
+  const deps = { ...given, customModels: () => store.customModels.all() }
   let compiled: { from: Routes; table: RouteTable } | undefined
 
   function tableOf(connections: Routes['connections'], combos: Routes['combos'], aliases: Routes['aliases']) {

@@ -1,9 +1,12 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import { activeInOrder } from '../providers/connections.ts'
-import { definitionOf, namesOf } from '../providers/names.ts'
+import { namesOf } from '../providers/names.ts'
 import { type Target, targetOf } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
-import type { Catalog, Combo } from '../types.ts'
+import type { Catalog, Combo, CustomModel } from '../types.ts'
 import { createCosts, type Meaning } from './cost.ts'
+import { knownNames } from './known-names.ts'
+import { missingProviders } from './missing-providers.ts'
 import type { Rotation } from './rotation.ts'
 import { modelOf } from './strategies/entry.ts'
 import { orderOf } from './strategies/strategies.ts'
@@ -24,10 +27,10 @@ export interface RouteTable {
    * else `<alias>/<model_id>` by any of a provider's three names. `undefined` when the name means nothing.
    */
   resolve(model: string): Iterable<RouteTarget> | undefined
-  /** The provider of a name whose only fault is that no active connection leads there. */
-  missingProvider(model: string): string | undefined
+  /** The first providers that a name leads to and to which no active connection does. */
+  missingProviders(model: string): string[]
   /** All names that lead somewhere, as far as they can be known without asking a provider. */
-  names(): string[]
+  names(): Promise<string[]>
 }
 
 /** So many combos are followed for one request at most: they may stand in each other. */
@@ -41,6 +44,8 @@ export interface RouteTableDependencies {
   rotation: Rotation
   /** Another number in [0, 1) with each call. */
   random: () => number
+  /** Read only for `names`. */
+  customModels: () => Awaitable<readonly CustomModel[]>
 }
 
 export function createRouteTable(routes: Routes, deps: RouteTableDependencies): RouteTable {
@@ -96,33 +101,12 @@ export function createRouteTable(routes: Routes, deps: RouteTableDependencies): 
 
   return {
     resolve: (model) => resolve(model),
-    missingProvider(model) {
-      const name = model.slice(0, Math.max(0, model.indexOf('/')))
-      return connections.has(name) ? undefined : providerOfName(catalog, name)
+    missingProviders: (model) =>
+      missingProviders(model, { ...routes, catalog, combos, aliases, isConnected: (name) => connections.has(name) }),
+    names: async () => {
+      const leads = (model: string) => direct(model) !== undefined
+      return [...knownNames({ ...routes, catalog, connections, customModels: await deps.customModels(), leads })]
     },
-    names: () => [...combos.keys(), ...aliases.keys(), ...modelNames(connections, catalog)],
-  }
-}
-
-function providerOfName(catalog: Catalog, name: string): string | undefined {
-  if (name === '') return undefined
-  return Object.keys(catalog).find((provider) => {
-    const { output, catalog: filed } = namesOf(catalog, { provider })
-    return name === provider || name === output || name === filed
-  })
-}
-
-function* modelNames(
-  connections: ReadonlyMap<string, readonly ConnectionRecord[]>,
-  catalog: Catalog,
-): Iterable<string> {
-  for (const [name, [first]] of connections) {
-    if (!first || namesOf(catalog, first).output !== name) continue
-    const enabled = first.providerSpecificData?.enabledModels
-    const ids = enabled?.length
-      ? enabled
-      : (definitionOf(catalog, first.provider)?.models ?? []).map((model) => model.id)
-    for (const id of ids) yield `${name}/${id}`
   }
 }
 

@@ -1,7 +1,8 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, type ErrorAnswer, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
-import { openWorld, type WorldOptions } from './support/world.ts'
+import { catalog, openWorld, type WorldOptions } from './support/world.ts'
 
 const test = suite('routing')
 
@@ -114,6 +115,42 @@ test('an unknown model is 404 with the nearest names, in the format of the calle
   assert.equal([messages.type, messages.error.type], ['error', 'not_found_error'])
 })
 
+test('models of a compatible provider are suggested without asking it', async () => {
+  const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
+  const { up, world, asked } = await routing({
+    connections: [
+      { provider: 'openai-compatible-lab', providerSpecificData: lab },
+      {
+        provider: 'openai-compatible-box',
+        providerSpecificData: { ...lab, prefix: 'box', enabledModels: ['box/tiny'] },
+      },
+      { provider: 'openai-compatible-off', providerSpecificData: { ...lab, prefix: 'off' }, isActive: false },
+    ],
+    aliases: { mine: 'lab/from-an-alias' },
+    combos: { talk: ['lab/from-a-combo'] },
+  })
+  for (const providerAlias of ['lab', 'openai-compatible-lab', 'off']) {
+    await world.api.customModels.create({ providerAlias, id: `llama-of-${providerAlias}` })
+  }
+  await world.api.customModels.create({ providerAlias: 'lab', id: 'voice', type: 'tts' })
+  assert.match(await asked('llama-of-lab'), /^404 .*Did you mean "lab\/llama-of-lab"/)
+  assert.match(await asked('llama-of-openai-compatible-lab'), /Did you mean "lab\/llama-of-openai-compatible-lab"/)
+  assert.match(await asked('tinny'), /Did you mean "box\/tiny"\?/)
+  assert.match(await asked('from-an-alias'), /Did you mean "lab\/from-an-alias"/)
+  assert.match(await asked('from-a-combo'), /Did you mean "lab\/from-a-combo"/)
+  assert.not.match(await asked('llama-of-off'), /"off\//)
+  assert.not.match(await asked('voice'), /Did you mean/)
+  assert.is(up.calls.length, 0)
+})
+
+test('custom models that cannot be read cost an unknown model its suggestion, nothing else', async () => {
+  const storage = memoryStorage()
+  const { asked } = await routing({ storage })
+  await storage.set('custom-models/x', 'damaged')
+  assert.is(await asked('one/m'), 'one/m')
+  assert.match(await asked('othr'), /^404 The model "othr" does not exist\. GET/)
+})
+
 test('a provider without an active connection is named', async () => {
   const { asked } = await routing({ connections: ['one'] })
   assert.match(await asked('two/m'), /^404 .*no active connection to the provider "two"\. Add one/)
@@ -139,10 +176,33 @@ test('of a combo of several formats those targets count that speak that of the r
   assert.is(await asked('mixed', '/v1/messages'), 'claude/c')
 })
 
-test('a combo whose targets are all gone says so', async () => {
-  const { asked } = await routing({ combos: { old: ['two/m', 'gone'] }, connections: ['one'] })
-  assert.match(await asked('old'), /^404 "old" leads to no model that can be reached/)
+test('a combo or an alias that leads nowhere names the providers that lack a connection', async () => {
+  const { asked } = await routing({
+    combos: {
+      old: ['gone', 'two/m', 'older', 'two/n'],
+      older: ['three/m', 'two/x'],
+      lost: ['gone', 'one/'],
+      wide: wide(),
+    },
+    aliases: { short: 'two/m', longer: 'old' },
+    connections: [
+      'one',
+      { provider: 'openai-compatible-lab', isActive: false, providerSpecificData: { ...at('lab'), prefix: 'lab' } },
+    ],
+    catalog: { ...catalog, ...Object.fromEntries(['a', 'b', 'c', 'd'].map((id) => [id, {}])) },
+  })
+  assert.is(
+    await asked('old'),
+    '404 The model "old" cannot be reached: there is no active connection to the provider "two" or "three". Add one with POST /api/connections.',
+  )
+  assert.match(await asked('longer'), /^404 The model "longer" cannot be reached: .* "two" or "three"\. Add/)
+  assert.match(await asked('short'), /^404 The model "short" cannot be reached: .* "two"\. Add/)
+  assert.match(await asked('wide'), / "a" or "b" or "c"\. Add/)
+  assert.match(await asked('lab/m'), / the provider "openai-compatible-lab"\. Add/)
+  assert.match(await asked('lost'), /^404 The model "lost" cannot be reached: none of its names belongs to an active/)
 })
+
+const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
 
 test('names of any characters stand in the headers, percent-encoded', async () => {
   const { world } = await routing({

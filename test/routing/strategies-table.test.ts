@@ -26,7 +26,10 @@ function tableOf(combos: Combo[], chance: number[] = []) {
     if (next === undefined) throw new Error('more chance was taken than there is')
     return next
   }
-  const table = createRouteTable({ connections, combos, aliases: [] }, { catalog, rotation: createRotation(), random })
+  const table = createRouteTable(
+    { connections, combos, aliases: [] },
+    { catalog, rotation: createRotation(), random, customModels: () => [] },
+  )
   return { ...table, left, models: (name: string) => namesOf(table.resolve(name)) }
 }
 

@@ -1,0 +1,18 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { nearest } from '../lib/nearest.ts'
+import type { RouteTable } from '../routing/table.ts'
+import { unreachableModel } from './unreachable-model.ts'
+
+/** The refusal of a name that leads nowhere: what its provider lacks, else the nearest names. */
+export async function unknownModel(
+  model: string,
+  table: Pick<RouteTable, 'missingProviders' | 'names'>,
+): Promise<GatewayError> {
+  if (table.missingProviders(model).length > 0) return unreachableModel(model, table)
+  const names = await table.names().catch(() => []) // a hint is not worth a failure
+  const near = nearest(model, names)
+  const hint = near.length > 0 ? ` Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : ''
+  return gatewayError('MODEL_NOT_FOUND', {
+    message: `The model "${model}" does not exist.${hint} GET /v1/models lists all of them.`,
+  })
+}
