@@ -11,7 +11,7 @@ export interface Names {
 /** The way on which `start` leads back to itself, as `a → b → a`; a combo goes before an alias of the same name, as in routing. */
 export function findCycle(start: string, { combos, aliases }: Names): string | undefined {
   const next = new Map<string, readonly string[]>()
-  for (const { alias, model } of aliases) if (alias !== model) next.set(alias, [model])
+  for (const { alias, model } of aliases) if (alias !== model || !isDirect(model)) next.set(alias, [model])
   for (const { name, models } of combos) next.set(name, models.map(modelOf))
   const cameFrom = new Map<string, string>()
   const open = [start]
@@ -25,6 +25,9 @@ export function findCycle(start: string, { combos, aliases }: Names): string | u
   }
   return undefined
 }
+
+/** `<provider>/<model>` as an alias of itself publishes the model and leads to it; any other name would lead nowhere. */
+const isDirect = (model: string) => /.\/./.test(model)
 
 function describe(start: string, last: string, cameFrom: ReadonlyMap<string, string>): string {
   const way = [start]

@@ -40,7 +40,7 @@ test('any name will do, and is deleted by its path, encoded or not', async () =>
   await expect(200, 'DELETE', `${PATH}/a/b`)
 })
 
-test('an alias may stand for itself, for another alias, for a combo, or bear the name of one', async () => {
+test('an alias may stand for the provider’s model of its name, for another alias, for a combo, or bear the name of one', async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['oa/gpt'] })
   await expect(200, 'PUT', PATH, { alias: 'oa/gpt', model: 'oa/gpt' })
@@ -57,6 +57,15 @@ test('aliases cannot stand for each other', async () => {
   await refuses(400, error, ['PUT', PATH, { alias: 'c', model: 'a' }])
   await expect(200, 'PUT', PATH, { alias: 'b', model: 'x' }) // opens the way
   await expect(200, 'PUT', PATH, { alias: 'c', model: 'a' })
+})
+
+test('an alias cannot stand for itself', async () => {
+  const { expect, refuses } = openDoor()
+  for (const name of ['x', 'x/', '/x', 'gpt 5']) {
+    const error = `"model" must not lead back to the alias itself: ${name} → ${name}`
+    await refuses(400, error, ['PUT', PATH, { alias: name, model: ` ${name}` }])
+  }
+  assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
 })
 
 for (const [body, error] of [
