@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { refuseCharset } from '../lib/charset.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { jsonText, parseJsonObject } from '../lib/json.ts'
 import { replaceSpans, scanTopLevel } from '../lib/json-scan.ts'
@@ -39,8 +40,8 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint): ModelCall
 const MAX_MODEL_NAME = 1_000
 
 /**
- * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed, or that a page of another site could send without asking first
- * (a "simple request"): with an `Origin` only JSON will do.
+ * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed, that says it is no UTF-8, or that a page of another site could send
+ * without asking first (a "simple request"): with an `Origin` only JSON will do.
  */
 export function checkMediaType(exchange: Exchange): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
@@ -49,6 +50,7 @@ export function checkMediaType(exchange: Exchange): void {
       message: 'Compressed request bodies are not accepted. Send the JSON as it is.',
     })
   }
+  refuseCharset(exchange)
   if (
     exchange.header('origin') !== undefined &&
     !/^application\/([\w.-]+\+)?json\b/i.test(exchange.header('content-type') ?? '')

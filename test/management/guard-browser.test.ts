@@ -67,10 +67,25 @@ test('without a Host header the host is that of the URL', async () => {
   assert.is(await status('http://other.test'), 403)
 })
 
+for (const charset of ['utf-16', '"utf-16be"', 'iso-8859-1']) {
+  test(`a body in ${charset} is refused with 415`, async () => {
+    const door = openDoor({ management: open })
+    const headers = { 'content-type': `application/json; charset=${charset}` }
+    const answer = await door.send('POST', '/api/keys', { headers, body })
+    assert.is(answer.status, 415)
+    assert.is(
+      answer.body.error,
+      `Send the JSON in UTF-8, not in "${charset.replaceAll('"', '')}" as the content-type says.`,
+    )
+    assert.is((await door.gateway.api.keys.list()).keys.length, 0)
+  })
+}
+
 const types: Array<[may: boolean, type: string | undefined]> = [
   [true, 'application/json'],
   [true, 'application/json; charset=utf-8'],
   [true, 'Application/JSON ;charset=utf-8'],
+  [true, 'application/json; charset="US-ASCII"'],
   [true, 'application/vnd.api+json'],
   [false, 'text/plain'],
   [false, 'text/plain; application/json'],

@@ -131,6 +131,26 @@ test('compressed requests are 415', async () => {
   assert.is(up.calls.length, 3)
 })
 
+test('bodies that say they are no UTF-8 are 415', async () => {
+  const { up, world } = await open()
+  const types = [
+    'application/json; charset=utf-16',
+    'application/json;CHARSET="UTF-16LE"',
+    'text/plain; x=y; charset=latin1',
+  ]
+  for (const type of types) {
+    const response = await world.chat({}, { headers: { 'content-type': type } })
+    assert.is(response.status, 415, type)
+    assert.match(await response.text(), /Send the JSON in UTF-8, not in /)
+  }
+  assert.is(up.calls.length, 0)
+  for (const charset of ['utf-8', '"UTF-8"', 'utf8', 'us-ascii', 'ascii', ''])
+    assert.is(
+      (await world.chat({}, { headers: { 'content-type': `application/json; charset=${charset}` } })).status,
+      200,
+    )
+})
+
 test('a page of another site can only send what it has to ask for first', async () => {
   const { up, world } = await open()
   const origin = 'http://page.test'
