@@ -6,10 +6,12 @@ import type { Exchange } from '../lib/exchange.ts'
 export function requireJson(exchange: Exchange): void {
   const type = exchange.header('content-type')
   const [essence = ''] = (type ?? '').split(';')
-  if (/^application\/(?:[\w.-]+\+)?json$/i.test(essence.trim())) return refuseCharset(exchange)
-  throw gatewayError('UNSUPPORTED_MEDIA_TYPE', {
-    message: `Send JSON with the header "content-type: application/json"${type ? `, not "${type.slice(0, MAX_SHOWN)}"` : ''}.`,
-  })
+  if (!/^application\/(?:[\w.-]+\+)?json$/i.test(essence.trim())) {
+    throw gatewayError('UNSUPPORTED_MEDIA_TYPE', {
+      message: `Send JSON with the header "content-type: application/json"${type ? `, not "${type.slice(0, MAX_SHOWN)}"` : ''}.`,
+    })
+  }
+  refuseCharset(exchange)
 }
 
 const MAX_SHOWN = 60
