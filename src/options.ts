@@ -39,7 +39,7 @@ export interface GatewayOptions {
   basePath?: string
   /** Who may call `/api`; default: nobody. `gateway.api` needs none of this. */
   management?: ManagementOptions
-  /** Seals credentials at rest; default: the one that the storage keeps beside its data, if it does. */
+  /** Seals credentials at rest, 32 characters or more; default: the one that the storage keeps beside its data, if it does. */
   secret?: Secret
   /** Replaces the built-in catalog; `{ ...defaultCatalog, mine }` extends it. */
   catalog?: Catalog
@@ -74,12 +74,22 @@ export function checkOptions(options: GatewayOptions): void {
 }
 
 function checkSecret(secret: unknown): void {
-  if (secret === undefined || (typeof secret === 'string' && secret !== '')) return
+  if (secret === undefined) return
   const isNamed = (one: unknown) =>
     isObject(one) && 'version' in one && typeof one.value === 'string' && one.value !== ''
-  if (Array.isArray(secret) && secret.length > 0 && secret.every(isNamed)) return
+  const isList = Array.isArray(secret) && secret.length > 0 && secret.every(isNamed)
+  const sealing: unknown = isList ? secret[0].value : secret
+  if (typeof sealing !== 'string' || sealing === '') {
+    throw new TypeError(
+      'secret must be text that is not empty, or a list of { version, value }, the first of which seals.',
+    )
+  }
+  if (sealing.length >= MIN_SECRET_LENGTH) return
+  const way = isList
+    ? ''
+    : ' Data sealed with it opens with [{ version: "new", value }, { version: "default", value }].'
   throw new TypeError(
-    'secret must be text that is not empty, or a list of { version, value }, the first of which seals.',
+    `A secret that seals must have ${MIN_SECRET_LENGTH} characters or more, such as 32 random bytes in hex; this one has ${sealing.length}.${way}`,
   )
 }
 
@@ -101,6 +111,9 @@ function checkLimits(limits: unknown): void {
     if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`limits.${name} must be a number above 0.`)
   }
 }
+
+/** It is stretched by nothing: whoever has the storage may try secrets as fast as a machine can. */
+const MIN_SECRET_LENGTH = 32
 
 const names = ['storage', 'fetch', 'clock', 'basePath', 'management', 'secret', 'catalog', 'limits', 'hooks', 'logger']
 const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']

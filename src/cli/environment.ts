@@ -6,7 +6,7 @@ export interface Environment {
   secret: string | undefined
 }
 
-const MIN_TOKEN_LENGTH = 32
+const MIN_LENGTH = 32
 
 /** Throws a problem on a value that is there but cannot be used: an empty one is a mistake, not a wish for the default. */
 export function readEnvironment(
@@ -14,10 +14,10 @@ export function readEnvironment(
   { newToken }: { newToken: boolean },
 ): Environment {
   const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
-  if (adminToken !== undefined && adminToken.length < MIN_TOKEN_LENGTH) {
+  if (adminToken !== undefined && adminToken.length < MIN_LENGTH) {
     const what = adminToken === '' ? 'empty' : `too short (${adminToken.length} characters)`
     throw problem(
-      `SIGNALBOX_ADMIN_TOKEN is ${what}: use ${MIN_TOKEN_LENGTH} characters or more, such as 32 random bytes in hex, or unset it.`,
+      `SIGNALBOX_ADMIN_TOKEN is ${what}: use ${MIN_LENGTH} characters or more, such as 32 random bytes in hex, or unset it.`,
     )
   }
   if (adminToken !== undefined && newToken) {
@@ -33,6 +33,11 @@ export function readEnvironment(
   if (secret !== undefined && secret.trim() === '') {
     throw problem(
       'SIGNALBOX_SECRET is empty: set it to 32 random characters or more, or unset it to use the secret kept in the data folder.',
+    )
+  }
+  if (secret !== undefined && secret.length < MIN_LENGTH) {
+    throw problem(
+      `SIGNALBOX_SECRET is too short (${secret.length} characters): use ${MIN_LENGTH} characters or more, such as 32 random bytes in hex, or unset it to use the secret kept in the data folder.`,
     )
   }
   return { adminToken, secret }

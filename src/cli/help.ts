@@ -19,7 +19,8 @@ Usage: signalbox [options]
 
 Environment:
   SIGNALBOX_ADMIN_TOKEN   The admin token, 32 characters or more, in place of the one made on the first start
-  SIGNALBOX_SECRET        Seals the credentials in the data folder, in place of the secret kept beside them
+  SIGNALBOX_SECRET        Seals the credentials in the data folder, in place of the secret kept beside them;
+                          32 characters or more
 
 SIGTERM or Ctrl-C stops it: nothing new is accepted, and answers under way have 10 s to finish. Another one, a
 second later or more, ends it at once.

@@ -69,6 +69,7 @@ failures('says what is wrong with the environment', async ({ used }) => {
     expectFailure({ args: ['--data', used], env, code: 1, says })
   await Promise.all([
     on({ SIGNALBOX_ADMIN_TOKEN: 'short' }, /SIGNALBOX_ADMIN_TOKEN is too short \(5 characters\): use 32/),
+    on({ SIGNALBOX_SECRET: 'short' }, /SIGNALBOX_SECRET is too short \(5 characters\): use 32/),
     on({ SIGNALBOX_SECRET: 'another one, long enough to be one' }, /SIGNALBOX_SECRET does not open the data in/),
   ])
 })
@@ -84,7 +85,7 @@ failures('never starts on data that it cannot read, and changes none of it', asy
     expectFailure({ args: ['--data', cut], code: 1, says: /cannot be read: .* restore the folder from a backup/ }),
     expectFailure({
       args: ['--data', cut],
-      env: { SIGNALBOX_SECRET: 'any' },
+      env: { SIGNALBOX_SECRET: 'any, as long as it is long enough' },
       code: 1,
       says: /cannot be read: .* from a backup/,
     }),

@@ -83,6 +83,7 @@ const unusable: Array<[env: Record<string, string>, newToken: boolean, says: Reg
   [{ SIGNALBOX_ADMIN_TOKEN: token }, true, /--new-token has nothing to replace/],
   [{ SIGNALBOX_SECRET: '' }, false, /SIGNALBOX_SECRET is empty/],
   [{ SIGNALBOX_SECRET: ' ' }, false, /SIGNALBOX_SECRET is empty/],
+  [{ SIGNALBOX_SECRET: 's'.repeat(31) }, false, /SIGNALBOX_SECRET is too short \(31 characters\): use 32/],
 ]
 
 for (const [env, newToken, says] of unusable) {
@@ -93,8 +94,8 @@ for (const [env, newToken, says] of unusable) {
 
 environment('may be empty, or give both', () => {
   assert.equal(readEnvironment({}, { newToken: true }), { adminToken: undefined, secret: undefined })
-  const env = { SIGNALBOX_ADMIN_TOKEN: token, SIGNALBOX_SECRET: 'secret' }
-  assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 'secret' })
+  const env = { SIGNALBOX_ADMIN_TOKEN: token, SIGNALBOX_SECRET: 's'.repeat(32) }
+  assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 's'.repeat(32) })
 })
 
 function throwsProblem(run: () => unknown, { exitCode, says }: { exitCode: number; says: RegExp }): void {

@@ -106,15 +106,15 @@ test('the secret can be rotated: old keys and credentials stay good, and the old
     }
     return { gateway, up, status }
   }
-  const old = gatewayWith('an old secret')
+  const old = gatewayWith('an old secret, as long as secrets must be')
   await old.gateway.api.connections.create({ provider: 'one', apiKey: 'credential-of-one' })
   await old.gateway.api.settings.update({ requireApiKey: true })
   const { key } = await old.gateway.api.keys.create({ name: 'team' })
   assert.is(await old.status(key), 200)
 
   const both = [
-    { version: 'new', value: 'a new secret' },
-    { version: 'default', value: 'an old secret' },
+    { version: 'new', value: 'a new secret, as long as secrets must be' },
+    { version: 'default', value: 'an old secret, as long as secrets must be' },
   ]
   const rotating = gatewayWith(both)
   assert.is(await rotating.status(key), 200)
@@ -125,7 +125,7 @@ test('the secret can be rotated: old keys and credentials stay good, and the old
   assert.is(rotated.up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
   assert.is((await rotated.gateway.api.keys.list()).keys[0]?.key, key)
 
-  for (const wrong of ['an old secret', 'a guess']) {
+  for (const wrong of ['an old secret, as long as secrets must be', 'a guess, as long as secrets must be']) {
     const { status, up } = gatewayWith(wrong)
     assert.is(await status(key), 500, 'the wrong secret opens nothing')
     assert.is(up.calls.length, 0)

@@ -18,6 +18,13 @@ const refused: Array<[options: unknown, says: RegExp]> = [
   [{ storage, secret: '' }, /secret must be text that is not empty/],
   [{ storage, secret: [] }, /secret must be text/],
   [{ storage, secret: 5 }, /secret must be text/],
+  [
+    { storage, secret: 'x'.repeat(31) },
+    /32 characters or more, such as .*; this one has 31\. Data sealed with it opens with/,
+  ],
+  [{ storage, secret: [{ version: 1, value: 'short' }] }, /32 characters or more, such as .*; this one has 5\.$/],
+  [{ storage, secret: [{ version: 1, value: '' }] }, /secret must be text/],
+  [{ storage, secret: [{ version: 2, value: 'x'.repeat(32) }, {}] }, /secret must be text/],
   [{ storage, logger: true }, /logger must have/],
   [{ storage, logger: {} }, /logger must have/],
   [{ storage, clock: { now: Date.now } }, /clock must have/],
@@ -40,6 +47,17 @@ for (const [options, says] of refused) {
     )
   })
 }
+
+test('a secret of 32 characters seals, and a shorter one may stand behind it to open what it has sealed', () => {
+  make({ storage, secret: 'x'.repeat(32) })
+  make({
+    storage,
+    secret: [
+      { version: 2, value: 'x'.repeat(32) },
+      { version: 1, value: 'short' },
+    ],
+  })
+})
 
 test('what is given explicitly as undefined counts as absent', () => {
   make({
