@@ -1,0 +1,111 @@
+/** How hard a model is to think, from not at all to all it can. */
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+/** What a request may say besides its conversation and its tools: names in the canonical form. */
+export type OptionName =
+  | 'cacheKey'
+  | 'cacheOptions'
+  | 'candidates'
+  | 'endUser'
+  | 'frequencyPenalty'
+  | 'labels'
+  | 'logitBias'
+  | 'logprobs'
+  | 'maxOutputTokens'
+  | 'modalities'
+  | 'moderation'
+  | 'parallelToolCalls'
+  | 'prediction'
+  | 'presencePenalty'
+  | 'reasoning'
+  | 'seed'
+  | 'serviceTier'
+  | 'speech'
+  | 'stop'
+  | 'store'
+  | 'temperature'
+  | 'topK'
+  | 'topP'
+  | 'verbosity'
+
+/** What a conversation may hold besides text. `image-url`: the provider fetches images itself; likewise `file-url`. */
+export type InputKind = 'image' | 'image-url' | 'file' | 'file-url' | 'audio' | 'video' | 'search-result'
+
+/** Which names or ids a provider takes. */
+export interface Alphabet {
+  /** Characters that may stand in one, as the inside of a character class: `A-Za-z0-9_-`. */
+  characters: string
+  /** The same for the first character, where it is stricter. */
+  first?: string
+  maxLength: number
+  /** Every one has exactly `maxLength` characters. */
+  isExact?: boolean
+}
+
+/** How a provider is asked to think, and how it wants its thoughts back. */
+export interface ReasoningTraits {
+  /**
+   * What the request says: an effort, a budget of tokens, both of Anthropic's styles, Google's levels, or a vendor's own field.
+   * `none`: the model cannot be asked.
+   */
+  by: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
+  /** The efforts it takes; others become the nearest one, the lower of two. */
+  efforts: readonly Effort[]
+  /** Tokens by effort, and in reverse the effort nearest to a budget. */
+  budgets: Readonly<Record<Effort, number>>
+  minBudget: number
+  maxBudget: number
+  /** Where it reads and writes thoughts in Chat Completions. */
+  field: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts'
+  /** Which of its own thoughts it wants to see again. */
+  replay: 'never' | 'tool-loop' | 'always'
+  /** A forced tool call while it thinks is refused. */
+  refusesForcedTool: boolean
+}
+
+/** `thinking: {type}` (DeepSeek, Z.ai), `enable_thinking` (Qwen), `reasoning: {effort}` (OpenRouter), `chat_template_kwargs` (vLLM). */
+export type VendorSwitch = 'thinking' | 'enable_thinking' | 'reasoning-object' | 'chat-template'
+
+/**
+ * What one provider or model differs in from others of its wire format: data, so that no translator asks who it talks to. Each format has
+ * its defaults (`Translator.traits`); a vendor's or a model's entry replaces single fields of them.
+ */
+export interface Traits {
+  /** Options that the format has and this provider refuses. */
+  lacks: readonly OptionName[]
+  inputs: readonly InputKind[]
+  /** What the result of a tool may hold besides text. */
+  toolResultInputs: readonly InputKind[]
+  maxTemperature: number
+  maxStopSequences: number
+  /** Said where the format demands a limit and the client gave none, and the most that is asked for. */
+  maxOutputTokens: number | undefined
+  minOutputTokens: number
+  outputLimitField: 'max_completion_tokens' | 'max_tokens'
+  /** Knows the role `developer`; otherwise it becomes `system`. */
+  developerRole: boolean
+  /** Takes system messages behind the first turn. */
+  lateSystem: boolean
+  /** May the last turn be the assistant's own, to be continued? */
+  prefill: boolean
+  toolIds: Alphabet
+  toolNames: Alphabet
+  /** Knows tools whose input is free text. */
+  freeFormTools: boolean
+  /** Knows `strict` on tools. */
+  strictTools: boolean
+  /** Kinds of tool choice it knows; missing ones are narrowed or refused. */
+  toolChoices: readonly ('none' | 'required' | 'tool' | 'allowed')[]
+  /** A history with tool calls is refused unless tools are declared. */
+  declaresTools: boolean
+  webSearch: boolean
+  /** `openapi`: Google's older subset; `closed`: objects must say `additionalProperties: false`. */
+  schema: 'json-schema' | 'openapi'
+  outputFormats: readonly ('json' | 'json-schema')[]
+  reasoning: ReasoningTraits
+  /** Marks of explicit caching that it understands, and how many it takes. */
+  cacheMarks: 'none' | 'cache_control' | 'prompt_cache_breakpoint'
+  maxCacheMarks: number
+  /** Reports tokens in a stream when asked by `stream_options`. */
+  streamUsage: boolean
+}
