@@ -1,14 +1,9 @@
 import type { SseEvent } from '../lib/sse.ts'
 import type { AuthStyle, WireFormat } from '../types.ts'
+import type { TokenUsage } from './canonical/usage.ts'
+import type { Translator } from './translator.ts'
 
-/** Tokens of one answer. Input counts include what was read from or written to a cache. */
-export interface TokenUsage {
-  inputTokens: number
-  outputTokens: number
-  cacheReadTokens?: number
-  cacheWriteTokens?: number
-  reasoningTokens?: number
-}
+export type { TokenUsage } from './canonical/usage.ts'
 
 /** What an error says in every format. `code` is the gateway's or the provider's. */
 export interface ErrorFacts {
@@ -67,4 +62,6 @@ export interface Format {
   errorIn(answer: unknown): EmbeddedError | undefined
   /** What an error body of this format says: message and code. */
   readError(body: unknown): { message?: string; code?: string }
+  /** To and from the canonical form; absent while the format is only passed through. */
+  readonly translator?: Translator
 }

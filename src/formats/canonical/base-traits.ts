@@ -1,0 +1,56 @@
+import type { Effort, Traits } from '../../traits.ts'
+
+/**
+ * Tokens of thought by effort. A convention, not a standard: the vendors' own compatibility layers differ by a factor of two. Read in reverse,
+ * a budget is the effort whose budget is nearest below the next one.
+ */
+export const BUDGETS: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 65_536,
+}
+
+export const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+const NAME = { characters: 'A-Za-z0-9_-', maxLength: 64 }
+
+/** What a generous provider takes; each format says what is different with it. */
+export const baseTraits: Traits = {
+  lacks: [],
+  inputs: ['image', 'image-url', 'file', 'file-url'],
+  toolResultInputs: [],
+  maxTemperature: 2,
+  maxStopSequences: 4,
+  maxOutputTokens: undefined,
+  minOutputTokens: 1,
+  outputLimitField: 'max_completion_tokens',
+  developerRole: true,
+  lateSystem: true,
+  prefill: true,
+  toolIds: NAME,
+  toolNames: NAME,
+  freeFormTools: false,
+  strictTools: true,
+  toolChoices: ['none', 'required', 'tool', 'allowed'],
+  declaresTools: false,
+  webSearch: false,
+  schema: 'json-schema',
+  outputFormats: ['json', 'json-schema'],
+  reasoning: {
+    by: 'effort',
+    efforts: EFFORTS,
+    budgets: BUDGETS,
+    minBudget: 1_024,
+    maxBudget: 65_536,
+    field: 'reasoning_content',
+    replay: 'always',
+    refusesForcedTool: false,
+  },
+  cacheMarks: 'none',
+  maxCacheMarks: 4,
+  streamUsage: true,
+}

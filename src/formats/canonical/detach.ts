@@ -1,0 +1,92 @@
+import type { AssistantPart, ReasoningPart } from './parts.ts'
+import type { OpaqueState } from './state.ts'
+import type { StreamEvent } from './stream.ts'
+
+/*
+ * Gemini signs any part. A client whose format has room for state in thoughts only gets such a signature as a thought without text: before
+ * its tool call, whose id it names, or behind its text.
+ */
+
+/** The parts with all state in thoughts. */
+export function detachStates(parts: readonly AssistantPart[]): AssistantPart[] {
+  return parts.flatMap((part): AssistantPart[] => {
+    if (part.type === 'reasoning' || !('state' in part)) return [part]
+    const { state, ...rest } = part
+    if (!state) return [rest]
+    return part.type === 'tool-call' ? [thought(state, part.id), rest] : [rest, thought(state)]
+  })
+}
+
+/** The reverse: signatures of other parts return to where they belong; one whose part is gone stands on an empty text. */
+export function attachStates(parts: readonly AssistantPart[]): AssistantPart[] {
+  const whole: AssistantPart[] = []
+  const ofCalls = new Map<string, OpaqueState>()
+  for (const part of parts) {
+    const state = signatureOnly(part)
+    const last = whole.at(-1)
+    if (!state) whole.push(part)
+    else if (state.id !== undefined) ofCalls.set(state.id, withoutId(state))
+    else if (last?.type === 'text' && !last.state) whole.splice(-1, 1, { ...last, state })
+    else whole.push({ type: 'text', text: '', state })
+  }
+  return whole.map((part) => {
+    const state = part.type === 'tool-call' ? ofCalls.get(part.id) : undefined
+    return state && part.type === 'tool-call' ? { ...part, state } : part
+  })
+}
+
+/** `detachStates` for a stream. */
+export function detachStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
+  const keys = new Map<number, number>()
+  const late = new Map<number, ReasoningPart>() // of open parts, for when they end
+  const callIds = new Map<number, string>()
+  const thoughts = new Set<number>()
+  let next = 0
+
+  function tell(part: ReasoningPart) {
+    const key = next++
+    const { state, ...rest } = part
+    emit({ type: 'part-start', key, candidate: 0, part: rest })
+    if (state) emit({ type: 'part-state', key, state })
+    emit({ type: 'part-end', key })
+  }
+
+  return (event) => {
+    if (!('key' in event)) return emit(event)
+    if (event.type === 'part-state' && !thoughts.has(event.key))
+      return void late.set(event.key, thought(event.state, callIds.get(event.key)))
+    if (event.type === 'part-start') {
+      const { part } = event
+      if (part.type === 'reasoning') thoughts.add(event.key)
+      if (part.type === 'tool-call') callIds.set(event.key, part.id)
+      const state = part.type === 'reasoning' || !('state' in part) ? undefined : part.state
+      if (state && part.type === 'tool-call') tell(thought(state, part.id))
+      else if (state) late.set(event.key, thought(state))
+      keys.set(event.key, next)
+      return emit({
+        ...event,
+        key: next++,
+        part: state ? (detachStates([part])[part.type === 'tool-call' ? 1 : 0] ?? part) : part,
+      })
+    }
+    emit({ ...event, key: keys.get(event.key) ?? event.key })
+    if (event.type !== 'part-end') return
+    const part = late.get(event.key)
+    if (part) tell(part)
+  }
+}
+
+const thought = (state: OpaqueState, id?: string): ReasoningPart => ({
+  type: 'reasoning',
+  text: '',
+  state: id === undefined ? state : { ...state, id },
+})
+
+function signatureOnly(part: AssistantPart): OpaqueState | undefined {
+  if (part.type !== 'reasoning' || part.text !== '') return undefined
+  return part.state?.kind === 'thought-signature' ? part.state : undefined
+}
+
+function withoutId({ id: _, ...state }: OpaqueState): OpaqueState {
+  return state
+}

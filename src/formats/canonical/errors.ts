@@ -1,0 +1,62 @@
+/** What went wrong, in no format's words. */
+export type ErrorKind =
+  | 'bad-request'
+  | 'authentication'
+  | 'billing' // no money left: trying again does not help
+  | 'permission'
+  | 'not-found'
+  | 'timeout'
+  | 'conflict'
+  | 'too-large'
+  | 'context-overflow'
+  | 'unprocessable'
+  | 'rate-limit'
+  | 'cancelled'
+  | 'server'
+  | 'overloaded'
+
+export interface CanonicalError {
+  kind: ErrorKind
+  /** The HTTP status that it came with or stands for. Writers may have another one for its kind. */
+  status: number
+  message: string
+  /** The provider's or the gateway's finer code. */
+  code?: string
+  /** The field of the request that is at fault, as the client calls it. */
+  param?: string
+  retryAfterMs?: number
+}
+
+/** The kind that a status stands for when nothing finer is known. */
+export function kindOfStatus(status: number): ErrorKind {
+  return kinds[status] ?? (status >= 500 ? 'server' : 'bad-request')
+}
+
+const kinds: Readonly<Record<number, ErrorKind>> = {
+  401: 'authentication',
+  402: 'billing',
+  403: 'permission',
+  404: 'not-found',
+  408: 'timeout',
+  409: 'conflict',
+  413: 'too-large',
+  422: 'unprocessable',
+  429: 'rate-limit',
+  499: 'cancelled',
+  503: 'overloaded',
+  504: 'timeout',
+  529: 'overloaded',
+}
+
+/** Does the request not fit into the model's context window? In the words of the vendors, since few have a code for it. */
+export function saysOverflow(message: string, code?: string): boolean {
+  return code === 'context_length_exceeded' || OVERFLOW.test(message)
+}
+
+const OVERFLOW =
+  /context_length_exceeded|maximum context length|prompt (?:is )?too long|too_many_(?:prompt_)?tokens|input tokens exceeded|input token count[^"]{0,40} exceeds the maximum|exceeds? the (?:model's )?(?:available )?context (?:window|length|size)/i
+
+/** Has the account run out of money or quota, so that waiting a little does not help? */
+export const saysNoFunds = (message: string, code?: string): boolean =>
+  code === 'insufficient_quota' ||
+  /insufficient_quota|exceeded your current quota|credit balance|spend(?:ing)? limit/i.test(message)

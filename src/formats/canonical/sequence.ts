@@ -1,0 +1,102 @@
+import { type Finish, settleFinish } from './answer.ts'
+import type { CanonicalError } from './errors.ts'
+import type { PartStartEvent, ReaderEvent, StreamEvent } from './stream.ts'
+import type { TokenUsage } from './usage.ts'
+
+/** Puts what a reader tells into the order that writers rely on. */
+export interface Sequence {
+  take(event: ReaderEvent): void
+  /** The provider's stream is over. Without a finish or an end mark before it, the answer was cut: an error, never a clean end. */
+  end(): void
+  /** The connection failed, or the gateway gave up on it. */
+  fail(error: CanonicalError): void
+}
+
+/** The one place that decides how a translated stream ends. */
+export function createSequence(emit: (event: StreamEvent) => void): Sequence {
+  const open = new Set<number>()
+  const candidates: Candidate[] = []
+  let usage: TokenUsage | undefined
+  let isStarted = false
+  let isOver = false
+
+  function take(event: ReaderEvent) {
+    if (isOver) return
+    switch (event.type) {
+      case 'start':
+        if (event.usage) usage = event.usage
+        if (isStarted) return // some providers say it twice
+        isStarted = true
+        return emit(event)
+      case 'part-start':
+        start()
+        open.add(event.key)
+        note(event)
+        return emit(event)
+      case 'part-end':
+        if (open.delete(event.key)) emit(event)
+        return
+      case 'finish':
+        candidateAt(event.candidate).finish ??= event.finish
+        return
+      case 'usage':
+        usage = event.usage
+        return
+      case 'error':
+        return fail(event.error)
+      case 'done':
+        return complete()
+      default:
+        if (open.has(event.key)) emit(event)
+    }
+  }
+
+  function start() {
+    if (isStarted) return
+    isStarted = true
+    emit({ type: 'start' })
+  }
+
+  function note({ candidate, part }: PartStartEvent) {
+    const seen = candidateAt(candidate)
+    if (part.type === 'tool-call') seen.hasToolCalls = true
+  }
+
+  function candidateAt(index: number): Candidate {
+    while (candidates.length <= index) candidates.push({ finish: undefined, hasToolCalls: false })
+    return candidates[index] ?? { finish: undefined, hasToolCalls: false }
+  }
+
+  function complete() {
+    if (isOver) return
+    start()
+    isOver = true
+    for (const key of open) emit({ type: 'part-end', key })
+    const finishes = candidates.map(({ finish, hasToolCalls }) => settleFinish(finish, hasToolCalls))
+    if (finishes.length === 0) finishes.push({ reason: 'stop' })
+    emit(usage ? { type: 'end', finishes, usage } : { type: 'end', finishes })
+  }
+
+  function fail(error: CanonicalError) {
+    if (isOver) return
+    isOver = true
+    emit({ type: 'error', error })
+  }
+
+  return {
+    take,
+    fail,
+    end() {
+      const isComplete = candidates.length > 0 && candidates.every(({ finish }) => finish)
+      if (isComplete) complete()
+      else fail({ kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: CUT })
+    },
+  }
+}
+
+interface Candidate {
+  finish: Finish | undefined
+  hasToolCalls: boolean
+}
+
+const CUT = 'The provider ended the stream before its answer was complete.'

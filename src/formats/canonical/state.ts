@@ -1,0 +1,77 @@
+import type { WireFormat } from '../../types.ts'
+
+/** Who made something that only its maker understands. */
+export interface Origin {
+  format: WireFormat
+  /** Names provider and account, made by whoever calls the translators; compared for equality only. Empty: not known. */
+  account: string
+}
+
+/** What the state is in its maker's format. */
+export type StateKind =
+  | 'signature' // Anthropic: of the thoughts that it stands on
+  | 'redacted' // Anthropic: thoughts that nobody may read
+  | 'encrypted' // OpenAI Responses: thoughts under an item id
+  | 'thought-signature' // Gemini: on any part
+  | 'text' // Chat Completions: the readable thoughts themselves (`reasoning_content`) have to return; `data` is empty
+
+/** State of a model that has to come back to its maker exactly as it was, and to nobody else. */
+export interface OpaqueState {
+  origin: Origin
+  kind: StateKind
+  data: string
+  /** The maker's id that the data is bound to, or the id of the tool call that it belongs to. */
+  id?: string
+}
+
+/** May the provider at `target` see this state? State that no gateway has marked is taken to be the client's own affair with that format. */
+export function belongsTo(state: OpaqueState, target: Origin): boolean {
+  const { format, account } = state.origin
+  return format === target.format && (account === '' || account === target.account)
+}
+
+/**
+ * State as one string for a field that a client of another format will echo: `thinking.signature`, `encrypted_content`, and so on.
+ * `unsealState` reads it back.
+ */
+export function sealState({ origin, kind, data, id = '' }: OpaqueState): string {
+  return [MARK, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
+}
+
+/** The state in a string that a client sent; one without the gateway's mark is of the client's own format, by an account not known. */
+export function unsealState(text: string, bare: { format: WireFormat; kind: StateKind; id?: string }): OpaqueState {
+  return readSealed(text) ?? bareState(text, bare)
+}
+
+function readSealed(text: string): OpaqueState | undefined {
+  if (!text.startsWith(MARK)) return undefined
+  const [, format = '', kind = '', account = '', id = ''] = text.slice(MARK.length).split(':', 5)
+  if (!isFormat(format) || !isKind(kind)) return undefined
+  const data = text.slice([MARK, format, kind, account, id].join(':').length + 1)
+  const state: OpaqueState = { origin: { format, account: decoded(account) }, kind, data }
+  if (id !== '') state.id = decoded(id)
+  return state
+}
+
+function bareState(data: string, { format, kind, id }: { format: WireFormat; kind: StateKind; id?: string }) {
+  const state: OpaqueState = { origin: { format, account: '' }, kind, data }
+  if (id !== undefined) state.id = id
+  return state
+}
+
+/** Starts every sealed state; the number is the version of the seal. */
+const MARK = 'signalbox-1'
+
+const FORMATS: readonly string[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
+const KINDS: readonly string[] = ['signature', 'redacted', 'encrypted', 'thought-signature', 'text']
+
+const isFormat = (text: string): text is WireFormat => FORMATS.includes(text)
+const isKind = (text: string): text is StateKind => KINDS.includes(text)
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return '' // tampered with: the state of an unknown account
+  }
+}

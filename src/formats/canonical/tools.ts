@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { CacheMark } from './parts.ts'
+
+export interface FunctionTool {
+  type: 'function'
+  name: string
+  description?: string
+  /** JSON Schema of the input, keys in the client's order; absent: takes nothing. */
+  schema?: JsonObject
+  outputSchema?: JsonObject
+  /** Absent: the client said nothing, which formats understand differently; writers then say `false` where absence means yes. */
+  strict?: boolean
+  cache?: CacheMark
+}
+
+/** A tool whose input is text. */
+export interface FreeFormTool {
+  type: 'free-form'
+  name: string
+  description?: string
+  /** OpenAI: `{ type: 'grammar', … }`. */
+  format?: JsonObject
+}
+
+/** Search that the provider does by itself. */
+export interface WebSearchTool {
+  type: 'web-search'
+  contextSize?: 'low' | 'medium' | 'high'
+  location?: { city?: string; region?: string; country?: string; timezone?: string }
+  allowedDomains?: string[]
+  blockedDomains?: string[]
+  maxUses?: number
+}
+
+export type Tool = FunctionTool | FreeFormTool | WebSearchTool
+
+export type ToolChoice =
+  | { type: 'auto' | 'none' | 'required' }
+  | { type: 'tool'; name: string }
+  | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }

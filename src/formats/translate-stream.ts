@@ -1,0 +1,57 @@
+import { isGatewayError } from '../errors.ts'
+import { createSseParser } from '../lib/sse.ts'
+import { type CanonicalError, kindOfStatus } from './canonical/errors.ts'
+import { createSequence } from './canonical/sequence.ts'
+import type { StreamEvent } from './canonical/stream.ts'
+import type { ReadContext, Translator, WriteContext } from './translator.ts'
+
+export interface StreamTranslation {
+  from: Translator
+  to: Translator
+  read: ReadContext
+  write: WriteContext
+  /** Takes back what the request was given on its way, before the client sees it. */
+  restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
+}
+
+/** A provider's stream on its way to a client of another format. `out` gets one whole server-sent event a call. */
+export interface StreamTranslator {
+  /** Bytes as they come, cut anywhere. Throws `UPSTREAM_INVALID` when one event passes 16 MiB. */
+  push(chunk: Uint8Array): void
+  /** The provider's stream is over; whether that was a good end is judged here. */
+  end(): void
+  fail(error: CanonicalError): void
+  /** What to send while the provider is silent. */
+  keepAlive(): string
+}
+
+export function translateStream(
+  { from, to, read, write, restore }: StreamTranslation,
+  out: (event: string) => void,
+): StreamTranslator {
+  const writer = to.createWriter(write, out)
+  const sequence = createSequence(restore ? restore(writer.push) : writer.push)
+  const reader = from.createReader(read, sequence.take)
+  const parser = createSseParser(reader.observe)
+  const decoder = new TextDecoder()
+  return {
+    push: (chunk) => parser.push(decoder.decode(chunk, { stream: true })),
+    end() {
+      parser.push(decoder.decode())
+      parser.end()
+      reader.end()
+      sequence.end()
+    },
+    fail: sequence.fail,
+    keepAlive: writer.keepAlive,
+  }
+}
+
+/** Any error of the gateway's own in canonical form. */
+export function errorOf(thrown: unknown): CanonicalError {
+  if (!isGatewayError(thrown)) return { kind: 'server', status: 500, message: 'Internal server error' }
+  const { status, code, message, data } = thrown
+  const error: CanonicalError = { kind: kindOfStatus(status), status, code, message }
+  if (typeof data.param === 'string') error.param = data.param
+  return error
+}

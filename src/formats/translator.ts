@@ -1,0 +1,94 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { SseEvent } from '../lib/sse.ts'
+import type { OptionName, Traits } from '../traits.ts'
+import type { Answer } from './canonical/answer.ts'
+import type { CanonicalError } from './canonical/errors.ts'
+import type { CanonicalRequest } from './canonical/request.ts'
+import type { Origin } from './canonical/state.ts'
+import type { ReaderEvent, StreamEvent } from './canonical/stream.ts'
+import type { Warnings } from './canonical/warnings.ts'
+
+/**
+ * One wire format's half of every translation: from it to the canonical form and back. All functions are synchronous and keep nothing
+ * between calls; identifiers, time and facts about the target are given.
+ */
+export interface Translator {
+  /** What the format takes where neither vendor nor model says otherwise. */
+  readonly traits: Traits
+  /** Options that the format has a place for. Others never reach `writeRequest`. */
+  readonly carries: ReadonlySet<OptionName>
+  /** What clients of the format call the canonical fields, for warnings and refusals. */
+  readonly fieldNames: Readonly<Record<string, string>>
+
+  /** A client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format could mean. */
+  parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
+  /** A request as this format's provider wants it. It has been through `prepareRequest` for the same target. */
+  writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
+  /** A provider's whole answer. Throws `UPSTREAM_INVALID` when it is none. */
+  parseAnswer(body: JsonObject, context: ReadContext): Answer
+  /** An answer as this format's client reads it. */
+  writeAnswer(answer: Answer, context: WriteContext): JsonObject
+  /** Reads a provider's stream event by event. */
+  createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
+  /** Writes a client's stream; each call of `write` is one whole server-sent event. */
+  createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
+  /** A provider's error answer; `body` is its JSON, its text when it is none, or undefined. */
+  parseError(status: number, body: unknown, header: (name: string) => string | undefined): CanonicalError
+  /** An error as this format's client reads it. */
+  writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
+}
+
+export interface ParseContext {
+  warnings: Warnings
+  /** What the path says, where the format has it there (Gemini). */
+  route?: { model: string; stream: boolean }
+}
+
+export interface TargetContext {
+  /** The provider's own name of the model. */
+  model: string
+  traits: Traits
+  /** Whose opaque state may go there. */
+  origin: Origin
+  warnings: Warnings
+}
+
+export interface WrittenRequest {
+  /** Below the provider's base URL, with its query: `/chat/completions`, `/models/m:streamGenerateContent?alt=sse`. */
+  path: string
+  /** Beside the format's `defaultHeaders`, which they replace. */
+  headers: Record<string, string>
+  body: JsonObject
+}
+
+export interface ReadContext {
+  /** Where the answer comes from: the origin of all opaque state in it. */
+  origin: Origin
+  traits: Traits
+  /** A random identifier of 24 letters and digits, without a prefix. */
+  newId(): string
+  /** What is lost after the headers have gone is collected all the same. */
+  warnings: Warnings
+}
+
+export interface WriteContext {
+  /** What the client asked, as `parseRequest` understood it. */
+  request: CanonicalRequest
+  /** The name of the model to show to the client. */
+  model: string
+  newId(): string
+  /** Unix time in seconds. */
+  now: number
+}
+
+export interface StreamReader {
+  observe(event: SseEvent): void
+  /** The stream is over: tells what was held back. `createSequence` judges whether the end is a good one. */
+  end(): void
+}
+
+export interface StreamWriter {
+  push(event: StreamEvent): void
+  /** One whole server-sent event or comment that says only that the answer is still coming; right at any time. */
+  keepAlive(): string
+}

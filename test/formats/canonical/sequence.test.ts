@@ -1,0 +1,75 @@
+import { createSequence } from '../../../src/formats/canonical/sequence.ts'
+import type { ReaderEvent, StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const text = (key: number): ReaderEvent => ({ type: 'part-start', key, candidate: 0, part: { type: 'text', text: '' } })
+const call = (key: number): ReaderEvent => ({
+  type: 'part-start',
+  key,
+  candidate: 0,
+  part: { type: 'tool-call', id: `call_${key}`, name: 'f', arguments: '' },
+})
+const finish = (reason: 'stop' | 'tool-calls' | 'length'): ReaderEvent => ({
+  type: 'finish',
+  candidate: 0,
+  finish: { reason },
+})
+const usage = { inputTokens: 1, outputTokens: 2 }
+
+function run(events: readonly ReaderEvent[]): StreamEvent[] {
+  const told: StreamEvent[] = []
+  const sequence = createSequence((event) => told.push(event))
+  for (const event of events) sequence.take(event)
+  sequence.end()
+  return told
+}
+
+const last = (events: readonly ReaderEvent[]) => run(events).at(-1)
+
+const test = suite('the sequence of a stream')
+
+test('starts once, closes what is open and ends with reason and usage, whatever order they came in', () => {
+  const expected = [
+    { type: 'start' },
+    text(0),
+    { type: 'part-delta', key: 0, text: 'a' },
+    { type: 'part-end', key: 0 },
+    { type: 'end', finishes: [{ reason: 'length' }], usage },
+  ]
+  const delta: ReaderEvent = { type: 'part-delta', key: 0, text: 'a' }
+  assert.equal(run([{ type: 'usage', usage }, text(0), delta, finish('length'), { type: 'done' }]), expected)
+  assert.equal(run([text(0), delta, finish('length'), { type: 'usage', usage }]), expected)
+  assert.equal(
+    run([{ type: 'start' }, text(0), { type: 'start' }, delta, finish('length'), { type: 'usage', usage }]),
+    expected,
+  )
+})
+
+test('a stream without a finish or an end mark is an error, never a clean end', () => {
+  const end = last([text(0)])
+  assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_CUT')
+  assert.is(last([])?.type, 'error')
+  assert.equal(last([text(0), finish('stop')]), { type: 'end', finishes: [{ reason: 'stop' }] })
+  assert.equal(last([text(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'stop' }] })
+})
+
+test('one of several candidates that did not finish is an error', () => {
+  const second: ReaderEvent = { type: 'part-start', key: 1, candidate: 1, part: { type: 'text', text: '' } }
+  assert.is(last([text(0), second, finish('stop')])?.type, 'error')
+})
+
+test('calls show in the content: the reason follows it, but a cut call stays cut', () => {
+  assert.equal(last([call(0), finish('stop')]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
+  assert.equal(last([call(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
+  assert.equal(last([call(0), finish('length')]), { type: 'end', finishes: [{ reason: 'length' }] })
+  assert.equal(last([text(0), finish('tool-calls')]), { type: 'end', finishes: [{ reason: 'stop' }] })
+})
+
+test('nothing follows an error or the end', () => {
+  const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
+  assert.equal(run([text(0), { type: 'error', error }, finish('stop'), { type: 'done' }]).slice(-2), [
+    text(0),
+    { type: 'error', error },
+  ])
+  assert.is(last([text(0), { type: 'done' }, { type: 'error', error }])?.type, 'end')
+})

@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { attachStates, detachStates, detachStream } from '../../../src/formats/canonical/detach.ts'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { belongsTo, type OpaqueState, sealState, unsealState } from '../../../src/formats/canonical/state.ts'
+import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const bare = { format: 'anthropic-messages', kind: 'signature' } as const
+const signature = (data: string): OpaqueState => ({
+  origin: { format: 'gemini', account: 'google/1' },
+  kind: 'thought-signature',
+  data,
+})
+
+const seal = suite('sealed state')
+
+seal('reads back as it was, whatever is in it', () => {
+  const text = fc.string({ unit: 'grapheme', minLength: 1 })
+  fc.assert(
+    fc.property(text, text, fc.string(), (account, id, data) => {
+      const state: OpaqueState = { origin: { format: 'openai-responses', account }, kind: 'encrypted', data, id }
+      assert.equal(unsealState(sealState(state), bare), state)
+    }),
+  )
+})
+
+seal("what the gateway has not sealed is of the client's own format", () => {
+  const state = unsealState('EqQBCgIYAh', bare)
+  assert.equal(state, { origin: { format: 'anthropic-messages', account: '' }, kind: 'signature', data: 'EqQBCgIYAh' })
+  assert.ok(belongsTo(state, { format: 'anthropic-messages', account: 'any' }))
+  assert.not(belongsTo(state, { format: 'gemini', account: 'any' }))
+  assert.equal(unsealState('signalbox-1:nonsense', bare).kind, 'signature')
+})
+
+seal('belongs to its own account only', () => {
+  const state = signature('s')
+  assert.ok(belongsTo(state, { format: 'gemini', account: 'google/1' }))
+  assert.not(belongsTo(state, { format: 'gemini', account: 'google/2' }))
+  assert.not(belongsTo(state, { format: 'openai-chat', account: 'google/1' }))
+})
+
+const detach = suite('state that formats keep in thoughts only')
+
+const parts: AssistantPart[] = [
+  { type: 'reasoning', text: 'hm' },
+  { type: 'text', text: 'so', state: signature('t') },
+  { type: 'tool-call', id: 'a', name: 'f', arguments: '{}', state: signature('a') },
+  { type: 'tool-call', id: 'b', name: 'f', arguments: '{}' },
+]
+
+detach('leaves its part and comes back to it', () => {
+  const detached = detachStates(parts)
+  assert.ok(detached.every((part) => part.type === 'reasoning' || !('state' in part)))
+  assert.equal(attachStates(detached), parts)
+})
+
+detach('does the same in a stream', () => {
+  const told: StreamEvent[] = []
+  const take = detachStream((event) => told.push(event))
+  parts.forEach((part, key) => {
+    const late = part.type === 'text' ? part.state : undefined
+    take({ type: 'part-start', key, candidate: 0, part: late ? { type: 'text', text: 'so' } : part })
+    if (late) take({ type: 'part-state', key, state: late })
+    take({ type: 'part-end', key })
+  })
+  const read: AssistantPart[] = []
+  for (const event of told) {
+    if (event.type === 'part-start') read[event.key] = event.part
+    const part = event.type === 'part-state' ? read[event.key] : undefined
+    if (event.type === 'part-state' && part?.type === 'reasoning') read[event.key] = { ...part, state: event.state }
+  }
+  assert.equal(attachStates(read), parts)
+})

@@ -1,0 +1,41 @@
+import { argumentsOf, argumentsText } from '../../../src/formats/canonical/arguments.ts'
+import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const names = { maxOutputTokens: 'max_tokens' }
+const test = suite('losses of a translation')
+
+test("are told once each, by the client's names", () => {
+  const warnings = createWarnings({ isStrict: false, names })
+  warnings.dropped('seed')
+  warnings.changed('maxOutputTokens', 'clamped')
+  warnings.dropped('seed')
+  assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
+})
+
+test('are refused in strict mode, naming the field', () => {
+  const warnings = createWarnings({ isStrict: true, names })
+  assert.throws(() => warnings.changed('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
+  assert.throws(
+    () => warnings.dropped('seed'),
+    (error: { status: number; data: object }) => error.status === 400 && 'param' in error.data,
+  )
+})
+
+test('know where a part stood', () => {
+  const warnings = createWarnings({ isStrict: false })
+  const part = {}
+  warnings.place(part, 'messages[1].content[0]')
+  assert.is(warnings.pathOf(part, 'messages'), 'messages[1].content[0]')
+  assert.is(warnings.pathOf({}, 'messages'), 'messages')
+})
+
+const calls = suite('arguments of a call')
+
+calls('become an object where one is wanted, and none is lost', () => {
+  assert.equal(argumentsOf(' '), {})
+  assert.equal(argumentsOf('{"a":1}'), { a: 1 })
+  for (const text of ['{"path":"/tm', '[1]', '"x"', 'null']) assert.is(argumentsText(argumentsOf(text)), text)
+  assert.is(argumentsText({ a: 1 }), '{"a":1}')
+  assert.is(argumentsText(undefined), '{}')
+})
