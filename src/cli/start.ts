@@ -9,6 +9,7 @@ import { demoCatalog } from './demo/providers.ts'
 import { withDemoRecords } from './demo/storage.ts'
 import { withDemo } from './demo/upstream.ts'
 import type { Environment } from './environment.ts'
+import { requireFreePort } from './free-port.ts'
 import type { Terminal } from './logger.ts'
 import type { CliOptions } from './options.ts'
 import { requestLog } from './request-log.ts'
@@ -30,9 +31,10 @@ export interface StartContext {
 /** For the error that ends a stream which has used up its time, before its connection is cut. */
 const FAREWELL_MS = 250
 
-/** Opens the data, checks that all of it can be read, and listens. Throws whatever speaks against it. */
+/** Asks for the port, opens the data, checks that all of it can be read, and listens. Throws whatever speaks against it. */
 export async function start(options: CliOptions, { environment, logger, terminal }: StartContext): Promise<Running> {
   const { secret, adminToken: given } = environment
+  await requireFreePort(options)
   const storage = await openData(options.data, secret, logger)
   const upstream = createNodeFetch()
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })

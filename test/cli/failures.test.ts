@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { encodeStore, SCHEMA } from '../../adapters/storage/file/format.ts'
 import { assert, suite } from '../support/suite.ts'
-import { cleanUp, signalbox, temporaryFolder } from './command.ts'
+import { cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
 
 interface Failure {
   args: string[]
@@ -63,6 +64,19 @@ failures('says what to do about an address that cannot be had', async ({ used, p
     }),
   ])
 })
+
+failures(
+  'leaves nothing behind when the port is taken on the first start, so that the next one shows the token',
+  async ({ port }) => {
+    const data = join(await temporaryFolder(), 'data')
+    await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, says: /is taken/ })
+    assert.not.ok(existsSync(data))
+    const next = signalbox(['--data', data])
+    await next.baseUrl()
+    assert.is(tokenIn(next).length, 53)
+    await next.stop()
+  },
+)
 
 failures('says what is wrong with the environment', async ({ used }) => {
   const on = (env: Record<string, string>, says: RegExp) =>
