@@ -1,0 +1,84 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Warnings } from './warnings.ts'
+
+/**
+ * Reads an object of a client's request field by field. A field of the wrong type is refused by its path; null counts as absent, as the
+ * vendors have it. What is never asked for is what the canonical form does not know.
+ */
+export interface Fields {
+  readonly value: JsonObject
+  /** The path of a field: `messages[2].name`. */
+  path(name: string): string
+  text(name: string): string | undefined
+  number(name: string): number | undefined
+  flag(name: string): boolean | undefined
+  object(name: string): JsonObject | undefined
+  /** The fields of an object within. */
+  fields(name: string): Fields | undefined
+  list(name: string): unknown[] | undefined
+  texts(name: string): string[] | undefined
+  /** One of the words; another one is refused. */
+  word<T extends string>(name: string, words: readonly T[]): T | undefined
+  any(name: string): unknown
+  /** Takes note of fields that need no translation. */
+  ignore(...names: string[]): void
+  /** Warns of every field that nobody has asked for. Call it last. */
+  drop(): void
+}
+
+export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): Fields {
+  const known = new Set<string>()
+  const pathOf = (name: string) => (path === '' ? name : `${path}.${name}`)
+
+  function any(name: string): unknown {
+    known.add(name)
+    return object[name] ?? undefined
+  }
+
+  function read<T>(name: string, is: (value: unknown) => value is T, what: string): T | undefined {
+    const value = any(name)
+    if (value === undefined || is(value)) return value
+    return warnings.refuse(pathOf(name), `must be ${what}.`)
+  }
+
+  const fields: Fields = {
+    value: object,
+    path: pathOf,
+    any,
+    text: (name) => read(name, isText, 'a string'),
+    number: (name) => read(name, isNumber, 'a number'),
+    flag: (name) => read(name, isFlag, 'true or false'),
+    object: (name) => read(name, isObject, 'an object'),
+    list: (name) => read(name, isList, 'an array'),
+    texts: (name) => read(name, isTexts, 'an array of strings'),
+    fields(name) {
+      const inner = fields.object(name)
+      return inner && fieldsOf(inner, pathOf(name), warnings)
+    },
+    word(name, words) {
+      const value = fields.text(name)
+      const word = words.find((known) => known === value)
+      if (value !== undefined && word === undefined)
+        warnings.refuse(pathOf(name), `must be one of ${words.join(', ')}.`)
+      return word
+    },
+    ignore(...names) {
+      for (const name of names) known.add(name)
+    },
+    drop() {
+      for (const name in object) if (!known.has(name) && object[name] !== null) warnings.dropped(pathOf(name))
+    },
+  }
+  return fields
+}
+
+/** The fields of an element of a list; one that is no object is refused. */
+export function elementFields(value: unknown, path: string, warnings: Warnings): Fields {
+  return isObject(value) ? fieldsOf(value, path, warnings) : warnings.refuse(path, 'must be an object.')
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
+const isList = (value: unknown): value is unknown[] => Array.isArray(value)
+const isTexts = (value: unknown): value is string[] => isList(value) && value.every(isText)
