@@ -8,6 +8,10 @@ Usage: signalbox [options]
 
   --port <number>    Port to listen on, 0 for any free one. Default: ${defaults.port}
   --host <address>   Address to listen on. Default: ${defaults.host}, reached from this machine only
+  --allowed-host <name>
+                     Name of this gateway that is answered beside localhost and IP addresses, several times or
+                     with commas. A gateway on a loopback address answers no other name; on others, every name
+                     is answered unless this is given.
   --data <folder>    Where everything is kept; made when missing. Default: ${defaults.data}
   --demo             Adds a provider that runs inside the gateway and two combos, "demo" and "demo-messages",
                      whose first target always fails. They join what is in the data folder, leave nothing

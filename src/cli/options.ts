@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { parseArgs } from 'node:util'
 import { nearest } from '../lib/nearest.ts'
 import { type Problem, problem } from './problem.ts'
@@ -7,6 +8,8 @@ export interface CliOptions {
   /** 0 takes a free one. */
   port: number
   host: string
+  /** Names that are answered beside IP addresses and localhost; empty: what `host` makes of it. */
+  allowedHosts: string[]
   data: string
   demo: boolean
   newToken: boolean
@@ -17,9 +20,12 @@ export interface CliOptions {
 
 export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
+const examples = { ...defaults, 'allowed-host': 'gateway.example' }
+
 const known = {
   port: { type: 'string' },
   host: { type: 'string' },
+  'allowed-host': { type: 'string' },
   data: { type: 'string' },
   demo: { type: 'boolean' },
   'new-token': { type: 'boolean' },
@@ -32,9 +38,10 @@ const known = {
 export function parseOptions(args: readonly string[]): CliOptions {
   const given = read(args)
   return {
-    port: portOf(given.get('port') ?? String(defaults.port)),
-    host: hostOf(given.get('host') ?? defaults.host),
-    data: given.get('data') ?? defaults.data,
+    port: portOf(given.get('port')?.at(-1) ?? String(defaults.port)),
+    host: hostOf(given.get('host')?.at(-1) ?? defaults.host),
+    allowedHosts: (given.get('allowed-host') ?? []).flatMap((names) => names.split(',')).map(hostNameOf),
+    data: given.get('data')?.at(-1) ?? defaults.data,
     demo: given.has('demo'),
     newToken: given.has('new-token'),
     log: given.has('log'),
@@ -44,9 +51,9 @@ export function parseOptions(args: readonly string[]): CliOptions {
 }
 
 /** Node's own messages in strict mode speak of positionals and escape rules; these say what to write instead. */
-function read(args: readonly string[]): Map<string, string> {
+function read(args: readonly string[]): Map<string, string[]> {
   const { tokens } = parseArgs({ args: [...args], options: known, strict: false, allowPositionals: true, tokens: true })
-  const given = new Map<string, string>()
+  const given = new Map<string, string[]>()
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue
     if (token.kind === 'positional') {
@@ -59,9 +66,9 @@ function read(args: readonly string[]): Map<string, string> {
     if (!type) throw usage(`Unknown option "${rawName}".${suggestion(name)}`)
     if (type === 'boolean' && value !== undefined) throw usage(`${rawName} takes no value.`)
     if (type === 'string' && (!value?.trim() || (!inlineValue && value.startsWith('-')))) {
-      throw usage(`${rawName} needs a value, as in ${rawName} ${defaults[name as keyof typeof defaults]}.`) // those with values have one
+      throw usage(`${rawName} needs a value, as in ${rawName} ${examples[name as keyof typeof examples]}.`) // those with values have one
     }
-    given.set(name, value ?? '')
+    given.set(name, [...(given.get(name) ?? []), value ?? ''])
   }
   return given
 }
@@ -82,6 +89,17 @@ function hostOf(text: string): string {
   if (!/^[\w.:%-]+$/.test(host) || /^[^:]+:\d*$/.test(host)) {
     throw usage(
       `--host "${text}" is no host: an address or a name alone, as in --host 0.0.0.0; the port goes to --port.`,
+    )
+  }
+  return host
+}
+
+function hostNameOf(text: string): string {
+  const name = text.trim().replace(/\.$/, '')
+  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // as a client sends it
+  if (host === '') {
+    throw usage(
+      `--allowed-host "${text}" is no host name: a name alone, without scheme and port, as in --allowed-host ${examples['allowed-host']}.`,
     )
   }
   return host

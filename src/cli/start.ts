@@ -48,7 +48,8 @@ export async function start(options: CliOptions, { environment, logger, terminal
     ...(options.log ? { hooks: requestLog(terminal.out) } : {}),
   })
   const { requireApiKey, isInUse } = await readEverything(gateway)
-  const server = await serveNode(gateway, { port: options.port, hostname: options.host })
+  const { port, host: hostname, allowedHosts } = options
+  const server = await serveNode(gateway, { port, hostname, ...(allowedHosts.length > 0 && { allowedHosts }) })
 
   async function stop({ graceMs }: { graceMs: number }) {
     await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FAREWELL_MS })])

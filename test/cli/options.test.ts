@@ -12,6 +12,7 @@ options('have defaults: this machine, port 4000, ./data', () => {
   assert.equal(parseOptions([]), {
     port: 4000,
     host: '127.0.0.1',
+    allowedHosts: [],
     data: './data',
     demo: false,
     newToken: false,
@@ -39,6 +40,11 @@ options('are read in both forms, the last one counts', () => {
   )
 })
 
+options('name the allowed hosts one by one or with commas, as clients send them', () => {
+  const args = ['--allowed-host', 'Gateway.Example', '--allowed-host=a.test., b.test,münchen.example', '--port', '1']
+  assert.equal(parseOptions(args).allowedHosts, ['gateway.example', 'a.test', 'b.test', 'xn--mnchen-3ya.example'])
+})
+
 const refused: Array<[args: string[], says: RegExp]> = [
   [['--prt', '1'], /Unknown option "--prt"\. Did you mean "--port"\?/],
   [['--zzzzzz'], /Unknown option "--zzzzzz"\. --help lists all/],
@@ -55,6 +61,11 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['--port=-1'], /"-1" is no port/],
   [['--host', 'http://0.0.0.0'], /is no host: .* the port goes to --port/],
   [['--host', '0.0.0.0:80'], /is no host/],
+  [['--allowed-host'], /--allowed-host needs a value, as in --allowed-host gateway\.example/],
+  [['--allowed-host', 'a.test,'], /--allowed-host "" is no host name/],
+  [['--allowed-host', 'https://a.test'], /"https:\/\/a\.test" is no host name: .* without scheme and port/],
+  [['--allowed-host', 'a.test:443'], /is no host name/],
+  [['--allowed-host', '*.test'], /is no host name/],
 ]
 
 for (const [args, says] of refused) {
@@ -65,7 +76,7 @@ options('are all told by --help, which starts nothing', async () => {
   const help = signalbox(['--help', '--data', '/dev/null/x'])
   const version = signalbox(['-v'])
   assert.equal(await help.ended, { code: 0, signal: null })
-  for (const name of ['port', 'host', 'data', 'demo', 'new-token', 'log', 'help', 'version']) {
+  for (const name of ['port', 'host', 'allowed-host', 'data', 'demo', 'new-token', 'log', 'help', 'version']) {
     assert.match(help.stdout, new RegExp(`^ {2}(?:-., )?--${name}\\b`, 'm'))
   }
   assert.match(help.stdout, /4000[\s\S]*127\.0\.0\.1[\s\S]*\.\/data[\s\S]*SIGNALBOX_ADMIN_TOKEN[\s\S]*SIGNALBOX_SECRET/)

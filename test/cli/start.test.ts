@@ -1,4 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { get } from 'node:http'
 import { join } from 'node:path'
 import process from 'node:process'
 import { assert, suite } from '../support/suite.ts'
@@ -64,6 +65,20 @@ start('lets nobody manage it without the token', async () => {
   await manage(`${baseUrl}/api/settings`, token, { method: 'PATCH', body: { requireApiKey: true } })
   const asClient = await chat(baseUrl, 'openai/x', { authorization: `Bearer ${token}` })
   assert.is(asClient.status, 401, 'the admin token opens no model request')
+  await command.stop()
+})
+
+start('answers on loopback by the names that it was told', async () => {
+  const command = signalbox(['--data', await temporaryFolder(), '--allowed-host', 'gateway.example'])
+  const { port } = new URL(await command.baseUrl())
+  const statusAs = (host: string) =>
+    new Promise((resolve, reject) => {
+      const options = { port, path: '/v1/models', headers: { host }, agent: false }
+      get(options, (response) => resolve(response.resume().statusCode)).on('error', reject)
+    })
+  for (const host of ['gateway.example', `Gateway.Example:${port}`, 'localhost', '127.0.0.1'])
+    assert.is(await statusAs(host), 200, host)
+  assert.is(await statusAs('evil.example'), 403)
   await command.stop()
 })
 

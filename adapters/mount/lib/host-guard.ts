@@ -16,7 +16,7 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
 
 /** What a refused client reads. */
 export const hostRefusal = (host: string): string =>
-  `This gateway does not answer for the host "${host}". To let it in, name it in allowedHosts.`
+  `This gateway does not answer for the host "${host}". To let it in, name it in allowedHosts, or with --allowed-host.`
 
 const isLoopback = (name: string): boolean =>
   name === 'localhost' ||
