@@ -32,8 +32,8 @@ export interface Translator {
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
   /** Writes a client's stream; each call of `write` is one whole server-sent event. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
-  /** A provider's error answer; `body` is its JSON, its text when it is none, or undefined. */
-  parseError(status: number, body: unknown, header: (name: string) => string | undefined): CanonicalError
+  /** A provider's error answer (`parseVendorError` knows the envelopes that are not the format's own). */
+  parseError(answer: ErrorAnswer): CanonicalError
   /** An error as this format's client reads it. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
 }
@@ -78,6 +78,15 @@ export interface WriteContext {
   model: string
   newId(): string
   /** Unix time in seconds. */
+  now: number
+}
+
+export interface ErrorAnswer {
+  status: number
+  /** Its JSON; its text when it is none. */
+  body: unknown
+  header(name: string): string | undefined
+  /** Unix time in milliseconds. */
   now: number
 }
 

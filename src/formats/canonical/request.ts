@@ -16,6 +16,8 @@ export interface CanonicalRequest {
   /** Absent: free text. */
   output?: OutputFormat
   options: RequestOptions
+  /** What the client's own format wants to know again when it writes the answer; nobody else looks into it. */
+  client?: Readonly<Record<string, unknown>>
 }
 
 export type OutputFormat =

@@ -13,6 +13,7 @@ export type StateKind =
   | 'redacted' // Anthropic: thoughts that nobody may read
   | 'encrypted' // OpenAI Responses: thoughts under an item id
   | 'thought-signature' // Gemini: on any part
+  | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
   | 'text' // Chat Completions: the readable thoughts themselves (`reasoning_content`) have to return; `data` is empty
 
 /** State of a model that has to come back to its maker exactly as it was, and to nobody else. */
@@ -63,7 +64,7 @@ function bareState(data: string, { format, kind, id }: { format: WireFormat; kin
 const MARK = 'signalbox-1'
 
 const FORMATS: readonly string[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
-const KINDS: readonly string[] = ['signature', 'redacted', 'encrypted', 'thought-signature', 'text']
+const KINDS: readonly string[] = ['signature', 'redacted', 'encrypted', 'thought-signature', 'detail', 'text']
 
 const isFormat = (text: string): text is WireFormat => FORMATS.includes(text)
 const isKind = (text: string): text is StateKind => KINDS.includes(text)

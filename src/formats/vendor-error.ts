@@ -1,0 +1,41 @@
+import { isObject } from '../lib/json.ts'
+import { resetMs, retryAfterMs, retryDelayMs } from '../lib/retry-after.ts'
+import { type CanonicalError, type ErrorKind, kindOfStatus, saysNoFunds, saysOverflow } from './canonical/errors.ts'
+import { readVendorError } from './embedded-error.ts'
+import type { ErrorAnswer } from './translator.ts'
+
+/** An error answer in any envelope that vendors really send, whatever their format: JSON, an array of it, plain text, HTML, nothing. */
+export function parseVendorError({ status, body, header, now }: ErrorAnswer): CanonicalError {
+  const { message = plainText(body) ?? `The provider answered with status ${status}.`, code } = readVendorError(body)
+  const error: CanonicalError = { kind: kindOf(status, message, code), status, message }
+  const param = paramOf(body)
+  const wait =
+    retryAfterMs(header, now) ??
+    retryDelayMs(Array.isArray(body) ? body[0] : body) ??
+    (status === 429 ? resetMs(header, now) : undefined)
+  if (code !== undefined) error.code = code
+  if (param !== undefined) error.param = param
+  if (wait !== undefined) error.retryAfterMs = wait
+  return error
+}
+
+/** What a status means together with what is said. */
+export function kindOf(status: number, message: string, code?: string): ErrorKind {
+  if ((status === 400 || status === 413 || status === 422) && saysOverflow(message, code)) return 'context-overflow'
+  if ((status === 429 || status === 400 || status === 403) && saysNoFunds(message, code)) return 'billing'
+  if (status === 400 && /API_KEY_INVALID|API key not valid/.test(message)) return 'authentication' // Google's 401
+  return kindOfStatus(status)
+}
+
+function paramOf(body: unknown): string | undefined {
+  const error = isObject(body) && isObject(body.error) ? body.error : undefined
+  return typeof error?.param === 'string' ? error.param : undefined
+}
+
+/** Text that is worth showing: not a page of HTML, and not all of it. */
+function plainText(body: unknown): string | undefined {
+  if (typeof body !== 'string' || body.trim() === '' || body.trimStart().startsWith('<')) return undefined
+  return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
+}
+
+const MAX_TEXT = 500

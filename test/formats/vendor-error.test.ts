@@ -1,0 +1,52 @@
+import { parseVendorError } from '../../src/formats/vendor-error.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite("vendors' errors")
+
+const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  parseVendorError({ status, body, header: (name) => headers[name], now: 0 })
+
+const overflow = "This model's maximum context length is 8192 tokens. However, you requested 9000."
+const quota = { error: { message: 'You exceeded your current quota', type: 'insufficient_quota' } }
+
+const table: [name: string, got: object, expected: object][] = [
+  [
+    "OpenAI's envelope",
+    parse(400, { error: { message: 'bad', type: 'invalid_request_error', param: 'n', code: null } }),
+    { kind: 'bad-request', status: 400, message: 'bad', code: 'invalid_request_error', param: 'n' },
+  ],
+  [
+    'overflow without a code',
+    parse(400, { message: overflow }),
+    { kind: 'context-overflow', status: 400, message: overflow },
+  ],
+  [
+    'no funds behind a 429',
+    parse(429, quota),
+    { ...{ kind: 'billing', status: 429 }, message: quota.error.message, code: 'insufficient_quota' },
+  ],
+  [
+    "Google's delay, in an array",
+    parse(429, [
+      { error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '34.4s' }] } },
+    ]),
+    { kind: 'rate-limit', status: 429, message: 'm', retryAfterMs: 34_400 },
+  ],
+  [
+    'plain text',
+    parse(503, 'no healthy upstream'),
+    { kind: 'overloaded', status: 503, message: 'no healthy upstream' },
+  ],
+  [
+    'a page',
+    parse(502, '<html>x</html>'),
+    { kind: 'server', status: 502, message: 'The provider answered with status 502.' },
+  ],
+  [
+    'a header',
+    parse(529, undefined, { 'retry-after': '7' }),
+    { ...{ kind: 'overloaded', status: 529, retryAfterMs: 7_000 }, message: 'The provider answered with status 529.' },
+  ],
+]
+
+for (const [name, got, expected] of table) test(`are read: ${name}`, () => assert.equal(got, expected))
