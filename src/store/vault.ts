@@ -21,14 +21,15 @@ export interface Vault {
 const RECORD = 'vault'
 const SCHEMA = 1
 const UNSEALED = 'none'
+const KEY_BYTES = 32
 
 /**
  * Opens the store's vault, making it on first use: a random data key and a random look-up key, wrapped by a key that HKDF derives
  * from the secret. Rotating the secret re-wraps these two and leaves every record as it is. Without any secret the keys lie unwrapped
- * in the store, which is said once to the logger. Throws `SECRET_MISMATCH` when no given secret fits.
+ * in the store, which is said once to the logger. Throws `SECRET_MISMATCH` when no given secret fits, and `STORAGE_FAILED`.
  */
 export async function openVault(storage: Storage, secret: Secret | undefined, logger: Logger): Promise<Vault> {
-  const secrets = secretList(secret ?? (await storage.ownSecret?.()))
+  const secrets = secretList(secret ?? (await ownSecret(storage)))
   const current = secrets[0]
   if (!current) {
     logger.warn('No secret is set: API keys and credentials lie unprotected in the storage. Set the `secret` option.')
@@ -37,14 +38,22 @@ export async function openVault(storage: Storage, secret: Secret | undefined, lo
     const stored = await storage.get(RECORD).catch((cause: unknown) => {
       throw storageFailure('read', RECORD, cause)
     })
-    const keys = stored ? await unwrap(parseRecord(stored.value), secrets) : randomBytes(64)
-    const upToDate = stored && parseRecord(stored.value).wrappedBy === (current?.version ?? UNSEALED)
-    if (upToDate) return vaultFrom(keys)
-    const written = await storage.set(RECORD, JSON.stringify(await wrap(keys, current)), {
-      ifVersion: stored?.version ?? null,
-    })
+    const record = stored && parseRecord(stored.value)
+    const keys = record ? await unwrap(record, secrets) : randomBytes(2 * KEY_BYTES)
+    if (record?.wrappedBy === (current?.version ?? UNSEALED)) return vaultFrom(keys)
+    const written = await storage
+      .set(RECORD, JSON.stringify(await wrap(keys, current)), { ifVersion: stored?.version ?? null })
+      .catch((cause: unknown) => {
+        throw storageFailure('write', RECORD, cause)
+      })
     if (written !== false) return vaultFrom(keys)
   }
+}
+
+async function ownSecret(storage: Storage): Promise<string | undefined> {
+  return storage.ownSecret?.().catch((cause: unknown) => {
+    throw storageFailure('read', 'secret', cause)
+  })
 }
 
 interface VaultRecord {
@@ -63,11 +72,13 @@ function secretList(secret: Secret | undefined): NamedSecret[] {
 
 function parseRecord(text: string): VaultRecord {
   const record = tryParseJson(text)
-  if (!isObject(record) || record.schema !== SCHEMA) {
-    throw gatewayError('STORAGE_FAILED', { message: 'The vault record of the storage cannot be read.' })
-  }
-  return { schema: SCHEMA, wrappedBy: String(record.wrappedBy), salt: String(record.salt), keys: String(record.keys) }
+  if (!isObject(record) || record.schema !== SCHEMA) throw damaged()
+  const { wrappedBy, salt, keys } = record
+  if (typeof wrappedBy !== 'string' || typeof salt !== 'string' || typeof keys !== 'string') throw damaged()
+  return { schema: SCHEMA, wrappedBy, salt, keys }
 }
+
+const damaged = () => gatewayError('STORAGE_FAILED', { message: 'The vault record of the storage cannot be read.' })
 
 async function wrap(keys: Uint8Array<ArrayBuffer>, secret: NamedSecret | undefined): Promise<VaultRecord> {
   const salt = randomBytes(16)
@@ -76,16 +87,26 @@ async function wrap(keys: Uint8Array<ArrayBuffer>, secret: NamedSecret | undefin
 }
 
 async function unwrap(record: VaultRecord, secrets: readonly NamedSecret[]): Promise<Uint8Array<ArrayBuffer>> {
-  if (record.wrappedBy === UNSEALED) return fromBase64(record.keys)
+  if (record.wrappedBy === UNSEALED) return unsealedKeys(record)
   for (const secret of secrets) {
     if (secret.version !== record.wrappedBy) continue
-    const key = await wrappingKey(secret.value, fromBase64(record.salt))
-    const keys = await decrypt(key, RECORD, record.keys).catch(() => undefined) // the wrong secret: said below
+    const keys = await unwrapWith(secret, record).catch(() => undefined) // the wrong secret: said below
     if (keys) return keys
   }
   throw gatewayError('SECRET_MISMATCH', {
     message: `The secret does not open this store: its data was sealed with secret version "${record.wrappedBy}". Start with that secret.`,
   })
+}
+
+const unwrapWith = async (secret: NamedSecret, { salt, keys }: VaultRecord) =>
+  decrypt(await wrappingKey(secret.value, fromBase64(salt)), RECORD, keys)
+
+function unsealedKeys(record: VaultRecord): Uint8Array<ArrayBuffer> {
+  try {
+    const keys = fromBase64(record.keys)
+    if (keys.length === 2 * KEY_BYTES) return keys
+  } catch {} // as bad as too few of them
+  throw damaged()
 }
 
 async function wrappingKey(secret: string, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
@@ -101,10 +122,17 @@ async function wrappingKey(secret: string, salt: Uint8Array<ArrayBuffer>): Promi
 }
 
 async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
-  const dataKey = await crypto.subtle.importKey('raw', keys.slice(0, 32), 'AES-GCM', false, ['encrypt', 'decrypt'])
-  const lookupKey = await crypto.subtle.importKey('raw', keys.slice(32), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
+  const dataKey = await crypto.subtle.importKey('raw', keys.slice(0, KEY_BYTES), 'AES-GCM', false, [
+    'encrypt',
+    'decrypt',
   ])
+  const lookupKey = await crypto.subtle.importKey(
+    'raw',
+    keys.slice(KEY_BYTES),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign'],
+  )
   return {
     digest: async (credential) =>
       toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),

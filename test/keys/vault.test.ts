@@ -1,0 +1,39 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the vault')
+
+const withoutSecret = (): Storage => {
+  const { ownSecret: _, ...storage } = memoryStorage()
+  return storage
+}
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => (isGatewayError(error) ? error.code : String(error)),
+  )
+const makeKey = (storage: Storage) => createGateway({ storage, logger: false }).api.keys.create({ name: 'team' })
+
+test('a storage that fails while the vault is made is an error with a name', async () => {
+  const full = async () => {
+    throw new Error('disk full')
+  }
+  assert.is(await codeOf(makeKey({ ...withoutSecret(), set: full })), 'STORAGE_FAILED')
+  assert.is(await codeOf(makeKey({ ...memoryStorage(), ownSecret: full })), 'STORAGE_FAILED')
+})
+
+test('a vault record that is damaged is an error with a name', async () => {
+  for (const record of [
+    '',
+    '{}',
+    '{"schema":1,"wrappedBy":"none","salt":"","keys":"@"}',
+    '{"schema":1,"keys":"AAAA"}',
+  ]) {
+    const storage = withoutSecret()
+    await storage.set('vault', record)
+    assert.is(await codeOf(makeKey(storage)), 'STORAGE_FAILED', record)
+  }
+})
