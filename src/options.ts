@@ -76,7 +76,7 @@ export function checkOptions(options: GatewayOptions): void {
 function checkSecret(secret: unknown): void {
   if (secret === undefined) return
   const isNamed = (one: unknown) =>
-    isObject(one) && 'version' in one && typeof one.value === 'string' && one.value !== ''
+    isObject(one) && isVersion(one.version) && typeof one.value === 'string' && one.value !== ''
   const isList = Array.isArray(secret) && secret.length > 0 && secret.every(isNamed)
   const sealing: unknown = isList ? secret[0].value : secret
   if (typeof sealing !== 'string' || sealing === '') {
@@ -92,6 +92,8 @@ function checkSecret(secret: unknown): void {
     `A secret that seals must have ${MIN_SECRET_LENGTH} characters or more, such as 32 random bytes in hex; this one has ${sealing.length}.${way}`,
   )
 }
+
+const isVersion = (version: unknown) => (typeof version === 'string' ? version.trim() !== '' : Number.isFinite(version))
 
 function checkHooks(hooks: unknown): void {
   if (hooks === undefined) return

@@ -20,7 +20,7 @@ export interface Vault {
 
 const RECORD = 'vault'
 const SCHEMA = 1
-const UNSEALED = 'none'
+const UNSEALED = '' // no version of a secret is empty
 const KEY_BYTES = 32
 
 /**

@@ -17,6 +17,26 @@ const codeOf = (work: Promise<unknown>) =>
   )
 const makeKey = (storage: Storage) => createGateway({ storage, logger: false }).api.keys.create({ name: 'team' })
 
+test('no version of a secret means that there is none', async () => {
+  for (const version of ['none', 'default', 0]) {
+    const storage = withoutSecret()
+    const { key } = await makeKey(storage)
+    const unsealed = (await storage.get('vault'))?.value
+    const open = () => createGateway({ storage, logger: false, secret: [{ version, value: 's'.repeat(32) }] }).api.keys
+    assert.is((await open().list()).keys[0]?.key, key)
+    assert.is.not((await storage.get('vault'))?.value, unsealed, `${version}: the secret now seals what lay open`)
+    assert.is((await open().list()).keys[0]?.key, key, `${version}: and opens it again`)
+    assert.is(await codeOf(createGateway({ storage, logger: false }).api.keys.list()), 'SECRET_MISMATCH')
+  }
+})
+
+test('a version of a secret has a name', () => {
+  for (const version of ['', ' ', undefined, null, Number.NaN, {}]) {
+    const secret = Object([{ version, value: 's'.repeat(32) }])
+    assert.throws(() => createGateway({ storage: memoryStorage(), secret }), /secret must be text that is not empty/)
+  }
+})
+
 test('a storage that fails while the vault is made is an error with a name', async () => {
   const full = async () => {
     throw new Error('disk full')
@@ -26,12 +46,7 @@ test('a storage that fails while the vault is made is an error with a name', asy
 })
 
 test('a vault record that is damaged is an error with a name', async () => {
-  for (const record of [
-    '',
-    '{}',
-    '{"schema":1,"wrappedBy":"none","salt":"","keys":"@"}',
-    '{"schema":1,"keys":"AAAA"}',
-  ]) {
+  for (const record of ['', '{}', '{"schema":1,"wrappedBy":"","salt":"","keys":"@"}', '{"schema":1,"keys":"AAAA"}']) {
     const storage = withoutSecret()
     await storage.set('vault', record)
     assert.is(await codeOf(makeKey(storage)), 'STORAGE_FAILED', record)
