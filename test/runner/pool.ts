@@ -32,7 +32,9 @@ export async function runFiles(paths: readonly string[], options: PoolOptions): 
 
 /** One process, from its start until no file is waiting, it was told to stop, or it died. */
 function runWorker(waiting: string[], { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
-  const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)])
+  const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last is the leash
+  })
   let result: FileResult | undefined
   let lastPath = 'test/runner/worker.ts'
   let startedAt = 0

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { assert, suite } from '../support/suite.ts'
 import { type RunOptions, runTests } from './main.ts'
@@ -138,6 +139,21 @@ test('shares one process between files, or gives each its own with --isolate', a
   assert.is(shared.lastLine, closingLine(1, 1, 0), shared.output)
   const isolated = await runFixture('shares', { isolate: true })
   assert.is(isolated.lastLine, closingLine(2, 0, 0), isolated.output)
+})
+
+test('takes its workers along when it is killed, also one that is blocked', async () => {
+  const args = ['test/run.ts', '--root', 'test/runner/fixtures/spins', '--grace-ms', '600000']
+  const runner = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [pid] = await once(runner.stdout.setEncoding('utf8'), 'data')
+  let isLeft = false
+  const timer = setTimeout(() => {
+    isLeft = true
+    process.kill(Number(pid), 'SIGKILL')
+  }, 5_000)
+  runner.kill('SIGKILL')
+  await once(runner, 'close') // when nobody holds its output any more
+  clearTimeout(timer)
+  assert.not(isLeft)
 })
 
 test('refuses a test file that is started without it', async () => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { describeError } from './describe.ts'
 import type { Order, Report } from './protocol.ts'
 import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
@@ -24,6 +25,7 @@ const fail = (title: string, error: unknown) => send({ at: 'failed', title, text
 for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
   process.on(event, (error: unknown) => fail(event, error))
 }
+new Worker(new URL('./leash.ts', import.meta.url)).unref()
 quietUvu()
 
 process.on('message', async (order: Order) => {
