@@ -19,7 +19,9 @@ export async function commitStream(body: ByteStream, format: Format): Promise<Co
   const head: Uint8Array[] = []
   let size = 0
   const decoder = new TextDecoder()
-  const parser = createSseParser((event) => watch.observe(event))
+  const parser = createSseParser((event) => {
+    if (watch.started || !watch.error) watch.observe(event) // nothing behind an error makes an answer of it
+  })
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)
     size += chunk.length

@@ -93,6 +93,8 @@ const empty: Record<string, () => Response> = {
       'data: {"error":{"message":"Over","code":502},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}\n\n',
     ),
   'an error behind the role': () => sse([...chatEvents().slice(0, 1), 'data: {"error":{"message":"Over"}}\n\n']),
+  'an error before the first word, both in one chunk': () =>
+    sse(`data: {"error":{"message":"Over","code":529}}\n\n${chatEvents().join('')}`),
   'an end right behind the first word': () => sse(chatEvents().slice(0, 2).join('').trimEnd()),
   'half an event': () => sse(chatEvents('Hello').join('').slice(0, 150)),
   'a stream cut before it said anything': () => sse(chatEvents().slice(0, 1), 'error'),
