@@ -1,74 +1,12 @@
-import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatEvents, messageEvents } from './support/answers.ts'
-import { type Body, type Break, brokenBody } from './support/broken.ts'
-import { askRaw, cutAt, rawUpstream } from './support/raw.ts'
+import { type Break, brokenBody } from './support/broken.ts'
+import { chains, kinds, silenceTimeoutMs } from './support/chain.ts'
+import { cutAt } from './support/raw.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
 import { mapStream } from './support/stream-map.ts'
-import { openWorld } from './support/world.ts'
 
 const test = suite('the commit point')
-
-const silenceTimeoutMs = 1_000
-const encode = (text: string) => new TextEncoder().encode(text)
-
-const kinds = {
-  chat: {
-    path: '/v1/chat/completions',
-    model: 'chain',
-    /** What the next target says. */
-    spare: chatEvents('the spare').join(''),
-    error: /^data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"upstream_(?:cut|timeout)"\}\}\n\n$/,
-    /** A provider's own. */
-    overloaded: 'data: {"error":{"message":"Overloaded","type":"server_error","code":"overloaded"}}\n\n',
-  },
-  anthropic: {
-    path: '/v1/messages',
-    model: 'talk',
-    spare: messageEvents('the spare').join(''),
-    error: /^event: error\ndata: \{"type":"error","error":\{"type":"(?:api|timeout)_error","message":"[^"]+"\}\}\n\n$/,
-    overloaded: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
-  },
-} as const
-
-/** A combo whose first target is as the test says and whose second one is well. */
-async function openChain(api: Recording['api']) {
-  const { path, model, spare } = kinds[api]
-  const bodies: Body[] = []
-  let broken = () => brokenBody([], 'end')
-  const fetch = rawUpstream(() => {
-    const body = bodies.length === 0 ? broken() : brokenBody([encode(spare)], 'end')
-    bodies.push(body)
-    return body
-  })
-  const clock = fakeClock()
-  const world = await openWorld({
-    fetch,
-    clock,
-    limits: { silenceTimeoutMs },
-    combos: { chain: ['one/m', 'two/m'], talk: ['claude/c', 'claude/d'] },
-  })
-
-  return async (open: () => Body, where: string) => {
-    broken = open
-    bodies.length = 0
-    await world.api.health.reset() // each break speaks for itself
-    await clock.advance(1_000) // and finds the retry budget full
-    let isOver = false
-    const asked = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
-      isOver = true
-    })
-    while (!isOver) await clock.advance(clock.pending() > 0 ? silenceTimeoutMs : 0)
-    const { reply, text } = await asked
-    assert.is(reply.status, 200, where)
-    assert.not(
-      bodies.some(({ isOpen }) => isOpen),
-      `${where}: left open`,
-    )
-    assert.is(clock.pending(), 0, where)
-    return { text, calls: bodies.length, record: world.told.requests.at(-1) }
-  }
-}
 
 interface Seen {
   spare: number
@@ -84,7 +22,7 @@ async function breakEverywhere(recording: Recording, how: Break, step = 1): Prom
   const { api, bytes, name } = recording
   const { error, spare } = kinds[api]
   const { commit, said } = mapStream(recording)
-  const ask = await openChain(api)
+  const ask = await chains[api]()
   const seen: Seen = { spare: 0, error: 0, clean: 0 }
   for (let cut = 0; cut <= bytes.length; cut += step) {
     const where = `${name}: ${how} behind byte ${cut}`
@@ -115,7 +53,7 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
   const { api, bytes, name } = recording
   const { overloaded, spare } = kinds[api]
   const { ends, commit } = mapStream(recording)
-  const ask = await openChain(api)
+  const ask = await chains[api]()
   const seen: Seen = { spare: 0, error: 0, clean: 0 }
   for (const at of [0, ...ends]) {
     const before = bytes.subarray(0, at)
@@ -128,9 +66,11 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
       const all = decode(before) + overloaded + rest
       for (const pieces of [[encode(all)], [before, encode(overloaded), encode(rest)]]) {
         const where = `${name}: an error at ${at} in ${pieces.length}, then it ${way}`
-        const { text, calls, record } = await ask(() => brokenBody(pieces.filter(({ length }) => length > 0), how), where)
+        const chunks = pieces.filter(({ length }) => length > 0)
+        const { text, calls, record } = await ask(() => brokenBody(chunks, how), where)
         assert.is(text, at < commit ? spare : all, where)
         assert.is(calls, at < commit ? 2 : 1, where)
+        if (at < commit) assert.is(record?.durationMs, 0, `${where}: the next one had to wait`)
         seen[at < commit ? 'spare' : 'error']++
         if (at >= commit && way !== 'goes on') assert.is(record?.status, api === 'chat' ? 502 : 529, where)
       }
@@ -139,42 +79,68 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
   return seen
 }
 
+const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
-function total(all: Seen[]): Seen {
-  const sum = { spare: 0, error: 0, clean: 0 }
-  for (const { spare, error, clean } of all) {
-    sum.spare += spare
-    sum.error += error
-    sum.clean += clean
-  }
-  return sum
+function add(sum: Seen, { spare, error, clean }: Seen) {
+  sum.spare += spare
+  sum.error += error
+  sum.clean += clean
 }
+
+const none = (): Seen => ({ spare: 0, error: 0, clean: 0 })
+
+function own(api: Recording['api'], lineEnd = '\n'): Recording {
+  const events = api === 'chat' ? chatEvents('größer 😀') : messageEvents('größer 😀')
+  const sse = events.join('').replaceAll('\n', lineEnd)
+  return { name: `ours, lines ended by ${JSON.stringify(lineEnd)}`, api, sse, bytes: encode(sse), read: { ok: true } }
+}
+
+const ways = ['reset', 'end', 'stall'] as const
+
 for (const api of ['chat', 'anthropic'] as const) {
-  for (const how of ['reset', 'end', 'stall'] as const) {
-    test(`${api} x ${how}`, async () => {
-      const sse = (api === 'chat' ? chatEvents('größer 😀') : messageEvents('größer 😀')).join('')
-      const recording = { name: 'ours', api, sse, bytes: new TextEncoder().encode(sse), read: { ok: true } }
-      const t0 = performance.now()
-      console.log(api, how, recording.bytes.length, await breakEverywhere(recording, how), performance.now() - t0)
-      for (const r of recordedStreams().filter((r) => r.api === api && r.bytes.length > 900).slice(0, 2)) {
-        console.log(r.name, r.bytes.length, await breakEverywhere(r, how), performance.now() - t0)
-      }
+  for (const how of ways) {
+    test(`${api}: ${how} behind every byte of a stream`, async () => {
+      const seen = await breakEverywhere(own(api), how)
+      assert.ok(seen.spare > 300 && seen.error > 250 && seen.clean > 2, JSON.stringify(seen))
     })
-    test(`${api} x ${how} all`, async () => {
-      const t0 = performance.now()
-      for (const r of recordedStreams().filter((r) => r.api === api)) {
-      try {  (await breakEverywhere(r, how, Math.ceil(r.bytes.length / 17))) } catch (e) { console.log(String(e.message).slice(0,1000)) }
-      }
-      console.log(performance.now() - t0)
+
+    test(`${api}: ${how} behind every byte of a recording`, async () => {
+      const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
+      const recording = recordings[ways.indexOf(how)] // a different one for each
+      if (!recording) throw new Error('there are too few recordings')
+      const seen = await breakEverywhere(recording, how)
+      assert.is(seen.spare + seen.error + seen.clean, recording.bytes.length + 1)
+      assert.ok(seen.spare > 200 && seen.error > 200 && seen.clean > 2, JSON.stringify(seen))
     })
   }
-  test(`${api} x error`, async () => {
-      const t0 = performance.now()
-      let s = []
-      for (const r of recordedStreams().filter((r) => r.api === api).slice(0,8)) {
-      try { s.push(await failEverywhere(r)) } catch (e) { console.log(String(e.message).slice(0,1000)) }
-      }
-      console.log(total(s), performance.now() - t0)
+
+  test(`${api}: an end behind every byte of a stream whose lines end as on the wire of old`, async () => {
+    const seen = await breakEverywhere(own(api, '\r\n'), 'end')
+    assert.ok(seen.spare > 300 && seen.error > 250 && seen.clean > 2, JSON.stringify(seen))
+  })
+
+  test(`${api}: here and there in all recordings, in every way`, async () => {
+    const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
+    const seen = none()
+    for (const [at, recording] of recordings.entries()) {
+      const how = ways[at % ways.length] ?? 'end'
+      add(seen, await breakEverywhere(recording, how, Math.ceil(recording.bytes.length / 9)))
+    }
+    assert.ok(recordings.length >= 29 && seen.spare > 50 && seen.error > 150, JSON.stringify(seen))
+  })
+
+  test(`${api}: an error of the provider between any two events`, async () => {
+    const seen = await failEverywhere(own(api))
+    assert.ok(seen.spare >= 16 && seen.error >= 32, JSON.stringify(seen))
+  })
+
+  test(`${api}: an error of the provider between any two events of recordings`, async () => {
+    const seen = none()
+    for (const recording of recordedStreams()
+      .filter(({ api: its, read }) => its === api && read.ok)
+      .slice(4, 9))
+      add(seen, await failEverywhere(recording))
+    assert.ok(seen.spare > 50 && seen.error > 150, JSON.stringify(seen))
   })
 }

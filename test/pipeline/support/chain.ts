@@ -1,0 +1,78 @@
+import { fakeClock } from '../../support/clock.ts'
+import { assert } from '../../support/suite.ts'
+import { chatEvents, messageEvents } from './answers.ts'
+import { type Body, brokenBody } from './broken.ts'
+import { askRaw, rawUpstream } from './raw.ts'
+import type { Recording } from './recordings.ts'
+import { openWorld } from './world.ts'
+
+export const silenceTimeoutMs = 1_000
+
+/** What differs between the formats. */
+export const kinds = {
+  chat: {
+    path: '/v1/chat/completions',
+    model: 'chain',
+    /** What the next target says. */
+    spare: chatEvents('the spare').join(''),
+    error:
+      /^data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"upstream_(?:cut|timeout)"\}\}\n\n$/,
+    /** A provider's own. */
+    overloaded: 'data: {"error":{"message":"Overloaded","type":"server_error","code":"overloaded"}}\n\n',
+  },
+  anthropic: {
+    path: '/v1/messages',
+    model: 'talk',
+    spare: messageEvents('the spare').join(''),
+    error: /^event: error\ndata: \{"type":"error","error":\{"type":"(?:api|timeout)_error","message":"[^"]+"\}\}\n\n$/,
+    overloaded: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
+  },
+} as const
+
+/** A combo whose first target is as the test says and whose second one is well. */
+async function openChain(api: Recording['api']) {
+  const { path, model, spare } = kinds[api]
+  const spareBytes = new TextEncoder().encode(spare)
+  const bodies: Body[] = []
+  let broken = () => brokenBody([], 'end')
+  const fetch = rawUpstream(() => {
+    const body = bodies.length === 0 ? broken() : brokenBody([spareBytes], 'end')
+    bodies.push(body)
+    return body
+  })
+  const clock = fakeClock()
+  const world = await openWorld({
+    fetch,
+    clock,
+    limits: { silenceTimeoutMs },
+    combos: { chain: ['one/m', 'two/m'], talk: ['claude/c', 'claude/d'] },
+  })
+
+  return async (open: () => Body, where: string) => {
+    broken = open
+    bodies.length = 0
+    await world.api.health.reset() // each break speaks for itself
+    await clock.advance(1_000) // and finds the retry budget full
+    let isOver = false
+    const asked = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
+      isOver = true
+    })
+    while (!isOver) await clock.advance(clock.pending() > 0 ? silenceTimeoutMs : 0)
+    const { reply, text } = await asked
+    assert.is(reply.status, 200, where)
+    assert.not(
+      bodies.some(({ isOpen }) => isOpen),
+      `${where}: left open`,
+    )
+    assert.is(clock.pending(), 0, where)
+    return { text, calls: bodies.length, record: world.told.requests.at(-1) }
+  }
+}
+
+/** One for each format, made when it is first asked for. */
+export const chains = { chat: once(() => openChain('chat')), anthropic: once(() => openChain('anthropic')) }
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
