@@ -15,7 +15,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const at = (...parts) => join(root, ...parts)
-const node = at('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+const isWindows = process.platform === 'win32'
+const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('node_modules', '.bin', 'node')
 const runtimes = at('test', 'runtimes')
 const tasks = { start, test, build: () => build('full'), check, bench }
 
@@ -67,7 +68,8 @@ async function install(folder) {
   console.log(`Installing ${label} ...`)
   const how = isMissing ? ['ci'] : ['install', '--no-save']
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
-  const { code, stderr } = await run('npm', [...how, ...flags], { cwd: folder, env: outsideEnv(), quiet: true })
+  const npm = isWindows ? 'npm.cmd' : 'npm'
+  const { code, stderr } = await run(npm, [...how, ...flags], { cwd: folder, env: outsideEnv(), quiet: true })
   if (code !== 0) throw new Error(`npm could not install ${label}: ${reason(stderr)}`)
   if (folder === root && !existsSync(node))
     throw new Error('npm ran no install scripts: allow them for "node" and "esbuild"')
@@ -143,7 +145,9 @@ function outsideEnv() {
 /** Runs a command to its end. `quiet`: nothing is printed, what it wrote as errors is returned. */
 function run(command, args, { cwd = root, env = process.env, quiet = false } = {}) {
   const stdio = quiet ? ['ignore', 'ignore', 'pipe'] : 'inherit'
-  const child = spawn(command, args, { cwd, env, stdio, shell: process.platform === 'win32' })
+  const child = command.endsWith('.cmd')
+    ? spawn([command, ...args].join(' '), { cwd, env, stdio, shell: true }) // the only way to start one; none of it holds blanks
+    : spawn(command, args, { cwd, env, stdio })
   const pass = () => child.kill('SIGTERM')
   const ignore = () => {} // a terminal sends it to the child as well
   process.on('SIGTERM', pass).on('SIGINT', ignore)

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,6 +39,39 @@ test('says in one line why npm fails', async ({ folder }) => {
   assert.match(stderr, /^setup: npm could not install the dependencies: .*package-lock\.json.*\n$/)
   assert.is(code, 1)
 })
+
+for (const script of ['start', 'test']) {
+  test(`npm ${script} hands SIGTERM on and waits for the end`, async ({ folder }) => {
+    const { scripts }: { scripts: object } = JSON.parse(await readFile(join(dirname(setup), 'package.json'), 'utf8'))
+    const place = await mkdtemp(join(folder, 'npm-'))
+    await writeFile(join(place, 'package.json'), JSON.stringify({ scripts }))
+    await writeFile(join(place, 'setup.mjs'), DRAINS)
+    const npm = spawn('npm', [script], { cwd: place, stdio: ['ignore', 'pipe', 'ignore'] })
+    let stdout = ''
+    npm.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text
+      if (/^ready$/m.test(text)) npm.kill('SIGTERM')
+    })
+    const [code] = await once(npm, 'exit')
+    assert.is(code, 0)
+    assert.match(stdout, /drained/)
+  })
+}
+
+test('every script begins with a word that sh and cmd.exe both have', async () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    await readFile(join(dirname(setup), 'package.json'), 'utf8'),
+  )
+  for (const [name, line] of Object.entries(scripts)) assert.match(line, /^(?:exec )?(?:node|biome) [\w./ -]+$/, name)
+  assert.match(await readFile(join(dirname(setup), 'exec.cmd'), 'utf8'), /^@rem [^%]*\r\n@%\*\r\n$/)
+})
+
+/** Ends a while after it was told to, or by itself when nobody tells it. */
+const DRAINS = `
+const left = setTimeout(() => process.exit(3), 5_000)
+process.on('SIGTERM', () => setTimeout(() => { console.log('drained'); clearTimeout(left) }, 100))
+console.log('ready')
+`
 
 function run(
   path: string,
