@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ManagementOptions } from '../http/management-guard.ts'
+import { bearerToken } from '../lib/bearer.ts'
 import { isClientKey } from '../store/client-key.ts'
 import { problem } from './problem.ts'
 
@@ -28,7 +29,7 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
   if (!renew) await readDigest(path)
 
   async function authorize({ headers }: Request): Promise<true | string> {
-    const [, presented] = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '') ?? []
+    const presented = bearerToken(headers.get('authorization'))
     const expected = await readDigest(path)
     if (presented === undefined) return `Send the admin token as "Authorization: Bearer <token>". ${WHERE}`
     const isRight = expected !== undefined && timingSafeEqual(digestOf(presented), expected)

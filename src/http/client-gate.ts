@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { bearerToken } from '../lib/bearer.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Store } from '../store/store.ts'
@@ -27,7 +28,7 @@ export async function authenticateClient(
 /** The credentials of a request, each once; a host may need `Authorization` for its own users, so the others count too. */
 function presentedCredentials(exchange: Exchange): string[] {
   const credentials: string[] = []
-  const [, bearer] = /^Bearer +(\S+) *$/i.exec(exchange.header('authorization') ?? '') ?? []
+  const bearer = bearerToken(exchange.header('authorization'))
   if (bearer !== undefined) credentials.push(bearer)
   for (const name of ['x-api-key', 'x-goog-api-key', 'api-key']) {
     const value = exchange.header(name)?.trim()

@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { bearerToken } from '../lib/bearer.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { isObject } from '../lib/json.ts'
@@ -54,7 +55,7 @@ function tokenGuard(token: unknown): ManagementGuard {
   }
   let expected: Promise<Uint8Array> | undefined // some platforms refuse cryptography before the first request
   return async (exchange) => {
-    const [, presented = ''] = /^Bearer +(\S+) *$/i.exec(exchange.header('authorization') ?? '') ?? []
+    const presented = bearerToken(exchange.header('authorization')) ?? ''
     expected ??= digest(token)
     const isRight = isEqual(await digest(presented), await expected)
     if (!isRight) throw unauthorized(presented)
