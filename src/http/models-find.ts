@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Listing } from '../listing/listing.ts'
@@ -26,10 +27,6 @@ export async function findModel(
     seen.push(entries)
   }
   const names = seen.flat().map((one) => one.id)
-  throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist.${hint(nearest(bare, names))}` })
+  const hint = didYouMean(nearest(bare, names)) ?? 'GET /v1/models lists all of them.'
+  throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
 }
-
-const hint = (names: readonly string[]) =>
-  names.length === 0
-    ? ' GET /v1/models lists all of them.'
-    : ` Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?`

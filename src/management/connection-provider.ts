@@ -1,3 +1,4 @@
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { nearest } from '../lib/nearest.ts'
 import { compatibleFormat } from '../providers/compatible.ts'
 import { definitionOf } from '../providers/names.ts'
@@ -10,8 +11,7 @@ import { invalidInput } from './input.ts'
  */
 export function requireProvider(catalog: Catalog, provider: string, data: ProviderSpecificData | undefined): void {
   if (definitionOf(catalog, provider) || compatibleFormat(provider) || data?.baseUrl) return
-  const near = nearestProviders(catalog, provider)
-  const hint = near.length > 0 ? `Did you mean ${near.map((id) => `"${id}"`).join(' or ')}?` : 'See GET /api/providers.'
+  const hint = didYouMean(nearestProviders(catalog, provider)) ?? 'See GET /api/providers.'
   throw invalidInput(
     `Unknown provider "${provider}". ${hint} For any other provider, send its address as "providerSpecificData.baseUrl".`,
   )

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { isObject } from '../lib/json.ts'
 import { nearest } from '../lib/nearest.ts'
 
@@ -55,8 +56,7 @@ const unknownField = (field: string, meant: string) =>
   `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${meant}`
 
 function hint(field: string, known: readonly string[]): string {
-  const [meant] = nearest(field, known, 1)
-  return meant === undefined ? `Known: ${list(known)}.` : `Did you mean "${meant}"?`
+  return didYouMean(nearest(field, known, 1)) ?? `Known: ${list(known)}.`
 }
 
 const MAX_SHOWN = 60
