@@ -1,6 +1,7 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
-import { bodyOf, readAll } from '../lib/bytes.ts'
+import { readAll } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
+import { bodyOf } from '../lib/fetch-body.ts'
 
 /** What some platforms hand over beside the request: Workers' execution context. */
 export interface FetchContext {

@@ -1,5 +1,5 @@
-import { bodyOf } from './bytes.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from './exchange.ts'
+import { bodyOf } from './fetch-body.ts'
 
 /**
  * Starts one call to a provider. Redirects are never followed: they would carry credentials elsewhere (security.md, rule 5).

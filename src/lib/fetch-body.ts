@@ -1,0 +1,45 @@
+import type { ByteStream } from './exchange.ts'
+
+/**
+ * The body of a Fetch request or response. JSON of a small known length is read in one go: on some platforms a stream costs more
+ * than all else of a request.
+ */
+export function bodyOf(message: Request | Response): ByteStream {
+  return isSmallJson(message.headers) ? wholeOf(message) : streamOf(message)
+}
+
+/** What is compressed may grow when it is unpacked. */
+function isSmallJson(headers: Headers): boolean {
+  const length = headers.get('content-length')
+  if (length === null || Number(length) > MAX_WHOLE_BYTES || headers.has('content-encoding')) return false
+  return headers.get('content-type')?.includes('json') ?? false
+}
+
+const MAX_WHOLE_BYTES = 1024 * 1024
+
+function wholeOf(message: Request | Response): ByteStream {
+  let isTaken = false
+  async function whole() {
+    isTaken = true
+    return new Uint8Array(await message.arrayBuffer())
+  }
+  return {
+    whole,
+    async next() {
+      const bytes = isTaken ? undefined : await whole()
+      return bytes?.length ? bytes : undefined
+    },
+    cancel() {
+      if (!isTaken) streamOf(message).cancel()
+      isTaken = true
+    },
+  }
+}
+
+function streamOf({ body }: Request | Response): ByteStream {
+  const reader = body?.getReader()
+  return {
+    next: async () => (await reader?.read())?.value,
+    cancel: (reason) => void reader?.cancel(reason).catch(() => {}), // the caller has already moved on
+  }
+}
