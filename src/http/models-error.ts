@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import { errorBody } from '../formats/formats.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
-import { callerFormat, isModelList } from './paths.ts'
+import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
 
 /** Any error under `/v1` in the format that its caller reads. */

@@ -1,10 +1,10 @@
 import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, WireFormat } from '../types.ts'
+import { modelsFormat } from './caller-format.ts'
 import { findModel } from './models-find.ts'
 import { modelBody, modelsBody } from './models-reply.ts'
 import { endingWith } from './models-upstream.ts'
-import { modelsFormat } from './paths.ts'
 import { emptyReply, jsonReply } from './reply.ts'
 import type { Route, RoutedRequest } from './route.ts'
 
