@@ -7,6 +7,7 @@ import { watchStore } from './file/watch.ts'
 import { createWriter } from './file/writer.ts'
 import { storageError } from './lib/error.ts'
 import { deleteRow, incrementRow, setRow } from './lib/operations.ts'
+import { createWatchers } from './lib/watchers.ts'
 
 export interface FileStorageOptions {
   /** A folder of the store's own; created (0700) when it is missing. */
@@ -39,7 +40,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   const folder = folderAt(path)
   const now = () => (clock ? clock.now() : Date.now())
   const logger = sink === false ? silent : (sink ?? console)
-  const watchers = new Set<(key: string) => void>()
+  const watchers = createWatchers()
   const running = new Set<Promise<unknown>>()
   const view = createView({
     folder,
@@ -48,7 +49,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     staleMs: lockStaleMs ?? 5_000,
     timeoutMs: lockTimeoutMs ?? 15_000,
     hasListeners: () => watchers.size > 0,
-    onChange: tell,
+    onChange: watchers.tell,
   })
   const writer = createWriter({ view, now })
   let opening: Promise<void> | undefined
@@ -76,10 +77,6 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 
   const table = async () => (await view.fresh()).table
 
-  function tell(key: string) {
-    for (const onChange of watchers) queueMicrotask(() => watchers.has(onChange) && onChange(key))
-  }
-
   return {
     atomic: true,
 
@@ -100,11 +97,10 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
       run(() => writer.write((rows, stamp) => incrementRow(rows, key, { by, ttlMs: ttl?.ttlMs }, stamp))),
 
     watch(onChange) {
-      const watcher = (key: string) => onChange(key)
-      watchers.add(watcher)
+      const stop = watchers.add(onChange)
       stopWatching ??= watchStore(folder, { look: () => run(table), pollMs: pollMs ?? 50, logger })
       return () => {
-        watchers.delete(watcher)
+        stop()
         if (watchers.size === 0) stopWatching = void stopWatching?.()
       }
     },

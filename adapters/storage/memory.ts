@@ -1,6 +1,7 @@
 import type { Clock, Storage } from '../../src/index.ts'
 import { deleteRow, incrementRow, type Rows, setRow } from './lib/operations.ts'
 import { createTable } from './lib/table.ts'
+import { createWatchers } from './lib/watchers.ts'
 
 export interface MemoryStorageOptions {
   /** The time that `ttlMs` follows; default: the platform's. */
@@ -13,7 +14,7 @@ export interface MemoryStorageOptions {
  */
 export function memoryStorage({ clock = { now: () => Date.now() } }: MemoryStorageOptions = {}): Storage {
   const table = createTable()
-  const watchers = new Set<(key: string) => void>()
+  const watchers = createWatchers()
   const secret = randomSecret()
   let writes = 0
   let sweepAt = SWEEP_LEAST
@@ -23,19 +24,15 @@ export function memoryStorage({ clock = { now: () => Date.now() } }: MemoryStora
     put(key, row) {
       table.put(key, row)
       if (table.size > sweepAt) sweep()
-      tell(key)
+      watchers.tell(key)
     },
     remove(key) {
       table.remove(key)
-      tell(key)
+      watchers.tell(key)
     },
   }
 
   const stamp = () => ({ now: clock.now(), version: String(++writes) })
-
-  function tell(key: string) {
-    for (const onChange of watchers) queueMicrotask(() => watchers.has(onChange) && onChange(key))
-  }
 
   /** Drops what nobody can read any more, each time the table has doubled: constant work a write. */
   function sweep() {
@@ -55,11 +52,7 @@ export function memoryStorage({ clock = { now: () => Date.now() } }: MemoryStora
     delete: async (key, options) => deleteRow(rows, key, options),
     list: async (prefix, options) => table.list(prefix, { ...options, now: clock.now() }),
     increment: async (key, by, options) => incrementRow(rows, key, { by, ttlMs: options?.ttlMs }, stamp()),
-    watch(onChange) {
-      const watcher = (key: string) => onChange(key)
-      watchers.add(watcher)
-      return () => void watchers.delete(watcher)
-    },
+    watch: (onChange) => watchers.add(onChange),
     ownSecret: async () => secret,
     close: async () => {}, // others may share the object
   }
