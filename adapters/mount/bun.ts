@@ -1,19 +1,15 @@
 import type { BunRuntime, BunServer } from '../types/bun.ts'
 import type { FetchGateway } from '../types/gateway.ts'
+import type { ListenOptions } from '../types/listen.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
 
 export type { BunServer } from '../types/bun.ts'
 export type { FetchGateway } from '../types/gateway.ts'
 
-export interface ServeBunOptions {
-  /** Default 0: any free port. */
-  port?: number
-  /** Default 127.0.0.1: this machine only. */
-  hostname?: string
-  /** Host names that are answered beside IP addresses and `localhost`. Default: none on a loopback address, all on others. */
-  allowedHosts?: readonly string[]
-}
+/** How `serveBun` serves. */
+export type ServeBunOptions = ListenOptions
 
+/** A gateway's server, and how to stop it. */
 export interface BunGatewayServer extends BunServer {
   /** Stops accepting, lets answers under way finish for `graceMs` (default 10,000) and then cuts them. Close the gateway afterwards. */
   close(options?: { graceMs?: number }): Promise<void>

@@ -1,19 +1,15 @@
 import type { DenoRuntime, DenoServer } from '../types/deno.ts'
 import type { FetchGateway } from '../types/gateway.ts'
+import type { ListenOptions } from '../types/listen.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
 
 export type { DenoServer } from '../types/deno.ts'
 export type { FetchGateway } from '../types/gateway.ts'
 
-export interface ServeDenoOptions {
-  /** Default 0: any free port. */
-  port?: number
-  /** Default 127.0.0.1: this machine only. */
-  hostname?: string
-  /** Host names that are answered beside IP addresses and `localhost`. Default: none on a loopback address, all on others. */
-  allowedHosts?: readonly string[]
-}
+/** How `serveDeno` serves. */
+export type ServeDenoOptions = ListenOptions
 
+/** A gateway's server, and how to stop it. */
 export interface DenoGatewayServer extends DenoServer {
   readonly url: string
   readonly port: number

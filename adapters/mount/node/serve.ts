@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { ExchangeGateway } from '../../types/gateway.ts'
+import type { ListenOptions } from '../../types/listen.ts'
 import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
 import { awaitContinue } from './continue.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
@@ -13,15 +14,10 @@ const WRITE_AHEAD = 16 * 1024
 const DEFAULT_GRACE_MS = 10_000
 const SWEEP_MS = 50
 
-export interface ServeNodeOptions extends NodeHandlerOptions {
-  /** Default 0: any free port. */
-  port?: number
-  /** Default 127.0.0.1: this machine only. */
-  hostname?: string
-  /** Host names that are answered beside IP addresses and `localhost`. Default: none on a loopback address, all on others. */
-  allowedHosts?: readonly string[]
-}
+/** How `serveNode` serves. */
+export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {}
 
+/** A gateway's server, and how to stop it. */
 export interface NodeServer {
   readonly url: string
   readonly port: number
