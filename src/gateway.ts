@@ -19,10 +19,14 @@ import { createObserver } from './pipeline/observer.ts'
 import { runModelRequest } from './pipeline/run.ts'
 import { platformClock, platformFetch, platformRandom, silentLogger, takesTurns, turnEnd } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
+import { createHedgeBudget, createRetryBudget } from './routing/budget.ts'
+import { createChooser } from './routing/chooser.ts'
 import { createHealth } from './routing/health.ts'
-import { createRetryBudget } from './routing/retry-budget.ts'
+import { createPace } from './routing/pace.ts'
+import { createPins } from './routing/pins.ts'
 import { createRotation } from './routing/rotation.ts'
 import { createModelRouter } from './routing/router.ts'
+import { localState, storedState } from './routing/shared-state.ts'
 import { createCredentials } from './store/credentials.ts'
 import { createStore } from './store/store.ts'
 
@@ -62,7 +66,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   let closed = false
 
   const store = createStore({ storage, clock, logger, secret: options.secret, maxAgeMs: limits.storeMaxAgeMs })
-  const rotation = createRotation()
+  const { sharedState = storage.atomic } = options
+  const state = sharedState ? storedState(storage, { clock, onError: observer.onError }) : localState(clock)
+  const rotation = createRotation(state)
+  const pace = createPace()
   const health = createHealth({ clock, random: platformRandom })
   const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? platformFetch
   const listing = createListing({
@@ -75,13 +82,16 @@ export function createGateway(options: GatewayOptions): Gateway {
   const api = createManagement({ store, catalog, clock, rotation, health })
   let pipeline: PipelineContext = {
     fetch: platformFetch,
-    routes: createModelRouter({ store, catalog, rotation, random: platformRandom }),
+    routes: createModelRouter({ store, catalog }),
     apiKeyOf: createCredentials(store),
     clock,
     catalog,
     limits,
     retryBudget: createRetryBudget(clock),
+    hedgeBudget: createHedgeBudget(clock),
+    chooser: createChooser({ rotation, pins: createPins(state), pace, health, random: platformRandom }),
     health,
+    pace,
     inFlight,
     observer,
   }

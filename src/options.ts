@@ -39,6 +39,11 @@ export interface GatewayOptions {
   basePath?: string
   /** Who may call `/api`; default: nobody. `gateway.api` needs none of this. */
   management?: ManagementOptions
+  /**
+   * Are turns of round-robin combos and moved sessions kept in the storage, for all instances on it? Costs a write a turn. Default: yes
+   * when the storage is `atomic`, else each instance keeps them for itself.
+   */
+  sharedState?: boolean
   /** Seals credentials at rest, 32 characters or more; default: the one that the storage keeps beside its data, if it does. */
   secret?: Secret
   /** Replaces the built-in catalog; `{ ...defaultCatalog, mine }` extends it. */
@@ -53,7 +58,7 @@ export interface GatewayOptions {
 export function checkOptions(options: GatewayOptions): void {
   if (!isObject(options)) throw new TypeError(`createGateway takes an object of options. ${STORAGE_HINT}`)
   for (const name of Object.keys(options)) if (!names.includes(name)) throw new TypeError(unknownName(name, names))
-  const { storage, limits, hooks, catalog, clock, logger, secret, basePath } = options
+  const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
   if (!hasFunctions(storage, ['get', 'set', 'delete', 'list']))
     throw new TypeError(`storage is missing. ${STORAGE_HINT}`)
   if (options.fetch !== undefined && typeof options.fetch !== 'function')
@@ -68,6 +73,10 @@ export function checkOptions(options: GatewayOptions): void {
   if (catalog !== undefined && !isObject(catalog)) {
     throw new TypeError('catalog must be an object of provider definitions by provider id.')
   }
+  if (sharedState !== undefined && typeof sharedState !== 'boolean')
+    throw new TypeError('sharedState must be true or false.')
+  if (sharedState && !storage.atomic)
+    throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
   checkSecret(secret)
   checkHooks(hooks)
   checkLimits(limits)
@@ -117,7 +126,19 @@ function checkLimits(limits: unknown): void {
 /** It is stretched by nothing: whoever has the storage may try secrets as fast as a machine can. */
 const MIN_SECRET_LENGTH = 32
 
-const names = ['storage', 'fetch', 'clock', 'basePath', 'management', 'secret', 'catalog', 'limits', 'hooks', 'logger']
+const names = [
+  'storage',
+  'fetch',
+  'clock',
+  'basePath',
+  'management',
+  'sharedState',
+  'secret',
+  'catalog',
+  'limits',
+  'hooks',
+  'logger',
+]
 const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']
 const STORAGE_HINT = 'Call createGateway({ storage: memoryStorage() }), or pick another one of signalbox/storage/*.'
 

@@ -123,11 +123,43 @@ export interface Settings {
   cloudUrl: string
 }
 
-/** How a combo chooses among its models. */
-export type Strategy = 'fallback' | 'round-robin' | 'weighted' | 'random' | 'least-cost'
+/** How a combo chooses among its models, or a provider among its connections. */
+export type Strategy =
+  | 'fallback'
+  | 'round-robin'
+  | 'weighted'
+  | 'random'
+  | 'least-latency'
+  | 'least-cost'
+  | 'least-busy'
+  | 'sticky'
+  | 'conditional'
 
-/** An entry of a combo: a model name, or one with its share under `weighted` (0 to 1,000, default 1; 0 is for when all others fail). */
-export type ComboModel = string | { model: string; weight?: number }
+/**
+ * An entry of a combo: a model name, or one with its share under `weighted` and `sticky` (0 to 1,000, default 1; 0 is for when all others
+ * fail) and with what a request must be like to go there.
+ */
+export type ComboModel = string | { model: string; weight?: number; when?: Condition }
+
+/** What a request must be like: all that is given must hold. */
+export interface Condition {
+  /** The model name that the client asked for. */
+  model?: string | string[]
+  /** The size of the request's body, both ends included. */
+  bytes?: { min?: number; max?: number }
+  stream?: boolean
+  /** Does the request bring tools? */
+  tools?: boolean
+  /** Does it hold images? */
+  images?: boolean
+  /** By header name. */
+  headers?: Record<string, Pattern>
+  /** By field of the body's `metadata`; numbers and booleans are compared as text. */
+  metadata?: Record<string, Pattern>
+}
+
+/** A text in which `*` stands for anything, or several of which one must match; `true`: any value, `false`: none. Case matters. */
+export type Pattern = string | string[] | boolean
 
 /** A named group of models that is listed and requested like a model. */
 export interface Combo {
@@ -138,6 +170,12 @@ export interface Combo {
   /** Model names: `<alias>/<model_id>`, an alias, or another combo. */
   models: ComboModel[]
   strategy: Strategy
+  /** Under `round-robin`: so many requests in a row for each model; default 1. */
+  stickyLimit?: number
+  /** How the connections of the providers that it names are chosen among; default: as each provider says. */
+  connectionStrategy?: Strategy
+  /** A second attempt while the first one takes longer than its target nearly always does; default false. */
+  hedge?: boolean
   createdAt: string
   updatedAt: string
 }

@@ -58,6 +58,7 @@ export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024
     ['DELETE', '/api/models/aliases/:alias+', 'Failed to delete alias', ({ alias }) => aliases.delete(alias)],
 
     ['GET', '/api/providers', 'Failed to fetch providers', () => providers.list()],
+    ['PUT', '/api/providers/:id', 'Failed to update provider', ({ id, body }) => providers.update(id, body)],
 
     ['GET', '/api/health', 'Failed to fetch health', () => health.list()],
     ['DELETE', '/api/health', 'Failed to reset health', () => health.reset()],

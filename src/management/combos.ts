@@ -1,15 +1,14 @@
-import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
 import type { Mutex } from '../lib/mutex.ts'
+import { comboLabel } from '../routing/groups.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock, Combo, ComboModel, Kind, Strategy } from '../types.ts'
+import { comboChange, newCombo } from './combo-input.ts'
 import { createComboRecords } from './combo-records.ts'
 import { findCycle, type Names } from './cycle.ts'
-import { fields } from './fields.ts'
 import { present } from './find.ts'
-import { closed, invalidInput, parseInput } from './input.ts'
+import { invalidInput, parseInput } from './input.ts'
 import { timestamp } from './time.ts'
 
 /** Named model groupings (spec.md, Combos). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
@@ -19,7 +18,7 @@ export interface ComboOperations<Input = never> {
   /** `strategy` is `fallback` unless given. */
   create(input: NewCombo | Input): Promise<Combo>
   /** An empty `name` counts as absent. Resets the rotation also when nothing changes. */
-  update(id: string, input: Partial<Combo> | Input): Promise<Combo>
+  update(id: string, input: ComboChange | Input): Promise<Combo>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -29,35 +28,20 @@ export interface NewCombo {
   models: ComboModel[]
   strategy?: Strategy
   kind?: Kind
+  stickyLimit?: number
+  connectionStrategy?: Strategy
+  hedge?: boolean
+}
+
+/** Changes what is given; `null` removes. */
+export interface ComboChange extends Partial<Omit<Combo, 'stickyLimit' | 'connectionStrategy' | 'hedge'>> {
+  stickyLimit?: number | null
+  connectionStrategy?: Strategy | null
+  hedge?: boolean | null
 }
 
 /** The rule of spec.md comes first; this only keeps names storable. */
 const MAX_NAME = 512
-
-const WEIGHT = 'must be a number from 0 to 1000'
-
-const weightedModel = v.pipe(
-  closed({
-    model: fields.model,
-    weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
-  }),
-  v.transform(({ model, weight }): ComboModel => (weight === undefined ? { model } : { model, weight })),
-)
-const comboModel = v.lazy((input) => (isObject(input) ? weightedModel : fields.modelOrObject))
-const models = v.pipe(
-  v.array(comboModel, 'must be a list of model names'),
-  v.maxLength(100, 'must not name more than 100 models'),
-)
-const shared = { strategy: v.exactOptional(fields.strategy), kind: v.exactOptional(fields.kind) }
-const newCombo = closed({ name: fields.text, models, ...shared })
-const comboChange = closed({
-  name: v.exactOptional(fields.text),
-  models: v.exactOptional(models),
-  ...shared,
-  id: v.exactOptional(fields.text),
-  createdAt: fields.ignored,
-  updatedAt: fields.ignored,
-})
 
 interface Dependencies {
   store: Store
@@ -84,12 +68,12 @@ export function createCombos({ store, clock, rotation, inTurn }: Dependencies): 
     get: async (id) => shown(await find(id)),
 
     async create(input) {
-      const { name, models, strategy = 'fallback', ...kind } = parseInput(newCombo, input)
+      const { name, models, strategy = 'fallback', ...more } = parseInput(newCombo, input)
       requireName(name)
       return inTurn(async () => {
         const aliases = await store.aliases.all()
         const now = timestamp(clock)
-        const combo = { id: crypto.randomUUID(), name, ...kind, models, strategy, createdAt: now, updatedAt: now }
+        const combo = { id: crypto.randomUUID(), name, ...more, models, strategy, createdAt: now, updatedAt: now }
         await records.add(combo, (others) => {
           requireFreeName(combo, others)
           requireNoCycle(name, { combos: [...others, combo], aliases })
@@ -107,14 +91,14 @@ export function createCombos({ store, clock, rotation, inTurn }: Dependencies): 
         const { before, after } = await records.change(id, {
           check: (all) => name && requireFreeName({ id, name }, all),
           edit(combo, all) {
-            const changed = { ...combo, ...change, name: name || combo.name, updatedAt: timestamp(clock) }
+            const changed = withoutNulls({ ...combo, ...change, name: name || combo.name, updatedAt: timestamp(clock) })
             const combos = all.map((other) => (other.id === id ? changed : other))
             if (change.models || changed.name !== combo.name) requireNoCycle(changed.name, { combos, aliases })
             return changed
           },
         })
-        rotation.reset(before.name)
-        if (after.name !== before.name) rotation.reset(after.name)
+        await rotation.reset(comboLabel(before.name))
+        if (after.name !== before.name) await rotation.reset(comboLabel(after.name))
         return shown(after)
       })
     },
@@ -122,7 +106,7 @@ export function createCombos({ store, clock, rotation, inTurn }: Dependencies): 
     delete: (id) =>
       inTurn(async () => {
         const { name } = present(await records.remove(id), 'Combo')
-        rotation.reset(name)
+        await rotation.reset(comboLabel(name))
         return { success: true }
       }),
   }
@@ -143,8 +127,24 @@ function requireNoCycle(name: string, names: Names): void {
   if (cycle) throw invalidInput(`"models" must not lead back to the combo itself: ${cycle}`)
 }
 
-function shown({ id, name, kind, models, strategy, createdAt, updatedAt }: Combo): Combo {
-  return { id, name, ...(kind && { kind }), models: models.map(copied), strategy, createdAt, updatedAt }
+/** Fields that a change sets to `null` are there no more. */
+function withoutNulls<T extends object>(record: T): { [Field in keyof T]: Exclude<T[Field], null> } {
+  const kept = Object.entries(record).filter(([, value]) => value !== null)
+  return Object.fromEntries(kept) as { [Field in keyof T]: Exclude<T[Field], null> } // the nulls are gone
 }
 
-const copied = (entry: ComboModel): ComboModel => (typeof entry === 'string' ? entry : { ...entry })
+function shown({ id, name, kind, models, strategy, createdAt, updatedAt, ...more }: Combo): Combo {
+  const { stickyLimit, connectionStrategy, hedge } = more
+  return {
+    id,
+    name,
+    ...(kind && { kind }),
+    models: models.map((entry) => structuredClone(entry)),
+    strategy,
+    ...(stickyLimit !== undefined && { stickyLimit }),
+    ...(connectionStrategy !== undefined && { connectionStrategy }),
+    ...(hedge !== undefined && { hedge }),
+    createdAt,
+    updatedAt,
+  }
+}

@@ -1,6 +1,5 @@
-import { modelOf } from '../routing/strategies/entry.ts'
 import type { AliasRecord } from '../store/store.ts'
-import type { Combo } from '../types.ts'
+import type { Combo, ComboModel } from '../types.ts'
 
 /** What leads from one model name to others. */
 export interface Names {
@@ -35,3 +34,5 @@ function describe(start: string, last: string, cameFrom: ReadonlyMap<string, str
     way.push(name)
   return [...way, start].reverse().join(' → ')
 }
+
+const modelOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)

@@ -11,7 +11,17 @@ const kinds = [
   'webSearch',
   'webFetch',
 ] as const satisfies Kind[]
-const strategies = ['fallback', 'round-robin', 'weighted', 'random', 'least-cost'] as const satisfies Strategy[]
+const strategies = [
+  'fallback',
+  'round-robin',
+  'weighted',
+  'random',
+  'least-latency',
+  'least-cost',
+  'least-busy',
+  'sticky',
+  'conditional',
+] as const satisfies Strategy[]
 const formats = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const satisfies WireFormat[]
 
 /** The schemas of single fields that several resources share. Lengths are in UTF-16 units. */
@@ -27,6 +37,9 @@ export const fields = {
   model: trimmed(512),
   /** The same where an object with a model may stand as well. */
   modelOrObject: trimmed(512, 'must be text, or an object with "model"'),
+  /** Text that values are compared with, as it is. */
+  patternText: pattern(notText),
+  patternTextOr: pattern,
   /** Text that may be blank and stays as it is. */
   raw: (maxLength: number) => v.pipe(v.string(notText), ...bounds(maxLength)),
   /** Sent back by clients that change what they have read, and ignored. */
@@ -37,12 +50,36 @@ function trimmed(maxLength: number, message: string | typeof notText = notText) 
   return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(maxLength))
 }
 
+const STICKY_LIMIT = 'must be a whole number from 1 to 1000'
+
+/** So many requests in a row. */
+export const stickyLimit = v.pipe(
+  v.number(STICKY_LIMIT),
+  v.integer(STICKY_LIMIT),
+  v.minValue(1, STICKY_LIMIT),
+  v.maxValue(1_000, STICKY_LIMIT),
+)
+
+/** Connections bring no conditions, weights or prices of their own to choose by. */
+export const connectionStrategy = oneOf([
+  'fallback',
+  'round-robin',
+  'random',
+  'least-latency',
+  'least-busy',
+  'sticky',
+] as const satisfies Strategy[])
+
 /** Control characters and line breaks forge log lines and displays; half a surrogate pair is no text at all. */
 function bounds(maxLength: number) {
   return [
     v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
     v.check<string, string>((value) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value), 'must not hold control characters'),
   ] as const
+}
+
+function pattern(message: string | typeof notText) {
+  return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
 }
 
 function oneOf<const Options extends readonly string[]>(options: Options) {

@@ -23,7 +23,7 @@ export interface Management<Input = never> {
   connections: ConnectionOperations<Input>
   customModels: CustomModelOperations<Input>
   aliases: AliasOperations<Input>
-  providers: ProviderOperations
+  providers: ProviderOperations<Input>
   health: HealthOperations
 }
 

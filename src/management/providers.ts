@@ -1,23 +1,57 @@
-import { catalogAliasOf } from '../providers/names.ts'
-import type { Catalog, CatalogProvider } from '../types.ts'
+import * as v from 'valibot'
+import { catalogAliasOf, definitionOf } from '../providers/names.ts'
+import type { ProviderRecord, Store } from '../store/store.ts'
+import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
+import { requireProvider } from './connection-provider.ts'
+import { connectionStrategy, stickyLimit } from './fields.ts'
+import { closed, parseInput } from './input.ts'
 
 /** A provider of the catalog as the management API shows it, with the defaults for what its definition leaves out. */
 export interface Provider extends CatalogProvider {
   id: string
+  /** How its connections are chosen among; absent: by priority. */
+  strategy?: Strategy
+  stickyLimit?: number
 }
 
-/** The catalog, read only. */
-export interface ProviderOperations {
+/** The catalog, read only but for how connections are chosen among. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+export interface ProviderOperations<Input = never> {
   list(): Promise<{ providers: Provider[] }>
+  /** `fallback` is by priority. Replaces what was set before. */
+  update(id: string, input: ProviderChange | Input): Promise<Provider>
 }
 
-export function createProviders({ catalog }: { catalog: Catalog }): ProviderOperations {
+export interface ProviderChange {
+  strategy: Strategy
+  /** Under `round-robin`: so many requests in a row for each connection; default 1. */
+  stickyLimit?: number
+}
+
+const change = closed({ strategy: connectionStrategy, stickyLimit: v.exactOptional(stickyLimit) })
+
+export function createProviders({ store, catalog }: { store: Store; catalog: Catalog }): ProviderOperations<unknown> {
+  const recordOf = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
+
   return {
-    list: async () => ({ providers: Object.entries(catalog).map(([id, definition]) => shown(id, definition)) }),
+    async list() {
+      const records = new Map((await store.providers.all()).map((record) => [record.provider, record]))
+      const others = [...records.keys()].filter((id) => !definitionOf(catalog, id))
+      return { providers: [...Object.keys(catalog), ...others].map((id) => shown(catalog, id, records.get(id))) }
+    },
+
+    async update(id, input) {
+      const record: ProviderRecord = { provider: id, ...parseInput(change, input) }
+      const isConnected = (await store.connections.all()).some(({ provider }) => provider === id)
+      if (!isConnected) requireProvider(catalog, id, undefined)
+      const replaced = () => store.providers.update(id, () => record)
+      if (!(await replaced()) && !(await store.providers.insert(id, record))) await replaced()
+      return shown(catalog, id, await recordOf(id))
+    },
   }
 }
 
-function shown(id: string, definition: CatalogProvider): Provider {
+function shown(catalog: Catalog, id: string, record: ProviderRecord | undefined): Provider {
+  const definition = definitionOf(catalog, id) ?? {}
   const catalogAlias = catalogAliasOf(id, definition)
   return {
     id,
@@ -28,5 +62,7 @@ function shown(id: string, definition: CatalogProvider): Provider {
     format: definition.format ?? 'openai-chat',
     serviceKinds: definition.serviceKinds ?? ['llm'],
     models: definition.models ?? [],
+    ...(record && { strategy: record.strategy }),
+    ...(record?.stickyLimit !== undefined && { stickyLimit: record.stickyLimit }),
   }
 }

@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { refuseCharset } from '../lib/charset.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import { jsonText, parseJsonObject } from '../lib/json.ts'
+import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { replaceSpans, scanTopLevel } from '../lib/json-scan.ts'
 import type { Endpoint } from './endpoints.ts'
 
@@ -10,6 +10,9 @@ export interface ModelCall {
   endpoint: Endpoint
   model: string
   stream: boolean
+  /** The size of the body. */
+  bytes: number
+  body: JsonObject
   /** The client's body with another model name; every other character as the client wrote it. */
   bodyFor(model: string): string
 }
@@ -32,6 +35,8 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint): ModelCall
     endpoint,
     model,
     stream: endpoint.streams && body.stream === true,
+    bytes: bytes.length,
+    body,
     bodyFor: (name) => replaceSpans(text, spans, () => JSON.stringify(name)),
   }
 }

@@ -1,8 +1,10 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
+import type { Budget } from '../routing/budget.ts'
+import type { Chooser } from '../routing/chooser.ts'
 import type { Health } from '../routing/health.ts'
-import type { RetryBudget } from '../routing/retry-budget.ts'
+import type { Pace } from '../routing/pace.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
@@ -46,8 +48,11 @@ export interface PipelineContext {
   clock: Clock
   catalog: Catalog
   limits: PipelineLimits
-  retryBudget: RetryBudget
+  retryBudget: Budget
+  hedgeBudget: Budget
+  chooser: Chooser
   health: Health
+  pace: Pace
   inFlight: InFlight
   observer: Observer
 }

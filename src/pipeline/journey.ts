@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../lib/bytes.ts'
 import { toHex } from '../lib/encoding.ts'
 import { targetName } from '../providers/target.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
-import type { RouteTarget } from '../routing/table.ts'
+import type { RouteTarget } from '../routing/group.ts'
 
 /** One attempt, as hooks and the answer's headers tell it. */
 export interface AttemptRecord {
@@ -12,8 +12,8 @@ export interface AttemptRecord {
   /** Epoch ms. */
   startedAt: number
   durationMs: number
-  outcome: 'answered' | 'cancelled' | FailureClass
-  /** The provider's; 502 or 504 where it gave none, 499 when the client left. */
+  outcome: 'answered' | 'cancelled' | 'outrun' | FailureClass
+  /** The provider's; 502 or 504 where it gave none, 499 when the client left or another attempt was faster. */
   status: number
   /** What the provider said, when it failed. */
   message?: string

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
-import type { RouteTarget } from '../routing/table.ts'
+import type { Route, RouteTarget } from '../routing/group.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
 import type { ModelCall } from './call.ts'
@@ -13,14 +13,17 @@ export interface Report {
   readonly attempts: readonly AttemptRecord[]
   /** The attempts, and the targets that were passed over, in order. */
   readonly steps: readonly Step[]
-  asked(call: ModelCall): void
+  asked(call: Asked): void
   /** One attempt is over: with an answer, a failure, or because the client left. */
   attempted(target: RouteTarget, startedAt: number, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
   /** The target was passed over, because of an earlier failure of that class. */
-  skipped(target: RouteTarget, because: FailureClass): void
+  skipped(route: Route, because: FailureClass): void
   /** The request is over; `target` and `usage` when it was answered. */
   ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
 }
+
+/** As much of a call as is told at its end: its body may be large, and streams are long. */
+type Asked = Pick<ModelCall, 'model' | 'stream' | 'endpoint'>
 
 export function createReport(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext): Report {
   const { clock, observer, catalog } = context
@@ -28,10 +31,10 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   const requestedAt = clock.now()
   const attempts: AttemptRecord[] = []
   const steps: Step[] = []
-  let call: ModelCall | undefined
+  let call: Asked | undefined
   let over = false
 
-  function usageRecord({ model, stream, endpoint }: ModelCall, target: RouteTarget): UsageRecord {
+  function usageRecord({ model, stream, endpoint }: Asked, target: RouteTarget): UsageRecord {
     return {
       requestedModel: model,
       provider: target.provider,
@@ -72,8 +75,8 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   return {
     attempts,
     steps,
-    asked: (read) => {
-      call = read
+    asked: ({ model, stream, endpoint }) => {
+      call = { model, stream, endpoint }
     },
     attempted(target, startedAt, result) {
       const record = attemptRecord(target, { startedAt, now: clock.now() }, result)
@@ -81,7 +84,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
       steps.push(record)
       observer.onAttempt(record, waitUntil)
     },
-    skipped: ({ provider, model }, skipped) => void steps.push({ provider, model, skipped }),
+    skipped: ({ target: { provider, model } }, skipped) => void steps.push({ provider, model, skipped }),
     ended(status, target, usage) {
       if (over) return
       over = true

@@ -3,24 +3,22 @@ import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
-import { contextWindowOf } from '../providers/names.ts'
-import type { RouteTarget } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
-import { replyHeaders, requestHeaders } from '../upstream/headers.ts'
-import { type Ask, upstreamCall } from '../upstream/request.ts'
-import { type Answer, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
-import { checkMediaType, type ModelCall, parseModelCall } from './call.ts'
-import { type Client, throwIfGone, watchClient } from './client.ts'
+import { replyHeaders } from '../upstream/headers.ts'
+import { checkMediaType, parseModelCall } from './call.ts'
+import { watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
-import { failureOfError, withoutCredential } from './failure.ts'
+import { factsOf } from './facts.ts'
 import { finalReply } from './final.ts'
+import { tryFrom } from './hedge.ts'
+import { createItinerary } from './itinerary.ts'
 import { journeyHeaders } from './journey.ts'
 import { limitPatience } from './patience.ts'
 import { relayStream } from './relay.ts'
-import { createReport, type Report } from './report.ts'
-import { targetsOf } from './targets.ts'
-import { unknownModel } from './unknown-model.ts'
+import { createReport } from './report.ts'
+import { routesOf } from './targets.ts'
+import type { Run, Success } from './try.ts'
 
 /** One model request, from its exchange to its reply. Throws what the client is to read as an error in its own format. */
 export async function runModelRequest(
@@ -37,14 +35,13 @@ export async function runModelRequest(
     const call = parseModelCall(await client.unlessGone(exchange.body(context.limits.maxBodyBytes)), endpoint)
     report.asked(call)
     context.retryBudget.earn()
+    context.hedgeBudget.earn()
     const format = servedFormat(endpoint)
-    const { answer, target, reply } = await walkTargets({ exchange, call, format, context, report, client })
-    if (reply) {
-      report.ended(reply.status)
-      client.stopWatching()
-      return reply
-    }
-    return toReply(answer, { target, format, report, client })
+    const { success, reply } = await walkTargets({ exchange, call, format, context, report, client })
+    if (success) return toReply(success, { format, report, client })
+    report.ended(reply.status)
+    client.stopWatching()
+    return reply
   } catch (error) {
     report.ended(toGatewayError(error).status)
     client.stopWatching()
@@ -54,112 +51,39 @@ export async function runModelRequest(
   }
 }
 
-interface Run {
-  exchange: Exchange
-  call: ModelCall
-  format: Format
-  context: PipelineContext
-  report: Report
-  client: Client
-}
+type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success?: undefined }
 
-type Outcome =
-  | { answer: Answer; target: RouteTarget; reply?: undefined }
-  | { reply: Reply; answer?: undefined; target?: undefined }
-
-/**
- * Tries one target after the other until one answers, the client is at fault, or the attempts are used up. Targets that are cooling are
- * passed over; when all are, the one that recovers first is tried rather than none.
- */
+/** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(run: Run): Promise<Outcome> {
-  const { call, context, report } = run
-  const { health, limits, retryBudget } = context
-  const failures: FailedAttempt[] = []
-  let soonest: { target: RouteTarget; retryAt: number } | undefined
-  let window = 0 // what the request did not fit into
-  let isSpent = false
-  const table = await context.routes()
-  if (!table.resolve(call.model)) throw await unknownModel(call.model, table)
-  for (const target of targetsOf(call, table)) {
-    if (failures.length >= limits.maxAttempts) break
-    const standing = health.standingOf(target)
-    if (standing) {
-      report.skipped(target, standing.class)
-      if (!soonest || standing.retryAt < soonest.retryAt) soonest = { target, retryAt: standing.retryAt }
-      continue
-    }
-    if (window > 0 && !(contextWindowOf(context.catalog, target) > window)) {
-      report.skipped(target, 'context-overflow')
-      continue
-    }
-    isSpent = failures.length > 0 && !retryBudget.spend()
-    if (isSpent) break
-    const result = await tryTarget(run, target)
-    if (result.kind !== 'failure') return { answer: result, target }
-    failures.push(result)
-    if (result.failure.class === 'client') break
-    if (result.failure.class === 'context-overflow')
-      window = contextWindowOf(context.catalog, target) || Number.POSITIVE_INFINITY
-  }
-  if (failures.length === 0 && soonest) {
-    const { target } = soonest
-    const result = await tryTarget(run, target)
-    if (result.kind !== 'failure') return { answer: result, target }
-    failures.push(result)
-  }
-  return { reply: finalReply(failures, { attempts: report.attempts, steps: report.steps, isSpent }) }
-}
-
-async function tryTarget(run: Run, target: RouteTarget): Promise<AttemptResult> {
-  const { call, format, context, report, client } = run
-  const apiKey = await context.apiKeyOf(target.connection)
-  throwIfGone(client)
-  const startedAt = context.clock.now()
-  const trial = context.health.begin(target)
-  let result: AttemptResult
+  const { call, context, report, exchange } = run
+  const trip = context.chooser.tripFor(factsOf(call, exchange))
   try {
-    const attempt = startAttempt(
-      upstreamCall(target, apiKey, askOf(run, target)),
-      { format, stream: call.stream },
-      context,
-    )
-    client.follows(attempt)
-    result = await attempt.result
-  } catch (thrown) {
-    result = { kind: 'failure', failure: failureOfError(thrown) }
+    const routes = routesOf(call, { table: await context.routes(), visit: trip.visit })
+    const itinerary = createItinerary(routes, { context, report })
+    for (let route = await itinerary.next(); route; route = await itinerary.next()) {
+      const trying = tryFrom(run, route, itinerary)
+      trip.begun()
+      const success = await trying
+      if (!success) continue
+      await trip.answered(success.route)
+      return { success }
+    }
+    const { failures, isSpent } = itinerary
+    return { reply: finalReply(failures, { attempts: report.attempts, steps: report.steps, isSpent }) }
+  } finally {
+    trip.begun()
   }
-  if (client.gone) {
-    trial.dropped()
-    report.attempted(target, startedAt, { outcome: 'cancelled', status: client.gone.status })
-    throw client.gone
-  }
-  if (result.kind !== 'failure') {
-    trial.answered()
-    report.attempted(target, startedAt, { outcome: 'answered', status: result.head.status })
-    return result
-  }
-  const failure = withoutCredential(result.failure, apiKey)
-  trial.failed(failure)
-  const { class: outcome, status, upstreamStatus = status, message } = failure
-  report.attempted(target, startedAt, { outcome, status: upstreamStatus, message })
-  return { ...result, failure }
 }
-
-const askOf = ({ exchange, call, format }: Run, target: RouteTarget): Ask => ({
-  path: call.endpoint.upstreamPath,
-  query: upstreamQuery(exchange.query),
-  headers: requestHeaders(exchange, format.defaultHeaders),
-  body: call.bodyFor(target.model),
-})
 
 function toReply(
-  answer: Answer,
-  { target, format, report, client }: { target: RouteTarget } & Pick<Run, 'format' | 'report' | 'client'>,
+  { answer, route: { target }, ended }: Success,
+  { format, report, client }: Pick<Run, 'format' | 'report' | 'client'>,
 ): Reply {
   const mediaType = answer.kind === 'whole' ? 'application/json' : 'text/event-stream'
   const headers = Object.assign(replyHeaders(answer.head, mediaType), journeyHeaders(report.steps))
   const status = SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
+    ended()
     client.stopWatching()
     report.ended(status, target, answer.usage)
     return { status, headers, body: answer.bytes }
@@ -167,6 +91,7 @@ function toReply(
   const body = relayStream(answer.body, answer.committed, {
     format,
     onEnd({ usage, error, cancelled }) {
+      ended()
       client.stopWatching()
       report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)
     },
@@ -177,9 +102,6 @@ function toReply(
 
 /** Statuses that no answer with a body can have. */
 const SAYS_NOTHING = new Set([204, 205])
-
-/** Of a client's query only what has a meaning to providers goes on. */
-const upstreamQuery = (query: string) => (/[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')
 
 function servedFormat({ format }: Endpoint): Format {
   const served = formatOf(format)

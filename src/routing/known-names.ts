@@ -1,13 +1,13 @@
 import { definitionOf, namesOf, stripName } from '../providers/names.ts'
 import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
-import type { Catalog, Combo, CustomModel } from '../types.ts'
-import { modelOf } from './strategies/entry.ts'
+import type { Catalog, CustomModel } from '../types.ts'
+import type { Group } from './group.ts'
 
 /** What is known of the models behind the active connections, by each name that they go by. */
 export interface KnownWorld {
   catalog: Catalog
   connections: ReadonlyMap<string, readonly ConnectionRecord[]>
-  combos: readonly Combo[]
+  combos: ReadonlyMap<string, Group>
   aliases: readonly AliasRecord[]
   customModels: readonly CustomModel[]
   /** Does a name lead to a connection? */
@@ -16,7 +16,7 @@ export interface KnownWorld {
 
 /** All names that lead somewhere, as far as they can be known without asking a provider. A name may come more than once. */
 export function* knownNames({ catalog, connections, combos, aliases, customModels, leads }: KnownWorld) {
-  for (const { name } of combos) yield name
+  yield* combos.keys()
   for (const { alias } of aliases) yield alias
   for (const [name, [first]] of connections) {
     if (first && namesOf(catalog, first).output === name) yield* modelNames(first, catalog)
@@ -27,7 +27,7 @@ export function* knownNames({ catalog, connections, combos, aliases, customModel
   }
   // Whoever wrote a model into an alias or a combo knew it, and for a compatible provider nobody else may.
   for (const { model } of aliases) if (leads(model)) yield model
-  for (const model of combos.flatMap(({ models }) => models.map(modelOf))) if (leads(model)) yield model
+  for (const { entries } of combos.values()) for (const { name } of entries) if (leads(name)) yield name
 }
 
 function* modelNames(connection: ConnectionRecord, catalog: Catalog) {

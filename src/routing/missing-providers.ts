@@ -1,11 +1,11 @@
 import { namesOf } from '../providers/names.ts'
 import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
-import type { Catalog, Combo } from '../types.ts'
-import { modelOf } from './strategies/entry.ts'
+import type { Catalog } from '../types.ts'
+import type { Group } from './group.ts'
 
 export interface MissingProvidersWorld {
   catalog: Catalog
-  combos: ReadonlyMap<string, Combo>
+  combos: ReadonlyMap<string, Group>
   aliases: ReadonlyMap<AliasRecord['alias'], AliasRecord['model']>
   /** Inactive ones too. */
   connections: readonly ConnectionRecord[]
@@ -26,7 +26,7 @@ export function missingProviders(model: string, world: MissingProvidersWorld, ma
     seen.add(name)
     const combo = world.combos.get(name)
     const meant = world.aliases.get(name)
-    if (combo) rest.push(...combo.models.map(modelOf).reverse())
+    if (combo) rest.push(...combo.entries.map((entry) => entry.name).reverse())
     else if (meant !== undefined) rest.push(meant)
     else {
       const provider = missingProvider(name, world)

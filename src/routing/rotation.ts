@@ -1,19 +1,95 @@
-/** Where each round-robin combo goes on, by combo name (spec.md, Combos: rules for PUT 4 and DELETE). */
-export interface Rotation {
-  /** The index to start at, and moves on by one. */
-  next(combo: string, length: number): number
-  /** The next request starts at the first model again. */
-  reset(combo: string): void
+import type { Entry, Group } from './group.ts'
+import type { SharedState } from './shared-state.ts'
+
+/** An entry's turn: it begins, for the `times`-th time in a row. */
+export interface Turn {
+  index: number
+  times: number
+  /** Of the state that this turn left behind, if it was the last one taken. */
+  version?: string
 }
 
-export function createRotation(): Rotation {
-  const turns = new Map<string, number>()
-  return {
-    next(combo, length) {
-      const turn = turns.get(combo) ?? 0
-      turns.set(combo, turn + 1)
-      return turn % length
-    },
-    reset: (combo) => void turns.delete(combo),
+/** Whose turn it is in round-robin groups, by their labels (spec.md, Combos: rules for PUT 4 and DELETE). */
+export interface Rotation {
+  /** Takes the next turn. Entries that are not usable are passed over, unless none is. */
+  take(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
+  /** The turn that the next request will take. */
+  peek(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
+  /** Goes on from the entry that answered, unless another request has taken a turn since. */
+  answered(group: Group, entry: Entry, taken: Turn): Promise<void>
+  /** The next request starts at the first entry again. */
+  reset(label: string): Promise<void>
+}
+
+interface Waiting {
+  group: Group
+  isUsable(entry: Entry): boolean
+  resolve(turn: Turn): void
+}
+
+/** Races lost to other instances; then a turn may be taken twice, which is better than to wait. */
+const MAX_RACES = 50
+
+export function createRotation(state: SharedState): Rotation {
+  const queues = new Map<string, Waiting[]>()
+
+  const lastOf = async (label: string) => {
+    const stored = await state.read(keyOf(label))
+    return { last: turnOf(stored?.value), ifVersion: stored?.version ?? null }
   }
+
+  /** All that wait take their turns in one write, so that a slow storage sets no limit to the requests in a second. */
+  async function serve(label: string, queue: Waiting[]) {
+    for (let races = 0; queue.length > 0; ) {
+      const { last, ifVersion } = await lastOf(label)
+      const served = queue.splice(0)
+      const turns: Turn[] = []
+      for (const { group, isUsable } of served) turns.push(nextTurn(turns.at(-1) ?? last, group, isUsable))
+      const version = await state.write(keyOf(label), textOf(turns.at(-1)), { ifVersion })
+      if (version === false && races++ < MAX_RACES) queue.unshift(...served)
+      else
+        for (const [at, turn] of turns.entries())
+          served[at]?.resolve(at === turns.length - 1 && version ? { ...turn, version } : turn)
+    }
+    queues.delete(label)
+  }
+
+  return {
+    take: (group, isUsable) =>
+      new Promise((resolve, reject) => {
+        const { label } = group
+        const queue = queues.get(label)
+        if (queue) return void queue.push({ group, isUsable, resolve })
+        const started = [{ group, isUsable, resolve }]
+        queues.set(label, started)
+        serve(label, started).catch(reject)
+      }),
+    peek: async (group, isUsable) => nextTurn((await lastOf(group.label)).last, group, isUsable),
+    async answered(group, entry, { index, version }) {
+      if (entry.index === index || version === undefined) return
+      await state.write(keyOf(group.label), textOf({ index: entry.index, times: 1 }), { ifVersion: version })
+    },
+    reset: async (label) => void (await state.drop(keyOf(label))),
+  }
+}
+
+/** After the last turn: the same entry until its limit is reached, then the next usable one. */
+function nextTurn(last: Turn | undefined, group: Group, isUsable: (entry: Entry) => boolean): Turn {
+  const { entries, stickyLimit } = group
+  const stays = last !== undefined && last.times < stickyLimit
+  const start = last === undefined ? 0 : last.index + (stays ? 0 : 1)
+  for (let step = 0; step < entries.length; step++) {
+    const entry = entries[(start + step) % entries.length]
+    if (entry && isUsable(entry)) return { index: entry.index, times: stays && step === 0 ? last.times + 1 : 1 }
+  }
+  return { index: entries.length > 0 ? start % entries.length : 0, times: 1 }
+}
+
+const keyOf = (label: string) => `rotation/${encodeURIComponent(label)}`
+
+const textOf = (turn: Turn | undefined) => (turn ? `${turn.index} ${turn.times}` : '')
+
+function turnOf(text: string | undefined): Turn | undefined {
+  const [, index, times] = /^(\d{1,9}) (\d{1,9})$/.exec(text ?? '') ?? []
+  return index === undefined ? undefined : { index: Number(index), times: Number(times) }
 }

@@ -1,20 +1,16 @@
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { Store } from '../store/store.ts'
-import { createRouteTable, type Routes, type RouteTable, type RouteTableDependencies } from './table.ts'
+import type { Catalog } from '../types.ts'
+import { createRouteTable, type Routes, type RouteTable } from './table.ts'
 
-/** The current route table; compiled anew only when connections, combos or aliases have changed. Throws `STORAGE_FAILED`. */
-export function createModelRouter(
-  given: Omit<RouteTableDependencies, 'customModels'> & { store: Store },
-): () => Awaitable<RouteTable> {
-  const { store } = given
-  const deps = { ...given, customModels: () => store.customModels.all() }
+/** The current route table; compiled anew only when something that routing reads has changed. Throws `STORAGE_FAILED`. */
+export function createModelRouter({ store, catalog }: { store: Store; catalog: Catalog }): () => Awaitable<RouteTable> {
+  const deps = { catalog, customModels: () => store.customModels.all() }
   let compiled: { from: Routes; table: RouteTable } | undefined
 
-  function tableOf(connections: Routes['connections'], combos: Routes['combos'], aliases: Routes['aliases']) {
-    const from = compiled?.from
-    if (!compiled || from?.connections !== connections || from.combos !== combos || from.aliases !== aliases) {
-      const routes = { connections, combos, aliases }
-      compiled = { from: routes, table: createRouteTable(routes, deps) }
+  function tableOf(from: Routes): RouteTable {
+    if (!compiled || parts.some((part) => compiled?.from[part] !== from[part])) {
+      compiled = { from, table: createRouteTable(from, deps) }
     }
     return compiled.table
   }
@@ -23,9 +19,14 @@ export function createModelRouter(
     const connections = store.connections.all()
     const combos = store.combos.all()
     const aliases = store.aliases.all()
-    if (isPromise(connections) || isPromise(combos) || isPromise(aliases)) {
-      return Promise.all([connections, combos, aliases]).then((routes) => tableOf(...routes))
+    const providers = store.providers.all()
+    if (isPromise(connections) || isPromise(combos) || isPromise(aliases) || isPromise(providers)) {
+      return Promise.all([connections, combos, aliases, providers]).then(([connections, combos, aliases, providers]) =>
+        tableOf({ connections, combos, aliases, providers }),
+      )
     }
-    return tableOf(connections, combos, aliases)
+    return tableOf({ connections, combos, aliases, providers })
   }
 }
+
+const parts = ['connections', 'combos', 'aliases', 'providers'] as const

@@ -1,4 +1,4 @@
-import type { Clock, Connection, CustomModel, Logger, Storage } from '../types.ts'
+import type { Clock, Connection, CustomModel, Logger, Storage, Strategy } from '../types.ts'
 import { type ComboRecord, createCombos } from './combos.ts'
 import { createFreshness } from './freshness.ts'
 import { createKeyring, KEYS, type KeyRecord, type Keyring } from './keyring.ts'
@@ -17,6 +17,14 @@ export interface AliasRecord {
   model: string
 }
 
+/** How a provider's connections are chosen among. */
+export interface ProviderRecord {
+  provider: string
+  strategy: Strategy
+  /** Under `round-robin`: so many requests in a row for each connection; default 1. */
+  stickyLimit?: number
+}
+
 /** Everything the gateway keeps, one record a storage key. */
 export interface Store {
   settings: SettingsStore
@@ -30,6 +38,8 @@ export interface Store {
   customModels: Records<CustomModel>
   /** By alias. */
   aliases: Records<AliasRecord>
+  /** By provider id. */
+  providers: Records<ProviderRecord>
   keyring: Keyring & { forget(digest: string): void }
   /** Opened on first use; a failure is not remembered. */
   vault(): Promise<Vault>
@@ -66,6 +76,7 @@ export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreO
     combos: createCombos(createRecords<ComboRecord>('combos/', deps)),
     customModels: createRecords<CustomModel>('custom-models/', deps),
     aliases: createRecords<AliasRecord>('aliases/', deps),
+    providers: createRecords<ProviderRecord>('providers/', deps),
     keyring: createKeyring({ records: keys, vault, freshness, clock }),
     vault,
     close: freshness.close,

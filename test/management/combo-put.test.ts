@@ -78,7 +78,10 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ name: 5 }, '"name" must be text'],
   [{ name: 'a'.repeat(513) }, '"name" must not be longer than 512 characters'],
   [{ models: ['x', ''] }, '"models[1]" must not be blank'],
-  [{ strategy: 'best' }, '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-cost"'],
+  [
+    { strategy: 'best' },
+    '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"',
+  ],
   [
     { kind: null },
     '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',

@@ -65,13 +65,16 @@ const refusals: Array<[body: object, error: string]> = [
   [{ name: 'a', models: ['x'.repeat(513)] }, '"models[0]" must not be longer than 512 characters'],
   [
     { name: 'a', models: ['x'], strategy: 'best' },
-    '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-cost"',
+    '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"',
   ],
   [
     { name: 'a', models: ['x'], kind: 'text' },
     '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
   ],
-  [{ name: 'a', models: ['x'], id: 'mine' }, 'Unknown field "id". Known: "name", "models", "strategy", "kind".'],
+  [
+    { name: 'a', models: ['x'], id: 'mine' },
+    'Unknown field "id". Known: "name", "models", "strategy", "kind", "stickyLimit", "connectionStrategy", "hedge".',
+  ],
   [{ name: 'a', model: ['x'] }, 'Unknown field "model". Did you mean "models"?'],
 ]
 for (const [body, error] of refusals) {

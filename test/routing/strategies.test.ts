@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import type { Entry } from '../../src/routing/group.ts'
 import type { Inputs } from '../../src/routing/strategies/order.ts'
 import { strategies } from '../../src/routing/strategies/strategies.ts'
-import type { ComboModel, Strategy } from '../../src/types.ts'
+import type { Strategy } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('strategies')
@@ -9,7 +10,16 @@ const test = suite('strategies')
 const never = (what: string) => () => {
   throw new Error(`took ${what}`)
 }
-const nothing: Inputs = { random: never('a random number'), turn: never('a turn'), costOf: never('a price') }
+const nothing: Inputs = {
+  random: never('a random number'),
+  turn: 0,
+  label: 'pool',
+  session: '',
+  pin: undefined,
+  costOf: never('a price'),
+  latencyOf: never('a latency'),
+  loadOf: never('a load'),
+}
 
 /** Small enough to see, seeded so that a failure comes again. */
 function generator(seed: number): () => number {
@@ -22,75 +32,103 @@ function generator(seed: number): () => number {
   }
 }
 
+/** Entries by name, as they are listed; `b:6` has weight 6. */
+const listed = (...names: string[]): Entry[] =>
+  names.map((text, index) => {
+    const [name = '', weight = '1'] = text.split(':')
+    return { index, name, weight: Number(weight) }
+  })
+
+const namesOf = (entries: readonly Entry[]) => entries.map(({ name }) => name).join('')
+
 /** How often each order came up, by the entries' names. */
-function tally(strategy: Strategy, entries: ComboModel[], runs: number) {
+function tally(
+  strategy: Strategy,
+  entries: Entry[],
+  { runs = 40_000, ...inputs }: { runs?: number } & Partial<Inputs> = {},
+) {
   const random = generator(7)
   const counts = new Map<string, number>()
   for (let run = 0; run < runs; run++) {
-    const order = strategies[strategy](entries, { ...nothing, random })
-    const name = order.map((entry) => (typeof entry === 'string' ? entry : entry.model)).join('')
-    counts.set(name, (counts.get(name) ?? 0) + 1)
+    const order = namesOf(strategies[strategy](entries, { ...nothing, random, session: `s${run}`, ...inputs }))
+    counts.set(order, (counts.get(order) ?? 0) + 1)
   }
   return counts
 }
 
-const isNear = (actual: number, wanted: number) =>
-  assert.ok(Math.abs(actual - wanted) < 0.02, `${actual} instead of ${wanted}`)
+const isNear = (actual: number, wanted: number, tolerance = 0.02) =>
+  assert.ok(Math.abs(actual - wanted) < tolerance, `${actual} instead of ${wanted}`)
 
-const weight = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1_000, noNaN: true }))
-const name = fc.string({ maxLength: 3 })
-const plain = { noNullPrototype: true }
-const entry: fc.Arbitrary<ComboModel> = fc.oneof(
-  name,
-  fc.record({ model: name }, plain),
-  fc.record({ model: name, weight }, plain),
-)
-const entriesOf = fc.array(entry, { maxLength: 12 })
-const costs = fc.func(fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }))
+const weight = fc.oneof(fc.constant(0), fc.constant(1), fc.double({ min: 0, max: 1_000, noNaN: true }))
+const entriesOf = fc
+  .array(fc.record({ name: fc.string({ maxLength: 3 }), weight }, { noNullPrototype: true }), { maxLength: 12 })
+  .map((entries): Entry[] => entries.map((entry, index) => ({ ...entry, index })))
+const figure = fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined })
+const inputsOf = fc
+  .record({
+    seed: fc.integer(),
+    turn: fc.nat(),
+    session: fc.string({ maxLength: 4 }),
+    pin: fc.option(fc.string({ maxLength: 3 })),
+    figures: fc.func(figure),
+  })
+  .map(
+    ({ seed, turn, session, pin, figures }) =>
+      (entries: readonly Entry[]): Inputs => ({
+        random: generator(seed),
+        turn: turn % Math.max(1, entries.length),
+        label: 'pool',
+        session,
+        pin: pin ?? undefined,
+        costOf: ({ index }) => figures(index),
+        latencyOf: ({ index }) => figures(index),
+        loadOf: ({ index }) => figures(index) ?? 0,
+      }),
+  )
 
 for (const strategy of Object.keys(strategies) as Strategy[]) {
   test(`"${strategy}" gives each entry once, whatever it is given, and leaves the list alone`, () => {
-    const property = fc.property(entriesOf, fc.integer(), fc.nat(), costs, (entries, seed, turns, costOf) => {
+    const property = fc.property(entriesOf, inputsOf, (entries, inputs) => {
       const before = structuredClone(entries)
-      const wrapped = entries.map((one) => (typeof one === 'string' ? { model: one } : one))
-      const turn = () => turns % Math.max(1, wrapped.length)
-      const order = strategies[strategy](wrapped, { random: generator(seed), turn, costOf })
-      assert.is(order.length, wrapped.length)
-      assert.is(new Set(order).size, wrapped.length)
-      for (const one of wrapped) assert.ok(order.includes(one))
-      strategies[strategy](entries, { random: generator(seed), turn, costOf })
+      const order = strategies[strategy](entries, inputs(entries))
+      assert.is(order.length, entries.length)
+      assert.is(new Set(order).size, entries.length)
+      for (const one of entries) assert.ok(order.includes(one))
       assert.equal(entries, before)
     })
     fc.assert(property)
   })
 
   test(`"${strategy}" takes the edges of chance`, () => {
-    const entries = ['a', { model: 'b', weight: 0.1 }, { model: 'c', weight: 0.2 }, { model: 'd', weight: 0 }]
+    const entries = listed('a', 'b:0.1', 'c:0.2', 'd:0')
     for (const number of [0, 1 - 2 ** -53]) {
-      const order = strategies[strategy](entries, { random: () => number, turn: () => 0, costOf: () => 1 })
-      assert.is(new Set(order).size, 4)
-      assert.not(order.includes(undefined as unknown as ComboModel)) // what a wrong index gives
+      const inputs = { ...nothing, random: () => number, costOf: () => 1, latencyOf: () => 1, loadOf: () => 1 }
+      const order = strategies[strategy](entries, inputs)
+      assert.equal(namesOf(order).split('').sort(), ['a', 'b', 'c', 'd'])
     }
   })
 }
 
-test('"fallback" is the list as it is, and asks for nothing', () => {
-  const property = fc.property(entriesOf, (entries) => assert.equal(strategies.fallback(entries, nothing), entries))
-  fc.assert(property)
-})
+for (const strategy of ['fallback', 'conditional'] as const) {
+  test(`"${strategy}" is the list as it is, and asks for nothing`, () => {
+    fc.assert(fc.property(entriesOf, (entries) => assert.equal(strategies[strategy](entries, nothing), entries)))
+  })
+}
 
-test('"round-robin" begins at its turn, goes round, and takes one turn; an empty list takes none', () => {
-  for (const [turn, order] of ['abc', 'bca', 'cab'].entries()) {
-    const turns = [turn]
-    const inputs = { ...nothing, turn: () => turns.pop() ?? Number.NaN }
-    assert.is(strategies['round-robin'](['a', 'b', 'c'], inputs).join(''), order)
-    assert.equal(turns, [])
-  }
+test('"round-robin" begins at its turn and goes round', () => {
+  for (const [turn, order] of ['abc', 'bca', 'cab'].entries())
+    assert.is(namesOf(strategies['round-robin'](listed('a', 'b', 'c'), { ...nothing, turn })), order)
   assert.equal(strategies['round-robin']([], nothing), [])
 })
 
+test('"round-robin" with entries left out begins at the next one that is there', () => {
+  const entries = listed('a', 'b', 'c', 'd').filter(({ name }) => name !== 'b')
+  assert.is(namesOf(strategies['round-robin'](entries, { ...nothing, turn: 1 })), 'cda')
+  assert.is(namesOf(strategies['round-robin'](entries, { ...nothing, turn: 3 })), 'dac')
+})
+
 test('"weighted" draws by weight without putting back', () => {
-  const counts = tally('weighted', [{ model: 'a', weight: 6 }, { model: 'b', weight: 3 }, 'c'], 40_000)
+  const counts = tally('weighted', listed('a:6', 'b:3', 'c'))
   const share = (order: string) => (counts.get(order) ?? 0) / 40_000
   isNear(share('abc'), (6 / 10) * (3 / 4))
   isNear(share('acb'), (6 / 10) * (1 / 4))
@@ -102,32 +140,85 @@ test('"weighted" draws by weight without putting back', () => {
 
 test('"weighted" keeps weight 0 for the end, as listed', () => {
   const property = fc.property(entriesOf, fc.integer(), (entries, seed) => {
-    const isLast = (one: ComboModel) => typeof one === 'object' && one.weight === 0
     const order = strategies.weighted(entries, { ...nothing, random: generator(seed) })
-    const last = entries.filter(isLast)
+    const last = entries.filter(({ weight }) => weight === 0)
     assert.equal(order.slice(order.length - last.length), last)
-    assert.not.ok(order.slice(0, order.length - last.length).some(isLast))
   })
   fc.assert(property)
 })
 
 test('"random" makes each order as likely as any other, whatever the weights', () => {
-  const counts = tally('random', ['a', { model: 'b', weight: 0 }, { model: 'c', weight: 9 }], 40_000)
+  const counts = tally('random', listed('a', 'b:0', 'c:9'))
   assert.equal([...counts.keys()].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
   for (const count of counts.values()) isNear(count / 40_000, 1 / 6)
 })
 
-test('"least-cost" goes up in price; equals and those without a price stay as listed, the latter at the end', () => {
-  const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (prices) => {
-    const entries = prices.map((_, at) => String(at))
-    const costOf = (model: string) => prices[Number(model)] ?? undefined
-    const order = strategies['least-cost'](entries, { ...nothing, costOf })
-    const places = order.map((model) => Number(model))
-    for (const [at, place] of places.slice(1).entries()) {
-      const before = prices[places[at] ?? -1] ?? Number.POSITIVE_INFINITY
-      const after = prices[place] ?? Number.POSITIVE_INFINITY
-      assert.ok(before < after || (before === after && (places[at] ?? -1) < place), `${places} of ${prices}`)
-    }
+const figures: Array<[Strategy, (figureOf: (entry: Entry) => number | undefined) => Partial<Inputs>]> = [
+  ['least-cost', (costOf) => ({ costOf })],
+  ['least-busy', (figureOf) => ({ loadOf: (entry) => figureOf(entry) ?? Number.POSITIVE_INFINITY })],
+]
+for (const [strategy, inputs] of figures) {
+  test(`"${strategy}" goes up in its figure; equals and those without one stay as listed, the latter at the end`, () => {
+    const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (given) => {
+      const entries = given.map((_, index) => ({ index, name: String(index), weight: 1 }))
+      const figureOf = ({ index }: Entry) => given[index] ?? undefined
+      const order = strategies[strategy](entries, { ...nothing, ...inputs(figureOf) })
+      const wanted = [...entries].sort((a, b) => (figureOf(a) ?? 9) - (figureOf(b) ?? 9) || a.index - b.index)
+      assert.equal(order, wanted)
+    })
+    fc.assert(property)
   })
-  fc.assert(property)
+}
+
+test('"least-latency" puts the fastest first, and before it what was never measured', () => {
+  const latencies: Record<string, number> = { a: 30, b: 10, d: 20 }
+  const inputs = { ...nothing, random: () => 0.9, latencyOf: ({ name }: Entry) => latencies[name] }
+  assert.is(namesOf(strategies['least-latency'](listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
+})
+
+test('"least-latency" tries one of the others first in one request of twenty', () => {
+  const latencyOf = ({ index }: Entry) => index
+  const counts = tally('least-latency', listed('a', 'b', 'c'), { latencyOf })
+  isNear((counts.get('abc') ?? 0) / 40_000, 0.95, 0.005)
+  isNear((counts.get('bac') ?? 0) / 40_000, 0.025, 0.005)
+  isNear((counts.get('cab') ?? 0) / 40_000, 0.025, 0.005)
+})
+
+test('"sticky" sends a session to the same entry every time, and sessions to all entries by weight', () => {
+  const entries = listed('a:3', 'b', 'c:0')
+  assert.equal(
+    strategies.sticky(entries, { ...nothing, session: 'x' }),
+    strategies.sticky(entries, { ...nothing, session: 'x' }),
+  )
+  const counts = tally('sticky', entries)
+  isNear((counts.get('abc') ?? 0) / 40_000, 3 / 4)
+  isNear((counts.get('bac') ?? 0) / 40_000, 1 / 4)
+})
+
+test('"sticky" spreads the sessions of each group in another way', () => {
+  const entries = listed('a', 'b')
+  const firstIn = (label: string, session: string) => strategies.sticky(entries, { ...nothing, label, session })[0]
+  const sessions = Array.from({ length: 1_000 }, (_, at) => `s${at}`)
+  isNear(sessions.filter((session) => firstIn('x', session) === firstIn('y', session)).length / 1_000, 0.5, 0.06)
+})
+
+test('"sticky" moves only the sessions of an entry that has gone, and as many as it must to one that has come', () => {
+  const five = listed('a', 'b', 'c', 'd', 'e')
+  const four = five.filter(({ name }) => name !== 'c')
+  let moved = 0
+  for (let at = 0; at < 2_000; at++) {
+    const inputs = { ...nothing, session: `s${at}` }
+    const [before] = strategies.sticky(five, inputs)
+    const [after] = strategies.sticky(four, inputs)
+    if (before?.name === 'c') moved++
+    else assert.is(after, before)
+  }
+  isNear(moved / 2_000, 1 / 5, 0.03)
+})
+
+test('"sticky" follows the pin, and without a session the list', () => {
+  const entries = listed('a', 'b', 'c')
+  for (const pin of ['a', 'b', 'c'])
+    assert.is(strategies.sticky(entries, { ...nothing, session: 'x', pin })[0]?.name, pin)
+  assert.is(namesOf(strategies.sticky(entries, nothing)), 'abc')
 })

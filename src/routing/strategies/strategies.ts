@@ -1,18 +1,26 @@
 import type { Strategy } from '../../types.ts'
+import { conditional } from './conditional.ts'
 import { fallback } from './fallback.ts'
+import { leastBusy } from './least-busy.ts'
 import { leastCost } from './least-cost.ts'
+import { leastLatency } from './least-latency.ts'
 import type { Order } from './order.ts'
 import { random } from './random.ts'
 import { roundRobin } from './round-robin.ts'
+import { sticky } from './sticky.ts'
 import { weighted } from './weighted.ts'
 
-/** How each strategy orders a combo's entries. */
+/** How each strategy orders the entries of a group. */
 export const strategies: Readonly<Record<Strategy, Order>> = {
   fallback,
   'round-robin': roundRobin,
   weighted,
   random,
+  'least-latency': leastLatency,
   'least-cost': leastCost,
+  'least-busy': leastBusy,
+  sticky,
+  conditional,
 }
 
 /** As listed for a strategy that only a later version knows. */

@@ -1,0 +1,80 @@
+import type { Exchange } from '../lib/exchange.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { RequestFacts } from '../routing/facts.ts'
+import type { ModelCall } from './call.ts'
+
+/** Headers by which clients name their session, the first that is there counts. */
+const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
+
+/** What combos may choose by, of a request in any of the wire formats. */
+export function factsOf(
+  call: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
+  exchange: Exchange,
+): RequestFacts {
+  const { model, stream, bytes, body } = call
+  const header = (name: string) => exchange.header(name)
+  let session: string | undefined
+  let images: boolean | undefined
+  return {
+    model,
+    stream,
+    bytes,
+    header,
+    get tools() {
+      return isFilled(body.tools) || isFilled(body.functions)
+    },
+    get images() {
+      images ??= messagesOf(body).some((message) => holdsImage(message, MAX_DEPTH))
+      return images
+    },
+    get metadata() {
+      return isObject(body.metadata) ? body.metadata : {}
+    },
+    get session() {
+      session ??= sessionOf(body, header)
+      return session
+    },
+  }
+}
+
+const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0
+
+/** The conversation, whatever the format calls it. */
+function messagesOf(body: JsonObject): readonly unknown[] {
+  const messages = body.messages ?? body.input ?? body.contents
+  return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
+}
+
+/** A part in a message, in a tool's result, in a message. */
+const MAX_DEPTH = 8
+
+const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image'])
+
+function holdsImage(value: unknown, depth: number): boolean {
+  if (depth === 0) return false
+  if (Array.isArray(value)) return value.some((one) => holdsImage(one, depth - 1))
+  if (!isObject(value)) return false
+  const { type, mimeType, mime_type } = value
+  if (IMAGE_TYPES.has(type) || isImageType(mimeType) || isImageType(mime_type)) return true
+  return Object.values(value).some((one) => typeof one === 'object' && holdsImage(one, depth - 1))
+}
+
+const isImageType = (value: unknown) => typeof value === 'string' && value.startsWith('image/')
+
+/**
+ * What the client calls its session or its user by, else how the conversation begins: providers keep the beginning of prompts, so that
+ * the next request of a conversation is cheaper where the last one went.
+ */
+function sessionOf(body: JsonObject, header: (name: string) => string | undefined): string {
+  const metadata = isObject(body.metadata) ? body.metadata : {}
+  const named = [...SESSION_HEADERS.map(header), body.prompt_cache_key, body.user, metadata.user_id]
+  return named.find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? beginningOf(body)
+}
+
+function beginningOf(body: JsonObject): string {
+  const messages = messagesOf(body)
+  const firstUser = messages.findIndex((message) => !isObject(message) || (message.role ?? 'user') === 'user')
+  const first = messages.slice(0, firstUser < 0 ? 1 : firstUser + 1)
+  const system = body.system ?? body.instructions ?? body.systemInstruction
+  return first.length === 0 && system === undefined ? '' : JSON.stringify([system, first])
+}

@@ -1,0 +1,44 @@
+import type { Condition, Pattern } from '../types.ts'
+import type { RequestFacts } from './facts.ts'
+
+/** Does a request meet all that the condition asks? */
+export function meets(facts: RequestFacts, condition: Condition): boolean {
+  const { model, bytes, stream, tools, images, headers = {}, metadata = {} } = condition
+  return (
+    (model === undefined || matches(facts.model, model)) &&
+    (bytes === undefined ||
+      (facts.bytes >= (bytes.min ?? 0) && facts.bytes <= (bytes.max ?? Number.POSITIVE_INFINITY))) &&
+    (stream === undefined || facts.stream === stream) &&
+    (tools === undefined || facts.tools === tools) &&
+    (images === undefined || facts.images === images) &&
+    Object.entries(headers).every(([name, pattern]) => matches(facts.header(name.toLowerCase()), pattern)) &&
+    Object.entries(metadata).every(([name, pattern]) => matches(textOf(facts.metadata, name), pattern))
+  )
+}
+
+/** `true` and `false` ask whether there is a value; a list, whether one of its texts matches, in which `*` stands for anything. */
+function matches(value: string | undefined, pattern: Pattern): boolean {
+  if (typeof pattern === 'boolean') return pattern === (value !== undefined)
+  if (value === undefined) return false
+  return typeof pattern === 'string' ? isLike(value, pattern) : pattern.some((one) => isLike(value, one))
+}
+
+/** Compares piece by piece, so that no pattern can take long, as a regular expression made of it could. */
+function isLike(value: string, pattern: string): boolean {
+  const [start = '', ...pieces] = pattern.split('*')
+  const end = pieces.pop()
+  if (end === undefined) return value === start
+  if (!value.startsWith(start)) return false
+  let at = start.length
+  for (const piece of pieces) {
+    const found = value.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return value.length - at >= end.length && value.endsWith(end)
+}
+
+function textOf(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
+  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value)
+}

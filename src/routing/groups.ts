@@ -1,0 +1,47 @@
+import type { ProviderRecord } from '../store/store.ts'
+import type { Combo } from '../types.ts'
+import type { Group, Route } from './group.ts'
+
+/** How the connections of a provider are chosen among. */
+export type Spread = Pick<Group, 'label' | 'strategy' | 'stickyLimit'>
+
+/** Names the state of a combo. */
+export const comboLabel = (name: string): string => `combo/${name}`
+
+/** Names the state of a provider's connections. */
+export const providerLabel = (provider: string): string => `provider/${provider}`
+
+export const comboGroup = (combo: Combo): Group => ({
+  name: combo.name,
+  label: comboLabel(combo.name),
+  strategy: combo.strategy,
+  stickyLimit: combo.stickyLimit ?? 1,
+  hedge: combo.hedge ?? false,
+  connectionStrategy: combo.connectionStrategy,
+  entries: combo.models.map((entry, index) =>
+    typeof entry === 'string'
+      ? { index, name: entry, weight: 1 }
+      : { index, name: entry.model, weight: entry.weight ?? 1, when: entry.when },
+  ),
+})
+
+/** The connections of a provider that lead to one of its models. */
+export const connectionsGroup = (routes: readonly Route[], spread: Spread): Group => ({
+  ...spread,
+  name: routes[0]?.target.provider ?? '',
+  hedge: false,
+  entries: routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target })),
+})
+
+/** The combo that names the provider decides, else the provider itself; `undefined`: by priority. */
+export function spreadOf(
+  provider: string,
+  { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },
+): Spread | undefined {
+  const own = within?.connectionStrategy
+  const spread =
+    within && own
+      ? { label: `${within.label}/${provider}`, strategy: own, stickyLimit: within.stickyLimit }
+      : record && { label: providerLabel(provider), strategy: record.strategy, stickyLimit: record.stickyLimit ?? 1 }
+  return spread?.strategy === 'fallback' ? undefined : spread
+}

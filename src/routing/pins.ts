@@ -1,0 +1,22 @@
+import type { Entry, Group } from './group.ts'
+import type { SharedState } from './shared-state.ts'
+import { hashOf } from './strategies/hash.ts'
+
+/** Where sessions were moved to when the entry that they belong to failed them. */
+export interface Pins {
+  /** The name of an entry. */
+  of(group: Group, session: string): Promise<string | undefined>
+  set(group: Group, session: string, entry: Entry): Promise<void>
+}
+
+/** Longer than any provider keeps a cached prompt; then a session goes home. */
+const TTL_MS = 60 * 60 * 1_000
+
+export const createPins = (state: SharedState): Pins => ({
+  of: async (group, session) => (await state.read(keyOf(group, session)))?.value,
+  set: async (group, session, entry) => void (await state.write(keyOf(group, session), entry.name, { ttlMs: TTL_MS })),
+})
+
+/** Sessions may hold what identifies people, and be long: only a hash is kept. */
+const keyOf = ({ label }: Group, session: string) =>
+  `pins/${encodeURIComponent(label)}/${hashOf(session).toString(36)}${hashOf(`${session} `).toString(36)}`

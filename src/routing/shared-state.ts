@@ -1,0 +1,66 @@
+import type { Awaitable } from '../lib/awaitable.ts'
+import type { Clock, Storage, Stored } from '../types.ts'
+
+/** What routing remembers from one request to the next. Nothing here throws. */
+export interface SharedState {
+  read(key: string): Awaitable<Stored | undefined>
+  /** The new version, or `false` when another writer was faster. */
+  write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Awaitable<string | false>
+  drop(key: string): Awaitable<unknown>
+}
+
+/** Keys are made of what clients send, so there is a limit; the oldest go first. */
+const MAX_KEYS = 10_000
+
+/** In memory, for one instance. */
+export function localState(clock: Clock): SharedState {
+  const values = new Map<string, Stored & { endsAt: number }>()
+  let writes = 0
+
+  function read(key: string) {
+    const stored = values.get(key)
+    if (stored && stored.endsAt > clock.now()) return stored
+    values.delete(key)
+    return undefined
+  }
+
+  return {
+    read,
+    write(key, value, { ifVersion, ttlMs = Number.POSITIVE_INFINITY }) {
+      if (ifVersion !== undefined && (read(key)?.version ?? null) !== ifVersion) return false
+      const [oldest] = values.size >= MAX_KEYS && !values.has(key) ? values.keys() : []
+      if (oldest !== undefined) values.delete(oldest)
+      const version = String(++writes)
+      values.set(key, { value, version, endsAt: clock.now() + ttlMs })
+      return version
+    },
+    drop: (key) => values.delete(key),
+  }
+}
+
+/** In a storage whose conditional writes hold, for all instances on it. While it fails, each instance remembers for itself. */
+export function storedState(
+  storage: Storage,
+  { clock, onError }: { clock: Clock; onError(error: unknown): void },
+): SharedState {
+  const own = localState(clock)
+
+  const tolerated =
+    <T>(instead: () => Awaitable<T>) =>
+    (error: unknown) => {
+      onError(error)
+      return instead()
+    }
+
+  return {
+    read: (key) => storage.get(PREFIX + key).catch(tolerated(() => own.read(key))),
+    write: (key, value, options) =>
+      storage.set(PREFIX + key, value, options).catch(tolerated(() => own.write(key, value, withoutVersion(options)))),
+    drop: (key) => storage.delete(PREFIX + key).catch(tolerated(() => own.drop(key))),
+  }
+}
+
+const PREFIX = 'routing/'
+
+/** The version was the storage's, and means nothing in memory. */
+const withoutVersion = ({ ttlMs }: { ttlMs?: number }) => (ttlMs === undefined ? {} : { ttlMs })

@@ -1,0 +1,9 @@
+import type { Entry } from '../group.ts'
+
+/** Smallest first, equals as listed; what has no figure comes last, as listed. */
+export function least(entries: readonly Entry[], figureOf: (entry: Entry) => number | undefined): Entry[] {
+  return entries
+    .map((entry) => ({ entry, figure: figureOf(entry) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => Number(a.figure > b.figure) - Number(a.figure < b.figure))
+    .map(({ entry }) => entry)
+}

@@ -1,0 +1,21 @@
+import type { Entry } from '../group.ts'
+import { hashOf } from './hash.ts'
+import type { Order } from './order.ts'
+
+/**
+ * Where the session was moved to, else where it is at home: each entry draws a number by the session, its own name and weight, and the
+ * highest wins (weighted rendezvous hashing). So sessions spread by weight, every instance agrees without asking, and when an entry comes
+ * or goes only its own sessions move. The others follow by their numbers. Without a session, as listed.
+ */
+export const sticky: Order = (entries, { session, label, pin }) => {
+  if (session === '') return entries
+  const drawn = entries
+    .map((entry) => ({ entry, score: entry.name === pin ? Number.POSITIVE_INFINITY : scoreOf(entry, label, session) }))
+    .sort((a, b) => Number(a.score < b.score) - Number(a.score > b.score))
+  return drawn.map(({ entry }) => entry)
+}
+
+function scoreOf({ name, weight }: Entry, label: string, session: string): number {
+  const chance = (hashOf(`${label}\n${name}\n${session}`) + 0.5) / 2 ** 32
+  return weight / -Math.log(chance)
+}

@@ -1,0 +1,140 @@
+import type { Choice, Group } from '../../src/routing/group.ts'
+import { createRouteTable, type Visit } from '../../src/routing/table.ts'
+import type { ProviderRecord } from '../../src/store/store.ts'
+import type { Catalog, Combo, ComboModel, Strategy } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('route table')
+
+const at = new Date(0).toISOString()
+const catalog: Catalog = { up: { models: [{ id: 'a', price: { input: 1, output: 1 } }, { id: 'b' }] }, down: {} }
+
+const combo = (name: string, strategy: Strategy, ...models: ComboModel[]): Combo => ({
+  id: name,
+  name,
+  models,
+  strategy,
+  createdAt: at,
+  updatedAt: at,
+})
+
+interface Given {
+  combos?: Combo[]
+  connections?: string[]
+  providers?: ProviderRecord[]
+  aliases?: Record<string, string>
+}
+
+function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases = {} }: Given = {}) {
+  const records = connections.map((text) => {
+    const [id = '', provider = ''] = text.split('@')
+    return { id, provider, name: id, createdAt: at, updatedAt: at }
+  })
+  const map = Object.entries(aliases).map(([alias, model]) => ({ alias, model }))
+  const visited: Group[] = []
+  const visit: Visit = async (group) => {
+    visited.push(group)
+    return { entries: group.entries }
+  }
+  const table = createRouteTable(
+    { combos, connections: records, providers, aliases: map },
+    { catalog, customModels: () => [] },
+  )
+  async function ways(model: string) {
+    const found: string[] = []
+    for await (const { target, via } of table.resolve(model, visit) ?? [])
+      found.push([...wayOf(via), `${target.model}@${target.connection.id}`].join('>'))
+    return found.join(' ')
+  }
+  return { table, visit, visited, ways }
+}
+
+const wayOf = (choice: Choice | undefined): string[] => (choice ? [...wayOf(choice.before), choice.group.label] : [])
+
+test('each target says by which groups it was reached', async () => {
+  const combos = [combo('outer', 'random', 'up/a', 'inner'), combo('inner', 'weighted', 'up/b')]
+  const { ways } = tableOf({ combos })
+  assert.is(await ways('outer'), 'combo/outer>a@c combo/outer>combo/inner>b@c')
+  assert.is(await ways('up/a'), 'a@c')
+})
+
+test('what stands in a combo is visited when it is reached, and no sooner', async () => {
+  const { table, visit, visited } = tableOf({
+    combos: [combo('pool', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b')],
+  })
+  const resolved = table.resolve('pool', visit)
+  assert.ok(resolved && Symbol.asyncIterator in resolved)
+  const routes = resolved[Symbol.asyncIterator]()
+  assert.is((await routes.next()).value?.target.model, 'a')
+  assert.is(visited.length, 1)
+  assert.is((await routes.next()).value?.target.model, 'b')
+  assert.is(visited.length, 2)
+})
+
+test('a plain model name visits nothing and keeps its targets', () => {
+  const { table, visit, visited } = tableOf()
+  assert.is(table.resolve('up/a', visit), table.resolve('up/a', visit))
+  assert.equal(visited, [])
+})
+
+test('a circle of combos ends, and so does a depth of them', async () => {
+  const circle = [combo('x', 'fallback', 'y', 'up/b'), combo('y', 'least-cost', 'x', 'up/a')]
+  for (const { name } of circle) assert.match(await tableOf({ combos: circle }).ways(name), /a@c.*b@c|b@c.*a@c/)
+  const deep = Array.from({ length: 900 }, (_, depth) =>
+    combo(`c${depth}`, 'least-cost', depth < 899 ? `c${depth + 1}` : 'up/a'),
+  )
+  assert.match(await tableOf({ combos: deep }).ways('c0'), /a@c$/)
+})
+
+test('the connections of a provider are a group when the provider has a strategy, and more than one connection', async () => {
+  const providers: ProviderRecord[] = [{ provider: 'up', strategy: 'round-robin' }]
+  const many = tableOf({ connections: ['c@up', 'd@up', 'e@down'], providers })
+  assert.is(await many.ways('up/a'), 'provider/up>a@c provider/up>a@d')
+  assert.is(await many.ways('down/x'), 'x@e')
+  assert.is(await tableOf({ providers }).ways('up/a'), 'a@c')
+  const byPriority = tableOf({ connections: ['c@up', 'd@up'], providers: [{ provider: 'up', strategy: 'fallback' }] })
+  assert.is(await byPriority.ways('up/a'), 'a@c a@d')
+})
+
+test('the connection strategy of a combo goes before that of the provider', async () => {
+  const connections = ['c@up', 'd@up', 'e@down', 'f@down']
+  const providers: ProviderRecord[] = [{ provider: 'up', strategy: 'random' }]
+  const own = { ...combo('own', 'fallback', 'short', 'down/x'), connectionStrategy: 'sticky' as const }
+  const plain = combo('plain', 'fallback', 'up/a', 'down/x')
+  const byPriority = { ...combo('first', 'fallback', 'up/a'), connectionStrategy: 'fallback' as const }
+  const { ways, visited } = tableOf({
+    connections,
+    providers,
+    combos: [own, plain, byPriority],
+    aliases: { short: 'up/a' },
+  })
+  assert.is(
+    await ways('own'),
+    'combo/own>combo/own/up>a@c combo/own>combo/own/up>a@d combo/own>combo/own/down>x@e combo/own>combo/own/down>x@f',
+  )
+  assert.equal(
+    visited.map(({ strategy }) => strategy),
+    ['fallback', 'sticky', 'sticky'],
+  )
+  assert.is(
+    await ways('plain'),
+    'combo/plain>provider/up>a@c combo/plain>provider/up>a@d combo/plain>x@e combo/plain>x@f',
+  )
+  assert.is(await ways('first'), 'combo/first>a@c combo/first>a@d')
+})
+
+test('a hundred least-cost combos of a hundred, nine deep, are priced once each', async () => {
+  const inner = (depth: number) => Array.from({ length: 100 }, (_, nth) => `level${depth + 1}-${nth}`)
+  const level = (depth: number) =>
+    Array.from({ length: 100 }, (_, nth) => combo(`level${depth}-${nth}`, 'least-cost', ...inner(depth)))
+  const combos = Array.from({ length: 9 }, (_, depth) => level(depth)).flat()
+  const { table } = tableOf({ combos })
+  const priced: Visit = async ({ entries }, { costOf, reach }) => {
+    for (const entry of entries) assert.is(costOf(entry), undefined)
+    for (const entry of entries) for (const _ of reach(entry)) assert.unreachable('there is no target')
+    return { entries }
+  }
+  const start = performance.now()
+  for await (const _ of table.resolve('level0-0', priced) ?? []) assert.unreachable()
+  assert.ok(performance.now() - start < 10_000)
+})
