@@ -34,6 +34,7 @@ const table = {
   UPSTREAM_TIMEOUT: [504, 'The provider did not answer in time.'],
 } as const satisfies Record<string, readonly [status: number, text: string]>
 
+/** The names of the gateway's failures, for programs; the messages are for people and may change. */
 export type ErrorCode = keyof typeof table
 
 /** What every error of the gateway looks like; the class behind it is an implementation detail. */
@@ -46,6 +47,7 @@ export interface GatewayError extends Error {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What one error says beyond its code. */
 export interface ErrorDetails {
   /** The sentence the caller reads; default: the code's. */
   message?: string

@@ -16,6 +16,7 @@ export interface Limits extends PipelineLimits {
   storeMaxAgeMs: number
 }
 
+/** What holds for each limit that the host does not set. */
 export const defaultLimits: Limits = {
   maxBodyBytes: 20 * 1024 * 1024,
   maxAnswerBytes: 64 * 1024 * 1024,
@@ -28,6 +29,7 @@ export const defaultLimits: Limits = {
   storeMaxAgeMs: 1_000,
 }
 
+/** What a gateway is made of; only `storage` is required. */
 export interface GatewayOptions {
   /** Where everything is kept. The host made it, the host closes it. */
   storage: Storage

@@ -25,6 +25,7 @@ export const platformClock: Clock = {
 /** The platform's own chance; not for secrets. */
 export const platformRandom = (): number => Math.random()
 
+/** For `logger: false`. */
 export const silentLogger: Logger = { warn() {}, error() {} }
 
 const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }

@@ -4,6 +4,7 @@ import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
 export type { ExchangeGateway } from '../types/gateway.ts'
 
+/** What the handler takes; the same as under `node:http`. */
 export type ExpressHandlerOptions = NodeHandlerOptions
 
 /** Middleware of Express 4 and 5, in the shape of what both extend. */

@@ -9,6 +9,7 @@ import { storageError } from './lib/error.ts'
 import { deleteRow, incrementRow, setRow } from './lib/operations.ts'
 import { createWatchers } from './lib/watchers.ts'
 
+/** Where the store lies, and how patient it is; times in ms. */
 export interface FileStorageOptions {
   /** A folder of the store's own; created (0700) when it is missing. */
   path: string

@@ -3,6 +3,7 @@ import { deleteRow, incrementRow, type Rows, setRow } from './lib/operations.ts'
 import { createTable } from './lib/table.ts'
 import { createWatchers } from './lib/watchers.ts'
 
+/** What `memoryStorage` takes; nothing is required. */
 export interface MemoryStorageOptions {
   /** The time that `ttlMs` follows; default: the platform's. */
   clock?: Pick<Clock, 'now'>

@@ -10,6 +10,7 @@ export function problem(message: string, { exitCode = 1, cause }: { exitCode?: 1
   return Object.assign(new Error(message, { cause }), { name: 'Problem' as const, exitCode })
 }
 
+/** Was it made by `problem`? */
 export function isProblem(error: unknown): error is Problem {
   return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
 }

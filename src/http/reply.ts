@@ -14,4 +14,5 @@ export function jsonReply(status: number, body: unknown, headers: Record<string,
   }
 }
 
+/** An answer without a body. */
 export const emptyReply = (status: number, headers: Record<string, string> = {}): Reply => ({ status, headers })

@@ -1,6 +1,7 @@
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 
+/** The methods that routes are served by; `HEAD` is answered as `GET` without its body. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
 /** One line of a route table. `path` is a pattern below the base path: `/api/keys/:id`, `/v1/models/:id+` (rest of the path). */
@@ -10,6 +11,7 @@ export interface Route {
   run(request: RoutedRequest): Promise<Reply>
 }
 
+/** What a route gets. */
 export interface RoutedRequest {
   exchange: Exchange
   /** Percent-decoded. */

@@ -6,6 +6,7 @@ export interface Background {
   settled(): Promise<void>
 }
 
+/** `onError` is told of each rejection. */
 export function createBackground(onError: (error: unknown) => void): Background {
   const running = new Set<Promise<unknown>>()
   return {

@@ -4,6 +4,7 @@ const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true })
 const lenientDecoder = new TextDecoder()
 
+/** Half a surrogate pair becomes U+FFFD. */
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text)
 
 /** Throws a TypeError on bytes that are not UTF-8; a byte order mark is dropped. */

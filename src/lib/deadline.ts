@@ -5,6 +5,7 @@ const CANCELLED = Symbol('cancelled')
 /** Beyond this (25 days) a platform's timers fire at once instead of late. */
 const MAX_MS = 2 ** 31 - 1
 
+/** A call that is still to come. */
 export interface Deadline {
   cancel(): void
 }

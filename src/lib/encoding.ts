@@ -1,12 +1,15 @@
+/** Lower case, two digits a byte. */
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
+/** The standard alphabet, padded. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
   return btoa(binary)
 }
 
+/** The alphabet that is safe in URLs and headers, not padded. */
 export const toBase64Url = (bytes: Uint8Array): string =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
@@ -14,4 +17,5 @@ export const toBase64Url = (bytes: Uint8Array): string =>
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 
+/** From the platform's cryptographic source; at most 65,536. */
 export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))

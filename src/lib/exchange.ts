@@ -70,6 +70,7 @@ export interface UpstreamFetch {
   raw?: (call: UpstreamCall) => PendingAnswer
 }
 
+/** Does the body have to be pulled? */
 export function isByteStream(body: Reply['body']): body is ByteStream {
   return typeof body === 'object' && 'next' in body
 }

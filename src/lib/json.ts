@@ -2,8 +2,10 @@ import { gatewayError } from '../errors.ts'
 import { decodeUtf8 } from './bytes.ts'
 import { scanTopLevel } from './json-scan.ts'
 
+/** An object of JSON whose fields are not checked yet. */
 export type JsonObject = { [name: string]: unknown }
 
+/** Neither null nor an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

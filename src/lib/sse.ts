@@ -87,6 +87,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
   }
 }
 
+/** `UPSTREAM_INVALID`, for whoever holds an event that is not complete. */
 export const eventTooLong = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 

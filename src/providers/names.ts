@@ -20,9 +20,11 @@ export function contextWindowOf(catalog: Catalog, { provider, model }: { provide
   return definitionOf(catalog, provider)?.models?.find(({ id }) => id === model)?.contextWindow ?? 0
 }
 
+/** The name that the provider's models are filed under: `catalogAlias`, else `alias`, else its id. */
 export const catalogAliasOf = (provider: string, definition: CatalogProvider | undefined): string =>
   definition?.catalogAlias ?? definition?.alias ?? provider
 
+/** The names of a connection's provider, which need not be in the catalog. */
 export function namesOf(catalog: Catalog, connection: NamedConnection): ProviderNames {
   const definition = definitionOf(catalog, connection.provider)
   const catalogAlias = catalogAliasOf(connection.provider, definition)

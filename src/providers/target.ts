@@ -17,6 +17,7 @@ export interface Target<C extends Connectable = Connectable> {
 
 type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
 
+/** The connection's own format and address count before the catalog's. */
 export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): Target<C> {
   const definition = definitionOf(catalog, connection.provider)
   const own = connection.providerSpecificData

@@ -16,6 +16,7 @@ export interface SettingsStore {
   update(patch: Partial<Settings>): Promise<Settings>
 }
 
+/** Settings that nobody has written are the defaults. */
 export function createSettingsStore(deps: { storage: Storage; clock: Clock; freshness: Freshness }): SettingsStore {
   const { storage, clock, freshness } = deps
   let view: { settings: Settings; readAt: number } | undefined

@@ -4,6 +4,7 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
 import type { Clock } from '../types.ts'
 
+/** How a call is made, and how long each of its waits may take. */
 export interface OpenOptions {
   fetch: UpstreamFetch
   clock: Clock

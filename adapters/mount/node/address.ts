@@ -1,3 +1,4 @@
+/** Where a URL leads. */
 export interface Address {
   origin: string
   /** With its query. */

@@ -5,6 +5,7 @@ import { createLanes } from './lanes.ts'
 import { turnEnd } from './turn.ts'
 import { UpstreamCallUnderWay } from './upstream-call.ts'
 
+/** How connections to upstreams are made. */
 export interface EngineOptions {
   /**
    * An undici dispatcher that all calls go through, such as `new ProxyAgent(url)` or `new EnvHttpProxyAgent()`: without one the
@@ -15,6 +16,7 @@ export interface EngineOptions {
   connect?: buildConnector.BuildOptions
 }
 
+/** Calls upstreams over undici. */
 export interface Engine {
   start(call: UpstreamCall): PendingAnswer
   fetch(input: string, init?: RequestInit): Promise<Response>

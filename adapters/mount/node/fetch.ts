@@ -1,8 +1,10 @@
 import type { PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../../../src/index.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 
+/** What `createNodeFetch` takes; nothing is required. */
 export type NodeFetchOptions = EngineOptions
 
+/** A `fetch` of Node with the gateway's short way beside it. */
 export interface NodeFetch extends UpstreamFetch {
   raw(call: UpstreamCall): PendingAnswer
   /** Ends all own connections, idle or not; a `dispatcher` that was given stays open. */

@@ -8,6 +8,7 @@ import { sendReply } from './reply.ts'
 import { sharedNodeFetch } from './shared-fetch.ts'
 import { parseTarget } from './target.ts'
 
+/** What `toNodeHandler` takes; nothing is required. */
 export interface NodeHandlerOptions {
   /**
    * How upstreams are called when the gateway was given no `fetch`. Default: connections that the whole process shares

@@ -18,6 +18,7 @@ export interface Lane extends Throttle {
   drop(): void
 }
 
+/** What a lane tells: that it is idle again, and that it has ended. */
 export interface LaneEvents {
   onFree(): void
   onGone(): void

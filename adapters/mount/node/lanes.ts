@@ -1,6 +1,7 @@
 import type { buildConnector } from 'undici'
 import { createLane, type Lane } from './lane.ts'
 
+/** The connections to all upstreams. */
 export interface Lanes {
   /** The idle connection to the origin that was used last, or a new one. */
   take(origin: string): Lane

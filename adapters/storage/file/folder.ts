@@ -20,6 +20,7 @@ export interface Folder {
 /** How every name of a store that was kept aside begins. */
 export const ASIDE = 'store.corrupt-'
 
+/** The names below `path`, which need not exist yet. */
 export function folderAt(path: string): Folder {
   const at = (name: string) => join(resolve(path), name)
   return {

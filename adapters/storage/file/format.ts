@@ -10,6 +10,7 @@ export interface Contents {
   readonly rows: Iterable<[string, Row]>
 }
 
+/** What the bytes of a store file are. */
 export type Decoded =
   | { kind: 'good'; revision: number; secretMark: string | undefined; rows: Map<string, Row>; header: string }
   | { kind: 'corrupt'; reason: string }

@@ -20,6 +20,7 @@ export interface Lock {
   release(): Promise<void>
 }
 
+/** When a lock is taken over, and when waiting for it is given up; times in ms. */
 export interface LockOptions {
   logger: Logger
   /** A holder that shows no sign of life for so long has lost it. */

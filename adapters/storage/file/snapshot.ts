@@ -30,6 +30,7 @@ export const emptySnapshot = (): Snapshot => ({
   stamp: undefined,
 })
 
+/** What a store file was found to be. */
 export type Reading = Exclude<Decoded, { kind: 'good' }> | { kind: 'good'; snapshot: Snapshot } | { kind: 'missing' }
 
 /** Reads a store file. Throws `STORAGE_UNREADABLE` when the system does not let it. */

@@ -12,6 +12,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
+/** Writes to the store; each one is durable when it is answered. */
 export interface Writer {
   /** Answers what `operation` did once it is durable. */
   write<T>(operation: Operation<T>): Promise<T>

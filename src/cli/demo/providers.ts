@@ -3,6 +3,7 @@ import type { Catalog } from '../../types.ts'
 /** Reserved by RFC 2606: no request to it ever leaves the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
 
+/** The demo's models: one that always fails, and one that answers. */
 export const BROKEN = 'broken'
 export const STORYTELLER = 'storyteller'
 
