@@ -4,4 +4,5 @@ import { serveDeno } from 'signalbox/deno'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 const gateway = createGateway({ storage: memoryStorage() })
-serveDeno(gateway, { port: Number(Deno.env.get('PORT') ?? 4000) })
+const server = serveDeno(gateway, { port: Number(Deno.env.get('PORT') ?? 4000) })
+console.log(`${server.url}/v1`)

@@ -1,4 +1,4 @@
-// node examples/node/server.mjs
+// ADMIN_TOKEN=<32 characters or more> node examples/node/server.mjs
 import { createGateway } from 'signalbox'
 import { serveNode } from 'signalbox/node'
 import { fileStorage } from 'signalbox/storage/file'
