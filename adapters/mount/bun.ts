@@ -5,6 +5,7 @@ import { guardedFetch } from './lib/guarded-fetch.ts'
 
 export type { BunServer } from '../types/bun.ts'
 export type { FetchGateway } from '../types/gateway.ts'
+export type { ListenOptions } from '../types/listen.ts'
 
 /** How `serveBun` serves. */
 export type ServeBunOptions = ListenOptions

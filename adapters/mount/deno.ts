@@ -5,6 +5,7 @@ import { guardedFetch } from './lib/guarded-fetch.ts'
 
 export type { DenoServer } from '../types/deno.ts'
 export type { FetchGateway } from '../types/gateway.ts'
+export type { ListenOptions } from '../types/listen.ts'
 
 /** How `serveDeno` serves. */
 export type ServeDenoOptions = ListenOptions

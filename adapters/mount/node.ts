@@ -1,4 +1,5 @@
 export type { ExchangeGateway } from '../types/gateway.ts'
+export type { ListenOptions } from '../types/listen.ts'
 export { createNodeFetch, type NodeFetch, type NodeFetchOptions } from './node/fetch.ts'
 export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 export { type NodeServer, type ServeNodeOptions, serveNode } from './node/serve.ts'
