@@ -10,6 +10,7 @@ export interface Manifest {
   exports: Record<string, string | Record<string, string>>
   bin: Record<string, string>
   dependencies: Record<string, string>
+  devDependencies: Record<string, string>
 }
 
 export const manifest: Manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))

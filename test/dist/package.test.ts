@@ -63,6 +63,16 @@ test('holds the build, the licence and no source or test', async ({ tarball }) =
   assert.ok(names.includes('LICENSE'))
 })
 
+test('carries the licence of what is bundled into it', async ({ tarball }) => {
+  const { stdout: notices } = await execute('tar', ['-xzOf', tarball, 'package/NOTICES.md'])
+  const bundled = Object.keys(manifest.devDependencies).filter((name) => name.startsWith('@hapi/')) // see tsup.config.ts
+  assert.ok(bundled.length > 0)
+  for (const name of bundled) {
+    const licence = await readFile(join(root, 'node_modules', name, 'LICENSE.md'), 'utf8')
+    assert.ok(notices.includes(licence.trim()), name)
+  }
+})
+
 test('runs no script of a dependency when it is installed', async () => {
   const lock: { packages: Record<string, { dev?: boolean; hasInstallScript?: boolean }> } = JSON.parse(
     await readFile(join(root, 'package-lock.json'), 'utf8'),
