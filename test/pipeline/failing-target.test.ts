@@ -1,0 +1,92 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents } from './support/answers.ts'
+import { askRaw } from './support/raw.ts'
+import { type Call, fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('a target that always fails, under load')
+
+const REQUESTS = 1_000
+/** As many are under way at a time, unless their order matters. */
+const AT_ONCE = 50
+
+interface Load {
+  seconds: number
+  model(request: number): string
+  /** Does the first account fail the call that is its `nth`? Default: it always does. */
+  isFailing?(nth: number): boolean
+  stream?: boolean
+  atOnce?: number
+}
+
+/** Two accounts of one provider, the first of which fails: what 1,000 requests within so many seconds cost, and what they bring. */
+async function load({ seconds, model, isFailing = () => true, stream = false, atOnce = AT_ONCE }: Load) {
+  let nowMs = 0
+  let first = 0
+  let failed = 0
+  const failure = () => (stream ? sse('data: {"error":{"message":"down","code":503}}\n\n') : json('{}', 503))
+  const answer = () => (stream ? sse(chatEvents()) : json(chatAnswer()))
+  const up = fakeUpstream((call) => {
+    if (!isFirst(call) || !isFailing(first++)) return answer()
+    failed++
+    return failure()
+  })
+  const world = await openWorld({
+    fetch: up,
+    clock: { ...fakeClock(), now: () => nowMs },
+    connections: [
+      { provider: 'one', apiKey: FIRST, priority: 1 },
+      { provider: 'one', apiKey: 'the-second-account', priority: 2 },
+    ],
+  })
+  const statuses: number[] = []
+  for (let sent = 0; sent < REQUESTS; sent += atOnce) {
+    nowMs += (atOnce * seconds * 1_000) / REQUESTS
+    const asked = Array.from({ length: atOnce }, (_, at) =>
+      askRaw(world.gateway, '/v1/chat/completions', { model: model(sent + at), stream }),
+    )
+    for (const { reply } of await Promise.all(asked)) statuses.push(reply.status)
+  }
+  assert.is(up.open, 0)
+  const answered = statuses.filter((status) => status === 200).length
+  return { calls: up.calls.length, failed, answered }
+}
+
+const FIRST = 'the-first-account'
+const isFirst = ({ headers }: Call) => headers.get('authorization') === `Bearer ${FIRST}`
+
+/** The promise, and what the budget holds before the first request. */
+const mostCalls = (seconds: number) => 1.2 * REQUESTS + 10 * seconds + 10
+
+for (const stream of [false, true]) {
+  const how = stream ? 'streamed' : 'whole'
+  test(`is soon left alone, and the next one answers its clients: ${how}`, async () => {
+    const { calls, failed, answered } = await load({ seconds: 5, model: () => 'one/m', stream })
+    assert.ok(answered >= REQUESTS - AT_ONCE, `${answered} answered: all but some of the first moment`)
+    assert.ok(failed >= 3 && failed <= AT_ONCE + 1, `${failed} calls to the failing one: those under way, then a probe`)
+    assert.is(calls, answered + failed)
+  })
+
+  for (const seconds of [1, 10, 60]) {
+    test(`costs no more than the budget when no health sees it, over ${seconds} s: ${how}`, async () => {
+      const model = (request: number) => `one/m-${request}` // each fails for the first time
+      const { calls, failed, answered } = await load({ seconds, model, stream })
+      assert.is(failed, REQUESTS)
+      assert.is(calls, REQUESTS + answered, 'an answer costs one retry')
+      assert.ok(calls <= mostCalls(seconds), `${calls} calls in ${seconds} s`)
+      assert.ok(
+        calls >= Math.min(2 * REQUESTS, mostCalls(seconds) - 10),
+        `${calls} calls in ${seconds} s: the budget is used`,
+      )
+    })
+  }
+
+  test(`costs no more than the budget when it answers now and then, so that it is never left alone: ${how}`, async () => {
+    const isFailing = (nth: number) => nth % 3 < 2
+    const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
+    assert.ok(failed > 600, `${failed} failures`)
+    assert.is(calls, answered + failed)
+    assert.ok(calls <= mostCalls(10), `${calls} calls`)
+  })
+}
