@@ -1,11 +1,14 @@
 import fc from 'fast-check'
-import { coolings, type FailureClass } from '../../src/routing/failure-class.ts'
+import type { FailureClass } from '../../src/routing/failure-class.ts'
 import { createHealth } from '../../src/routing/health.ts'
 import { assert, suite } from '../support/suite.ts'
+import { createModel } from './support/health-model.ts'
 
-const test = suite('health, against a model of one target')
+const test = suite('health, against a model')
 
-type Step = { fail: FailureClass; asked?: number } | 'answer' | 'drop' | { passMs: number }
+/** What becomes of a call to one of the targets, or what else happens. */
+type Step = { at: number; fail: FailureClass; asked?: number } | { at: number; event: Event } | { passMs: number }
+type Event = 'answer' | 'drop' | 'change the account'
 
 const classes: FailureClass[] = [
   'client',
@@ -17,64 +20,67 @@ const classes: FailureClass[] = [
   'content',
   'model-not-found',
 ]
+const at = fc.nat(3)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record(
-    { fail: fc.constantFrom(...classes), asked: fc.integer({ min: 1, max: 90_000 }) },
-    { requiredKeys: ['fail'] },
-  ),
-  fc.constantFrom<Step>('answer', 'drop'),
-  fc.record({ passMs: fc.constantFrom(1, 900, 5_000, 60_000, 400_000) }),
+  { weight: 4, arbitrary: fc.record({ at, fail: fc.constantFrom(...classes) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ at, fail: fc.constantFrom(...classes), asked: fc.integer({ min: 1, max: 90_000 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ at, event: fc.constantFrom<Event>('answer', 'drop', 'change the account') }) },
+  { weight: 2, arbitrary: fc.record({ passMs: fc.constantFrom(1, 900, 5_000, 60_000, 400_000) }) },
 )
 
-/** What is held against the account and against the model, written as plainly as can be. */
-function createModel() {
-  const held = { connection: { failures: 0, times: 0, until: 0 }, model: { failures: 0, times: 0, until: 0 } }
-  const clear = () => {
-    for (const level of Object.values(held)) Object.assign(level, { failures: 0, times: 0, until: 0 })
-  }
-  return {
-    clear,
-    isUsable: (now: number) => held.connection.until <= now && held.model.until <= now,
-    fail(what: FailureClass, asked: number | undefined, now: number) {
-      const cooling = coolings[what]
-      if (!cooling) return clear()
-      const record = held[cooling.level]
-      record.failures += 1
-      const cools = record.until > now
-      const opens = record.until > 0 || record.failures >= cooling.after || asked !== undefined
-      if (cools ? asked === undefined : !opens) return
-      if (!cools) record.times += 1
-      record.until = now + (asked ?? Math.min(cooling.maxMs, cooling.baseMs * 2 ** (record.times - 1)))
-    },
-  }
-}
+/** Two accounts of one provider, with two models each. */
+const targets = ['a m', 'a n', 'b m', 'b n'].map((name) => {
+  const [id = '', model = ''] = name.split(' ')
+  return { provider: 'p', model, connection: { id, provider: 'p', updatedAt: '1' } }
+})
 
-test('over 10,000 histories it says the same', { timeoutMs: 60_000 }, () => {
+test('over 10,000 histories of four targets it says the same', { timeoutMs: 60_000 }, () => {
+  let [usable, cooling] = [0, 0]
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       let nowMs = 1_000
-      const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) }
-      const health = createHealth({ clock, random: () => 0 })
-      const target = { provider: 'p', model: 'm', connection: { id: 'a', provider: 'p', updatedAt: '1' } }
+      const health = createHealth({
+        clock: { now: () => nowMs, sleep: () => new Promise<void>(() => {}) },
+        random: () => 0,
+      })
       const model = createModel()
-      for (const [at, one] of steps.entries()) {
-        if (typeof one === 'object' && 'passMs' in one) nowMs += one.passMs
+      const now = targets.map((target) => ({ ...target, connection: { ...target.connection } }))
+      for (const [index, one] of steps.entries()) {
+        if ('passMs' in one) nowMs += one.passMs
         else {
-          const trial = health.begin(target)
-          if (one === 'drop') trial.dropped()
-          else if (one === 'answer') {
-            trial.answered()
-            model.clear()
-          } else {
-            trial.failed({ class: one.fail, message: '', retryAfterMs: one.asked })
-            model.fail(one.fail, one.asked, nowMs)
+          const target = now[one.at]
+          if (!target) throw new Error('no such target')
+          const { id } = target.connection
+          if ('fail' in one) {
+            health.begin(target).failed({ class: one.fail, message: '', retryAfterMs: one.asked })
+            model.fail(target, one.fail, one.asked, nowMs)
+          } else if (one.event === 'answer') {
+            health.begin(target).answered()
+            model.answer(target)
+          } else if (one.event === 'drop') health.begin(target).dropped()
+          else {
+            for (const { connection } of now) if (connection.id === id) connection.updatedAt += '1'
+            model.change(id)
           }
         }
-        assert.is(health.standingOf(target) === undefined, model.isUsable(nowMs), `after step ${at}`)
+        for (const target of now) {
+          const isUsable = model.isUsable(target, nowMs)
+          if (isUsable) usable++
+          else cooling++
+          assert.is(
+            health.standingOf(target) === undefined,
+            isUsable,
+            `${target.connection.id}/${target.model}, step ${index}`,
+          )
+        }
       }
     }),
     { numRuns: 10_000 },
   )
+  assert.ok(usable > 50_000 && cooling > 20_000, `${usable} times usable, ${cooling} times cooling`)
 })
 
 test('however many come at once, exactly one probes', () => {
