@@ -89,7 +89,7 @@ demo('joins what the user has and leaves nothing in the data folder', async ({ d
   for (const model of ['demo', 'mine']) {
     const response = await chat(laterUrl, model)
     assert.is(response.status, 404)
-    assert.match(await response.text(), /does not exist|leads to no model that can be reached/)
+    assert.match(await response.text(), /does not exist|cannot be reached: none of its names/)
   }
   await later.stop()
 })
