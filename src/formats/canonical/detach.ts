@@ -40,13 +40,14 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
   const keys = new Map<number, number>()
   const late = new Map<number, ReasoningPart>() // of open parts, for when they end
   const callIds = new Map<number, string>()
+  const candidates = new Map<number, number>()
   const thoughts = new Set<number>()
   let next = 0
 
-  function tell(part: ReasoningPart) {
+  function tell(part: ReasoningPart, candidate: number) {
     const key = next++
     const { state, ...rest } = part
-    emit({ type: 'part-start', key, candidate: 0, part: rest })
+    emit({ type: 'part-start', key, candidate, part: rest })
     if (state) emit({ type: 'part-state', key, state })
     emit({ type: 'part-end', key })
   }
@@ -60,9 +61,10 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
       if (part.type === 'reasoning') thoughts.add(event.key)
       if (part.type === 'tool-call') callIds.set(event.key, part.id)
       const state = part.type === 'reasoning' || !('state' in part) ? undefined : part.state
-      if (state && part.type === 'tool-call') tell(thought(state, part.id))
+      if (state && part.type === 'tool-call') tell(thought(state, part.id), event.candidate)
       else if (state) late.set(event.key, thought(state))
       keys.set(event.key, next)
+      candidates.set(event.key, event.candidate)
       return emit({
         ...event,
         key: next++,
@@ -72,7 +74,7 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
     emit({ ...event, key: keys.get(event.key) ?? event.key })
     if (event.type !== 'part-end') return
     const part = late.get(event.key)
-    if (part) tell(part)
+    if (part) tell(part, candidates.get(event.key) ?? 0)
   }
 }
 

@@ -7,6 +7,8 @@ import type { Warnings } from './warnings.ts'
  */
 export interface Fields {
   readonly value: JsonObject
+  /** Where it stands: `messages[2]`. */
+  readonly at: string
   /** The path of a field: `messages[2].name`. */
   path(name: string): string
   text(name: string): string | undefined
@@ -19,6 +21,8 @@ export interface Fields {
   texts(name: string): string[] | undefined
   /** One of the words; another one is refused. */
   word<T extends string>(name: string, words: readonly T[]): T | undefined
+  /** The same for what is no more than a wish: another word is dropped with a warning. */
+  wish<T extends string>(name: string, words: readonly T[]): T | undefined
   any(name: string): unknown
   /** Takes note of fields that need no translation. */
   ignore(...names: string[]): void
@@ -43,6 +47,7 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
 
   const fields: Fields = {
     value: object,
+    at: path,
     path: pathOf,
     any,
     text: (name) => read(name, isText, 'a string'),
@@ -60,6 +65,12 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
       const word = words.find((known) => known === value)
       if (value !== undefined && word === undefined)
         warnings.refuse(pathOf(name), `must be one of ${words.join(', ')}.`)
+      return word
+    },
+    wish(name, words) {
+      const value = fields.text(name)
+      const word = words.find((known) => known === value)
+      if (value !== undefined && word === undefined) warnings.dropped(pathOf(name))
       return word
     },
     ignore(...names) {

@@ -4,7 +4,7 @@ import type { OpaqueState } from './state.ts'
 
 /** A point up to which the provider is asked to cache. */
 export interface CacheMark {
-  ttl?: '5m' | '30m' | '1h'
+  ttl?: '5m' | '30m' | '1h' | '12h'
 }
 
 export interface TextPart {

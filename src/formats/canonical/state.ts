@@ -44,7 +44,8 @@ export function unsealState(text: string, bare: { format: WireFormat; kind: Stat
   return readSealed(text) ?? bareState(text, bare)
 }
 
-function readSealed(text: string): OpaqueState | undefined {
+/** The state in a string, if the gateway has sealed it. */
+export function readSealed(text: string): OpaqueState | undefined {
   if (!text.startsWith(MARK)) return undefined
   const [, format = '', kind = '', account = '', id = ''] = text.slice(MARK.length).split(':', 5)
   if (!isFormat(format) || !isKind(kind)) return undefined
