@@ -1,0 +1,97 @@
+import { isObject } from '../../lib/json.ts'
+import { argumentsText } from '../canonical/arguments.ts'
+import { attachStates } from '../canonical/detach.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { parseMark } from './parts-parse.ts'
+import { parseThoughts, placeThoughts } from './reasoning-details.ts'
+
+/** The old `function_call` has no id: its result belongs to the call before it. */
+export interface LegacyCalls {
+  last: string | undefined
+  count: number
+}
+
+/** A message that the model said before, as the client gives it back. */
+export function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Warnings): AssistantPart[] {
+  const said = parseSaid(message, warnings)
+  const refusal = message.text('refusal')
+  if (refusal) said.push({ type: 'refusal', text: refusal })
+  const audioId = message.fields('audio')?.text('id')
+  if (audioId !== undefined)
+    said.push({ type: 'audio', id: audioId, source: { type: 'file-id', id: audioId, format: 'openai-chat' } })
+  const list = message.list('tool_calls') ?? []
+  list.forEach((entry, index) => {
+    said.push(parseCall(elementFields(entry, `${message.path('tool_calls')}[${index}]`, warnings), calls, warnings))
+  })
+  const legacy = message.fields('function_call')
+  if (legacy) said.push(parseLegacyCall(legacy, calls))
+  message.ignore('annotations', 'prefix')
+  const { thoughts, places } = parseThoughts(message)
+  return attachStates(placeThoughts(thoughts, places, said))
+}
+
+/** Content: a string, or parts of text, of a refusal, or of Mistral's thoughts. */
+function parseSaid(message: Fields, warnings: Warnings): AssistantPart[] {
+  const content = message.any('content')
+  if (content === undefined || content === '') return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  const path = message.path('content')
+  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string, an array of parts or null.')
+  return content.flatMap((entry: unknown, index): AssistantPart[] => {
+    const part = elementFields(entry, `${path}[${index}]`, warnings)
+    const type = part.text('type')
+    if (type === 'thinking') {
+      const text = textOf(part.any('thinking'))
+      part.ignore('closed')
+      return text === '' ? [] : [{ type: 'reasoning', text, state: BARE_TEXT }]
+    }
+    if (type !== 'text' && type !== 'refusal')
+      return warnings.refuse(part.path('type'), `"${type}" is no type of content that an assistant has said.`)
+    const text = part.text(type) ?? ''
+    const cache = parseMark(part)
+    part.drop()
+    if (text === '') return []
+    return type === 'text' ? [{ type, text, ...(cache && { cache }) }] : [{ type, text }]
+  })
+}
+
+function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCallPart {
+  const id = call.text('id') || `call_${calls.count}`
+  calls.count++
+  const custom = call.fields('custom')
+  const callee = custom ?? call.fields('function') ?? warnings.refuse(call.path('function'), 'is required.')
+  const name = callee.text('name') ?? warnings.refuse(callee.path('name'), 'is required.')
+  call.ignore('type', 'index')
+  const part: ToolCallPart = custom
+    ? { type: 'tool-call', id, name, arguments: custom.text('input') ?? '', isFreeForm: true }
+    : { type: 'tool-call', id, name, arguments: argumentsText(callee.any('arguments') ?? '') }
+  const signature = googleSignature(call.any('extra_content'))
+  if (signature !== undefined)
+    part.state = { origin: { format: 'openai-chat', account: '' }, kind: 'thought-signature', data: signature }
+  warnings.place(part, call.at)
+  return part
+}
+
+function parseLegacyCall(call: Fields, calls: LegacyCalls): ToolCallPart {
+  const id = `call_${calls.count++}`
+  calls.last = id
+  return { type: 'tool-call', id, name: call.text('name') ?? '', arguments: call.text('arguments') ?? '' }
+}
+
+/** Google's layer over Gemini signs calls in `extra_content.google.thought_signature`. */
+export function googleSignature(extra: unknown): string | undefined {
+  const google = isObject(extra) ? extra.google : undefined
+  const signature = isObject(google) ? google.thought_signature : undefined
+  return typeof signature === 'string' && signature !== '' ? signature : undefined
+}
+
+/** The text of Mistral's `thinking`: a string, or parts. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part: unknown) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+}
+
+const BARE_TEXT = { origin: { format: 'openai-chat', account: '' }, kind: 'text', data: '' } as const

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { defined } from '../canonical/defined.ts'
+import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
+import type { AssistantTurn } from '../canonical/turns.ts'
+import type { TargetContext } from '../translator.ts'
+import { detailOf } from './reasoning-details.ts'
+import type { WireAssistantMessage, WireToolCall } from './wire.ts'
+
+/** What the model said before, for a provider. Without text its content is null: strict ones refuse an empty string. */
+export function writeAssistant({ content, name }: AssistantTurn, target: TargetContext): WireAssistantMessage {
+  const text = textOf(content, 'text')
+  const calls = content.filter((part) => part.type === 'tool-call')
+  const thoughts = content.filter((part) => part.type === 'reasoning')
+  const audio = content.find((part) => part.type === 'audio')
+  if (content.some((part) => part.type === 'image')) target.warnings.dropped('messages.images')
+  return defined<WireAssistantMessage>({
+    role: 'assistant',
+    content: withThoughts(text, thoughts, target),
+    refusal: textOf(content, 'refusal') || undefined,
+    name,
+    audio: audio?.id === undefined ? undefined : { id: audio.id },
+    ...writeThoughts(thoughts, target),
+    tool_calls: calls.length > 0 ? calls.map(writeCall) : undefined,
+  })
+}
+
+export function writeCall({ id, name, isFreeForm, state, ...call }: ToolCallPart): WireToolCall {
+  if (isFreeForm) return { id, type: 'custom', custom: { name, input: call.arguments } }
+  const written: WireToolCall = { id, type: 'function', function: { name, arguments: call.arguments || '{}' } }
+  if (state?.kind === 'thought-signature') written.extra_content = { google: { thought_signature: state.data } }
+  return written
+}
+
+/** All text of one kind: the parts of a turn continue each other. */
+export const textOf = (content: readonly AssistantPart[], type: 'text' | 'refusal'): string =>
+  content.map((part) => (part.type === type ? part.text : '')).join('')
+
+/** Its own thoughts, for a vendor that wants to see them again, in the field where it reads them. */
+function writeThoughts(thoughts: readonly ReasoningPart[], { traits }: TargetContext) {
+  const details = thoughts.flatMap((thought): JsonObject[] => {
+    const detail = detailOf(thought)
+    return detail ? [detail] : []
+  })
+  const text = thoughts.map((thought) => (thought.state?.kind === 'text' ? thought.text : '')).join('')
+  const { field } = traits.reasoning
+  return {
+    reasoning_details: details.length > 0 ? details : undefined,
+    reasoning_content: text !== '' && field === 'reasoning_content' ? text : undefined,
+    reasoning: text !== '' && (field === 'reasoning' || field === 'reasoning_details') ? text : undefined,
+  }
+}
+
+/** Mistral's thoughts are parts of the content. */
+function withThoughts(text: string, thoughts: readonly ReasoningPart[], { traits }: TargetContext) {
+  const thought = thoughts.map((part) => part.text).join('')
+  if (traits.reasoning.field !== 'thinking-parts' || thought === '') return text === '' ? null : text
+  const thinking = { type: 'thinking' as const, thinking: [{ type: 'text' as const, text: thought }] }
+  return text === '' ? [thinking] : [thinking, { type: 'text' as const, text }]
+}

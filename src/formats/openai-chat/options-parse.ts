@@ -1,0 +1,85 @@
+import { defined } from '../canonical/defined.ts'
+import type { Fields } from '../canonical/fields.ts'
+import type { RequestOptions } from '../canonical/request.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { parseReasoning } from './reasoning-options.ts'
+
+/** Everything that a request says besides its conversation and its tools. */
+export function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
+  return defined<RequestOptions>({
+    cacheKey: body.text('prompt_cache_key'),
+    cacheOptions: parseCacheOptions(body),
+    candidates: body.number('n'),
+    endUser: body.text('safety_identifier') ?? body.text('user'),
+    frequencyPenalty: body.number('frequency_penalty'),
+    labels: parseTexts(body, 'metadata', warnings),
+    logitBias: parseNumbers(body, 'logit_bias', warnings),
+    logprobs: parseLogprobs(body),
+    maxOutputTokens: body.number('max_completion_tokens') ?? body.number('max_tokens'),
+    modalities: body.list('modalities')?.filter(isModality),
+    moderation: body.object('moderation'),
+    parallelToolCalls: body.flag('parallel_tool_calls'),
+    prediction: parsePrediction(body),
+    presencePenalty: body.number('presence_penalty'),
+    reasoning: parseReasoning(body),
+    seed: body.number('seed') ?? body.number('random_seed'), // Mistral
+    serviceTier: body.wish('service_tier', ['auto', 'default', 'flex', 'scale', 'priority', 'fast']),
+    speech: parseSpeech(body),
+    stop: typeof body.any('stop') === 'string' ? [body.text('stop') ?? ''] : body.texts('stop'),
+    store: body.flag('store'),
+    temperature: body.number('temperature'),
+    topK: body.number('top_k'),
+    topP: body.number('top_p'),
+    verbosity: body.wish('verbosity', ['low', 'medium', 'high']),
+  })
+}
+
+function parseCacheOptions(body: Fields): RequestOptions['cacheOptions'] {
+  const options = body.fields('prompt_cache_options')
+  const mode = options?.wish('mode', ['implicit', 'explicit'])
+  const ttl = options?.text('ttl') ?? body.text('prompt_cache_retention')
+  return mode === undefined && ttl === undefined ? undefined : defined({ mode, ttl })
+}
+
+function parseLogprobs(body: Fields): number | undefined {
+  const top = body.number('top_logprobs')
+  return body.flag('logprobs') ? (top ?? 0) : undefined
+}
+
+function parsePrediction(body: Fields): string | undefined {
+  const content = body.fields('prediction')?.any('content')
+  if (typeof content === 'string' || content === undefined) return content
+  if (!Array.isArray(content)) return undefined
+  return content.map((part: { text?: unknown }) => (typeof part?.text === 'string' ? part.text : '')).join('')
+}
+
+function parseSpeech(body: Fields): RequestOptions['speech'] {
+  const audio = body.fields('audio')
+  const voice = typeof audio?.any('voice') === 'string' ? audio.text('voice') : audio?.object('voice')
+  return audio && voice !== undefined ? defined({ voice, format: audio.text('format') }) : undefined
+}
+
+function parseTexts(body: Fields, name: string, warnings: Warnings): Record<string, string> | undefined {
+  const object = body.object(name)
+  if (!object) return undefined
+  const texts: Record<string, string> = {}
+  for (const [key, value] of Object.entries(object)) {
+    if (typeof value === 'string') texts[key] = value
+    else warnings.refuse(`${name}.${key}`, 'must be a string.')
+  }
+  return texts
+}
+
+function parseNumbers(body: Fields, name: string, warnings: Warnings): Record<string, number> | undefined {
+  const object = body.object(name)
+  if (!object) return undefined
+  const numbers: Record<string, number> = {}
+  for (const [key, value] of Object.entries(object)) {
+    if (typeof value === 'number') numbers[key] = value
+    else warnings.refuse(`${name}.${key}`, 'must be a number.')
+  }
+  return numbers
+}
+
+const isModality = (value: unknown): value is 'text' | 'audio' | 'image' =>
+  value === 'text' || value === 'audio' || value === 'image'

@@ -1,0 +1,54 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { OutputFormat, RequestOptions } from '../canonical/request.ts'
+import { shortId } from '../canonical/short-id.ts'
+import type { TargetContext } from '../translator.ts'
+import { wireReasoning } from './reasoning-options.ts'
+
+/** The options in OpenAI's names, in the vendor's where it has its own. Undefined ones are left out by the caller. */
+export function writeOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
+  const { cacheOptions, logprobs, maxOutputTokens, prediction, reasoning, speech } = options
+  if (cacheOptions?.auto) warnings.dropped('cache_control')
+  return {
+    [traits.outputLimitField]: maxOutputTokens,
+    temperature: options.temperature,
+    top_p: options.topP,
+    top_k: options.topK,
+    frequency_penalty: options.frequencyPenalty,
+    presence_penalty: options.presencePenalty,
+    seed: options.seed,
+    stop: options.stop,
+    n: options.candidates,
+    logit_bias: options.logitBias,
+    logprobs: logprobs === undefined ? undefined : true,
+    top_logprobs: logprobs || undefined,
+    parallel_tool_calls: options.parallelToolCalls,
+    ...(reasoning && wireReasoning(reasoning, traits.reasoning)),
+    verbosity: options.verbosity,
+    modalities: options.modalities,
+    audio: speech,
+    prediction: prediction === undefined ? undefined : { type: 'content', content: prediction },
+    moderation: options.moderation,
+    safety_identifier: options.endUser === undefined ? undefined : shortId(options.endUser, MAX_USER),
+    metadata: options.labels,
+    service_tier: options.serviceTier,
+    store: options.store,
+    prompt_cache_key: options.cacheKey,
+    ...writeCacheOptions(cacheOptions),
+  }
+}
+
+/** Longer ones are refused. */
+const MAX_USER = 128
+
+function writeCacheOptions(options: RequestOptions['cacheOptions']) {
+  const { mode, ttl } = options ?? {}
+  if (ttl === '24h' || ttl === 'in_memory') return { prompt_cache_retention: ttl }
+  return mode || ttl ? { prompt_cache_options: { mode, ttl } } : {}
+}
+
+export function writeOutput(output: OutputFormat | undefined): JsonObject | undefined {
+  if (!output) return undefined
+  if (output.type === 'json') return { type: 'json_object' }
+  const { name = 'answer', description, schema, strict } = output
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } }
+}

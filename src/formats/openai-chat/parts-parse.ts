@@ -1,0 +1,123 @@
+import { base64Source, sourceOfUrl } from '../canonical/data-url.ts'
+import { defined } from '../canonical/defined.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { MediaSource } from '../canonical/media.ts'
+import type { CacheMark, FilePart, ImagePart, TextPart, UserPart } from '../canonical/parts.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+
+/** `content` of a message from a user or a tool: a string or parts. An empty text is no part. */
+export function parseContent(message: Fields, warnings: Warnings): UserPart[] {
+  const content = message.any('content')
+  if (content === undefined || content === '') return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  const path = message.path('content')
+  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
+  return content.flatMap((entry: unknown, index) => {
+    if (typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
+    const fields = elementFields(entry, `${path}[${index}]`, warnings)
+    const part = parsePart(fields, warnings)
+    fields.drop()
+    if (!part) return []
+    if (part.type !== 'text') warnings.place(part, fields.at)
+    return [part]
+  })
+}
+
+/** The same where only text has a meaning (instructions). */
+export function parseTexts(message: Fields, warnings: Warnings): TextPart[] {
+  return parseContent(message, warnings).map((part) =>
+    part.type === 'text'
+      ? part
+      : warnings.refuse(message.path('content'), `a part of type ${part.type} has no place here.`),
+  )
+}
+
+function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
+  const cache = parseMark(fields)
+  const type = fields.text('type')
+  switch (type) {
+    case 'text':
+    case 'input_text': {
+      const text = fields.text('text')
+      return text ? defined<TextPart>({ type: 'text', text, cache }) : undefined
+    }
+    case 'image_url':
+      return parseImage(fields, cache)
+    case 'input_audio': {
+      const audio = required(fields, 'input_audio', warnings)
+      const format = audio.text('format') ?? 'wav'
+      return {
+        type: 'audio',
+        source: base64Source(audioTypes[format] ?? `audio/${format}`, audio.text('data') ?? ''),
+        ...(cache && { cache }),
+      }
+    }
+    case 'file':
+      return parseFile(required(fields, 'file', warnings), cache, warnings)
+    case 'file_url': // Perplexity
+      return defined<FilePart>({
+        type: 'file',
+        source: sourceOfUrl(urlOf(fields, 'file_url')),
+        name: fields.text('file_name'),
+        cache,
+      })
+    case 'document_url': // Mistral
+      return defined<FilePart>({
+        type: 'file',
+        source: sourceOfUrl(urlOf(fields, 'document_url')),
+        name: fields.text('document_name'),
+        cache,
+      })
+    case 'video_url': // OpenRouter
+      return { type: 'video', source: sourceOfUrl(urlOf(fields, 'video_url'), 'video/mp4') }
+    default:
+      return warnings.refuse(fields.path('type'), `"${type}" is no type of content that can be passed on.`)
+  }
+}
+
+function parseImage(fields: Fields, cache: CacheMark | undefined): ImagePart {
+  const detail =
+    typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')?.wish('detail', DETAILS)
+  return defined<ImagePart>({
+    type: 'image',
+    source: sourceOfUrl(urlOf(fields, 'image_url'), 'image/png'),
+    detail,
+    cache,
+  })
+}
+
+function parseFile(file: Fields, cache: CacheMark | undefined, warnings: Warnings): FilePart {
+  const data = file.text('file_data')
+  const id = file.text('file_id')
+  const part = { type: 'file', name: file.text('filename'), cache } as const
+  file.drop()
+  if (data !== undefined) return defined<FilePart>({ ...part, source: fileSource(data) })
+  if (id !== undefined) return defined<FilePart>({ ...part, source: { type: 'file-id', id, format: 'openai-chat' } })
+  return warnings.refuse(file.path('file_data'), 'is required, or "file_id".')
+}
+
+/** A data URL, a URL (OpenRouter), or bare base64. */
+const fileSource = (data: string): MediaSource =>
+  /^(?:data|https?):/i.test(data) ? sourceOfUrl(data, 'application/pdf') : base64Source('application/pdf', data)
+
+/** `{ url }`, or the address itself as some vendors have it. */
+function urlOf(fields: Fields, name: string): string {
+  const value = fields.any(name)
+  return typeof value === 'string' ? value : (fields.fields(name)?.text('url') ?? '')
+}
+
+function required(fields: Fields, name: string, warnings: Warnings): Fields {
+  return fields.fields(name) ?? warnings.refuse(fields.path(name), 'is required.')
+}
+
+/** A mark in Anthropic's words, as OpenRouter takes it, or in OpenAI's. */
+export function parseMark(fields: Fields): CacheMark | undefined {
+  const mark = fields.fields('cache_control') ?? fields.fields('prompt_cache_breakpoint')
+  if (!mark) return undefined
+  const ttl = mark.wish('ttl', ['5m', '30m', '1h', '12h'])
+  return ttl ? { ttl } : {}
+}
+
+const DETAILS = ['auto', 'low', 'high', 'original'] as const
+
+const audioTypes: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' }

@@ -1,0 +1,53 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Effort, ReasoningTraits } from '../../traits.ts'
+import { EFFORTS } from '../canonical/base-traits.ts'
+import { defined } from '../canonical/defined.ts'
+import type { Fields } from '../canonical/fields.ts'
+import type { ReasoningOptions } from '../canonical/request.ts'
+
+/** How a client asks for thoughts: OpenAI's effort, or the switch of one of the vendors. */
+export function parseReasoning(body: Fields): ReasoningOptions | undefined {
+  const { effort, budget, show } = parseSwitches(body)
+  const said = defined<ReasoningOptions>({ effort: body.wish('reasoning_effort', EFFORTS) ?? effort, budget, show })
+  return Object.keys(said).length > 0 ? said : undefined
+}
+
+function parseSwitches(body: Fields): { [K in keyof ReasoningOptions]: ReasoningOptions[K] | undefined } {
+  const object = body.fields('reasoning') // OpenRouter
+  const thinking = body.fields('thinking') // DeepSeek, Z.ai, Anthropic's compatible door
+  const enabled = body.flag('enable_thinking') ?? templateSwitch(body.any('chat_template_kwargs')) // Qwen, vLLM
+  const hidden =
+    object?.flag('exclude') ?? (body.flag('include_reasoning') === false || body.any('reasoning_format') === 'hidden')
+  const isOff = object?.flag('enabled') === false || thinking?.text('type') === 'disabled' || enabled === false
+  return {
+    effort: object?.wish('effort', EFFORTS) ?? (isOff ? 'none' : undefined),
+    budget: object?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget'),
+    show: hidden ? 'none' : undefined,
+  }
+}
+
+const templateSwitch = (template: unknown) =>
+  isObject(template) && typeof template.enable_thinking === 'boolean' ? template.enable_thinking : undefined
+
+/** What a provider is told, in the words of its vendor. */
+export function wireReasoning(
+  { effort = 'medium', budget, show }: ReasoningOptions,
+  { by }: ReasoningTraits,
+): JsonObject {
+  const isOn = effort !== 'none'
+  const tokens = typeof budget === 'number' && isOn ? budget : undefined
+  switch (by) {
+    case 'none':
+      return {}
+    case 'thinking':
+      return { thinking: { type: isOn ? 'enabled' : 'disabled' } }
+    case 'enable_thinking':
+      return { enable_thinking: isOn, ...(tokens !== undefined && { thinking_budget: tokens }) }
+    case 'reasoning-object':
+      return { reasoning: { effort, ...(show === 'none' && { exclude: true }) } }
+    case 'chat-template':
+      return { chat_template_kwargs: { enable_thinking: isOn } }
+    default:
+      return { reasoning_effort: effort satisfies Effort }
+  }
+}

@@ -1,0 +1,98 @@
+import { defined } from '../canonical/defined.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { parseMark } from './parts-parse.ts'
+
+/** `tools`, the old `functions`, and `web_search_options`. */
+export function parseTools(body: Fields, warnings: Warnings): Tool[] {
+  const tools = (body.list('tools') ?? []).map((entry, index) => {
+    const tool = parseTool(elementFields(entry, `tools[${index}]`, warnings), warnings)
+    warnings.place(tool, `tools[${index}]`)
+    return tool
+  })
+  const functions = (body.list('functions') ?? []).map((entry, index) =>
+    parseFunction(elementFields(entry, `functions[${index}]`, warnings), warnings),
+  )
+  const search = body.fields('web_search_options')
+  return [...tools, ...functions, ...(search ? [parseSearch(search)] : [])]
+}
+
+function parseTool(tool: Fields, warnings: Warnings): Tool {
+  const type = tool.text('type') ?? 'function'
+  const custom = type === 'custom' ? tool.fields('custom') : undefined
+  if (custom) return parseCustom(custom, warnings)
+  const callee = tool.fields('function')
+  if (type !== 'function' || !callee)
+    return warnings.refuse(
+      tool.path('type'),
+      `a tool of type "${type}" runs at one vendor only and cannot be passed on.`,
+    )
+  const cache = parseMark(tool)
+  const parsed = parseFunction(callee, warnings)
+  tool.drop()
+  return cache ? { ...parsed, cache } : parsed
+}
+
+function parseFunction(callee: Fields, warnings: Warnings): FunctionTool {
+  const tool = defined<FunctionTool>({
+    type: 'function',
+    name: callee.text('name') ?? warnings.refuse(callee.path('name'), 'is required.'),
+    description: callee.text('description'),
+    schema: callee.object('parameters'),
+    strict: callee.flag('strict'),
+  })
+  callee.drop()
+  return tool
+}
+
+function parseCustom(custom: Fields, warnings: Warnings): FreeFormTool {
+  return defined<FreeFormTool>({
+    type: 'free-form',
+    name: custom.text('name') ?? warnings.refuse(custom.path('name'), 'is required.'),
+    description: custom.text('description'),
+    format: custom.object('format'),
+  })
+}
+
+function parseSearch(search: Fields): WebSearchTool {
+  const place = search.fields('user_location')?.fields('approximate')
+  const location = place && {
+    city: place.text('city'),
+    region: place.text('region'),
+    country: place.text('country'),
+    timezone: place.text('timezone'),
+  }
+  return defined<WebSearchTool>({
+    type: 'web-search',
+    contextSize: search.wish('search_context_size', ['low', 'medium', 'high']),
+    location: location && defined<NonNullable<WebSearchTool['location']>>(location),
+  })
+}
+
+/** `tool_choice`, or the old `function_call`. */
+export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
+  const choice = body.any('tool_choice')
+  const legacy = body.any('function_call')
+  const name = choice === undefined ? 'function_call' : 'tool_choice'
+  const said = choice ?? legacy
+  if (said === undefined) return undefined
+  if (said === 'auto' || said === 'none' || said === 'required') return { type: said }
+  if (said === 'any') return { type: 'required' } // Mistral
+  if (typeof said === 'string') return warnings.refuse(name, 'must be none, auto, required or an object.')
+  const fields = body.fields(name)
+  const allowed = fields?.fields('allowed_tools')
+  if (allowed) return parseAllowed(allowed, warnings)
+  const callee = fields?.fields('function') ?? fields?.fields('custom') ?? fields
+  const tool = callee?.text('name')
+  return tool === undefined ? warnings.refuse(name, 'must name a tool.') : { type: 'tool', name: tool }
+}
+
+function parseAllowed(allowed: Fields, warnings: Warnings): ToolChoice {
+  const names = (allowed.list('tools') ?? []).map((entry, index) => {
+    const tool = elementFields(entry, `${allowed.path('tools')}[${index}]`, warnings)
+    const callee = tool.fields('function') ?? tool.fields('custom') ?? tool
+    return callee.text('name') ?? warnings.refuse(callee.path('name'), 'is required.')
+  })
+  return { type: 'allowed', mode: allowed.word('mode', ['auto', 'required']) ?? 'auto', names }
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { defined } from '../canonical/defined.ts'
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { TargetContext } from '../translator.ts'
+import { writeMark } from './parts-write.ts'
+import type { WireTool, WireToolChoice } from './wire.ts'
+
+/** `tools` and `web_search_options`, which is where this format has the one tool that is not called. */
+export function writeTools(tools: readonly Tool[], target: TargetContext) {
+  const written = tools.flatMap((tool): WireTool[] => {
+    if (tool.type === 'function') return [writeFunction(tool, target)]
+    if (tool.type === 'free-form') return [{ type: 'custom', custom: defined({ ...tool, type: undefined }) }]
+    return []
+  })
+  const search = tools.find((tool) => tool.type === 'web-search')
+  return {
+    tools: written.length > 0 ? written : undefined,
+    web_search_options: search && writeSearch(search, target),
+  }
+}
+
+function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
+  const { name, description, schema = NOTHING, strict, outputSchema, cache } = tool
+  if (outputSchema) target.warnings.dropped(`${target.warnings.pathOf(tool, 'tools')}.output_schema`)
+  return {
+    type: 'function',
+    function: defined({ name, description, parameters: schema, strict }),
+    ...writeMark(cache, target),
+  }
+}
+
+/** Some vendors refuse a tool that says nothing of its input. */
+const NOTHING: JsonObject = { type: 'object', properties: {} }
+
+function writeSearch(
+  { contextSize, location, allowedDomains, blockedDomains, maxUses }: WebSearchTool,
+  { warnings }: TargetContext,
+) {
+  if (allowedDomains ?? blockedDomains) warnings.refuse('tools', 'the target cannot keep a search to certain domains.')
+  if (maxUses !== undefined) warnings.dropped('tools.max_uses')
+  return defined({
+    search_context_size: contextSize,
+    user_location: location && { type: 'approximate' as const, approximate: location },
+  })
+}
+
+export function writeToolChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): WireToolChoice | undefined {
+  if (!choice) return undefined
+  const named = (name: string) =>
+    tools.some((tool) => tool.type === 'free-form' && tool.name === name)
+      ? ({ type: 'custom', custom: { name } } as const)
+      : ({ type: 'function', function: { name } } as const)
+  switch (choice.type) {
+    case 'tool':
+      return named(choice.name)
+    case 'allowed':
+      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } }
+    default:
+      return choice.type
+  }
+}
