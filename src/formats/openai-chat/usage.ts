@@ -1,17 +1,36 @@
 import { isObject } from '../../lib/json.ts'
+import type { TokenUsage } from '../canonical/usage.ts'
 import { count } from '../count.ts'
-import type { TokenUsage } from '../format.ts'
+import type { WireUsage } from './wire.ts'
 
-/** OpenAI's `usage`: prompt tokens already include the cached ones. */
+/** OpenAI's `usage`: prompt tokens already include the cached ones. Vendors tell those in four places. */
 export function chatUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
+  const inputTokens = count(usage.prompt_tokens)
   return {
-    inputTokens: count(usage.prompt_tokens),
-    outputTokens: count(usage.completion_tokens),
-    cacheReadTokens: count(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens),
+    inputTokens,
+    // Some layers over other formats leave thoughts out of the completion, and nothing else was said.
+    outputTokens: count(usage.completion_tokens) || Math.max(0, count(usage.total_tokens) - inputTokens),
+    cacheReadTokens: count(cached),
     cacheWriteTokens: count(prompt.cache_write_tokens),
     reasoningTokens: count(completion.reasoning_tokens),
+  }
+}
+
+/** Tokens for a client. */
+export function wireUsage({ inputTokens, outputTokens, ...usage }: TokenUsage): WireUsage {
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: cacheReadTokens,
+      ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens }),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
   }
 }

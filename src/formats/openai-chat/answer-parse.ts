@@ -1,0 +1,127 @@
+import { gatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type Answer, type Choice, type Finish, settleFinish } from '../canonical/answer.ts'
+import { argumentsText } from '../canonical/arguments.ts'
+import type { Citation } from '../canonical/citations.ts'
+import { sourceOfUrl } from '../canonical/data-url.ts'
+import { defined } from '../canonical/defined.ts'
+import type { AssistantPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
+import { embeddedError } from '../embedded-error.ts'
+import type { ReadContext } from '../translator.ts'
+import { parseAnnotations, parseSources } from './annotations.ts'
+import { googleSignature, textOf } from './assistant-parse.ts'
+import { audioPart } from './audio.ts'
+import { finishReasonOf } from './finish-reason.ts'
+import { parseLogprobs } from './logprobs.ts'
+import { parseDetail } from './reasoning-details.ts'
+import { chatUsage } from './usage.ts'
+
+/** A provider's chat completion. */
+export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+  const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
+  if (choices.length === 0)
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an answer without choices.' })
+  const sources = parseSources(body)
+  const ids = new Set<string>()
+  return defined<Answer>({
+    id: text(body.id) || undefined,
+    model: text(body.model) || undefined,
+    choices: [...choices].sort(byIndex).map((choice) => parseChoice(choice, { ...context, sources, ids })),
+    usage: chatUsage(body.usage),
+    serviceTier: text(body.service_tier) || undefined,
+  })
+}
+
+interface ChoiceContext extends ReadContext {
+  sources: Citation[]
+  /** Of the calls so far: no two are the same. */
+  ids: Set<string>
+}
+
+function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
+  const message = isObject(choice.message) ? choice.message : isObject(choice.delta) ? choice.delta : {}
+  if (choice.error || choice.finish_reason === 'error') throw failed(choice.error)
+  const calls = parseCalls(message, context)
+  const content: AssistantPart[] = [
+    ...parseThoughts(message, context),
+    ...parseText(message, choice.logprobs, context.sources),
+    ...parseMedia(message),
+    ...calls,
+  ]
+  const reason = text(choice.finish_reason)
+  const finish: Finish = { reason: reason === undefined ? 'stop' : finishReasonOf(reason) }
+  if (typeof choice.stop_reason === 'string') finish.stopSequence = choice.stop_reason // vLLM
+  return { content, finish: settleFinish(finish, calls.length > 0) }
+}
+
+function parseThoughts(message: JsonObject, { origin }: ReadContext): AssistantPart[] {
+  const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : []
+  if (details.length > 0) return details.map((detail) => parseDetail(detail, origin))
+  const thinking = Array.isArray(message.content)
+    ? message.content.filter(isThinking).map((part) => textOf(part.thinking))
+    : []
+  const thought = text(message.reasoning_content) ?? text(message.reasoning) ?? thinking.join('')
+  return thought === '' ? [] : [{ type: 'reasoning', text: thought, state: { origin, kind: 'text', data: '' } }]
+}
+
+const isThinking = (part: unknown): part is JsonObject => isObject(part) && part.type === 'thinking'
+
+function parseText(message: JsonObject, tokens: unknown, sources: Citation[]): AssistantPart[] {
+  const annotations = parseAnnotations(message.annotations)
+  const citations = annotations.length > 0 ? annotations : sources
+  const said = text(message.content) ?? textOf(message.content)
+  const part = defined<TextPart>({
+    type: 'text',
+    text: said,
+    citations: citations.length > 0 ? citations : undefined,
+    logprobs: parseLogprobs(tokens),
+  })
+  const refusal = text(message.refusal)
+  return [...(said === '' ? [] : [part]), ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : [])]
+}
+
+/** Sound, and pictures as OpenRouter gives them. */
+function parseMedia(message: JsonObject): AssistantPart[] {
+  const images = Array.isArray(message.images) ? message.images : []
+  const parts: AssistantPart[] = images.flatMap((image: unknown) => {
+    const url = isObject(image) && isObject(image.image_url) ? text(image.image_url.url) : undefined
+    return url === undefined ? [] : [{ type: 'image', source: sourceOfUrl(url, 'image/png') }]
+  })
+  const audio = isObject(message.audio) ? audioPart(message.audio) : undefined
+  return audio ? [...parts, audio] : parts
+}
+
+function parseCalls(message: JsonObject, context: ChoiceContext): ToolCallPart[] {
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
+  const { function_call } = message
+  const legacy = isObject(function_call) && function_call.name ? [{ function: function_call }] : [] // Snowflake: empty ones
+  return [...calls, ...(calls.length > 0 ? [] : legacy)].flatMap((call: JsonObject) => parseCall(call, context) ?? [])
+}
+
+function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | undefined {
+  const custom = isObject(call.custom) && call.custom.name ? call.custom : undefined // Snowflake: an empty one
+  const callee = custom ?? (isObject(call.function) ? call.function : {})
+  const name = text(callee.name)
+  if (!name) {
+    context.warnings.dropped('tool_calls')
+    return undefined
+  }
+  const given = text(call.id)
+  const id = given && !context.ids.has(given) ? given : `call_${context.newId()}`
+  context.ids.add(id)
+  if (custom) return { type: 'tool-call', id, name, arguments: text(custom.input) ?? '', isFreeForm: true }
+  const part: ToolCallPart = { type: 'tool-call', id, name, arguments: argumentsText(callee.arguments) }
+  const signature = googleSignature(call.extra_content)
+  if (signature !== undefined) part.state = { origin: context.origin, kind: 'thought-signature', data: signature }
+  return part
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+const byIndex = (a: JsonObject, b: JsonObject) => Number(a.index ?? 0) - Number(b.index ?? 0)
+
+/** OpenRouter says in the choice that it failed. */
+function failed(error: unknown) {
+  const { message, status } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  return gatewayError('UPSTREAM_FAILED', { message, status })
+}
