@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
+
+/** An error as OpenAI's clients read it. They try again on 408, 409, 429 and 5xx unless they are told that it is no use. */
+export function writeError(error: CanonicalError): {
+  status: number
+  headers: Record<string, string>
+  body: JsonObject
+} {
+  const { kind, message, param = null, retryAfterMs } = error
+  const [status, type, code] = table[kind]
+  const headers: Record<string, string> = {}
+  if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+  if (kind === 'billing') headers['x-should-retry'] = 'false'
+  const fine = code ?? error.code?.toLowerCase() ?? null
+  return { status: statusOf(error, status), headers, body: { error: { message, type, param, code: fine } } }
+}
+
+/** A finer status of the same class stays: a 502 is a server error as a 500 is. */
+function statusOf({ kind, status }: CanonicalError, usual: number): number {
+  return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
+}
+
+/** Status, `type`, and the `code` that clients act on, if there is one. */
+const table: Readonly<Record<ErrorKind, readonly [status: number, type: string, code?: string]>> = {
+  'bad-request': [400, 'invalid_request_error'],
+  authentication: [401, 'authentication_error', 'invalid_api_key'],
+  billing: [429, 'insufficient_quota', 'insufficient_quota'],
+  permission: [403, 'permission_error'],
+  'not-found': [404, 'invalid_request_error'],
+  timeout: [504, 'server_error'],
+  conflict: [409, 'invalid_request_error'],
+  'too-large': [413, 'invalid_request_error'],
+  'context-overflow': [400, 'invalid_request_error', 'context_length_exceeded'],
+  unprocessable: [422, 'invalid_request_error'],
+  'rate-limit': [429, 'rate_limit_error', 'rate_limit_exceeded'],
+  cancelled: [499, 'invalid_request_error'],
+  server: [500, 'server_error'],
+  overloaded: [503, 'server_error'],
+}

@@ -1,0 +1,83 @@
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { ReaderEvent } from '../canonical/stream.ts'
+import type { ReadContext, StreamReader } from '../translator.ts'
+import { parseAnnotations, parseSources } from './annotations.ts'
+import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
+import { streamError } from './error-parse.ts'
+import { chatUsage } from './usage.ts'
+
+/**
+ * Reads chunks with `choices[].delta`, as OpenAI sends them and as all the others do: choices that are empty or lack their delta, an end mark
+ * that never comes, usage in any chunk.
+ */
+export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+  const choices: (ChoiceReader | undefined)[] = []
+  const keys = { next: 0 }
+  let id: string | undefined
+  let model: string | undefined
+  let isStarted = false
+  let sources: unknown
+
+  function observe({ data }: SseEvent) {
+    if (data === '[DONE]') {
+      end()
+      return emit({ type: 'done' })
+    }
+    const chunk = tryParseJson(data)
+    if (!isObject(chunk)) return // says nothing that a client could read
+    if (chunk.error) return emit({ type: 'error', error: streamError(chunk.error) })
+    id ||= text(chunk.id)
+    model ||= text(chunk.model)
+    if (chunk.usage ?? chunk.x_groq) tellUsage(chunk.usage ?? (isObject(chunk.x_groq) && chunk.x_groq.usage))
+    sources = chunk.search_results ?? chunk.citations ?? sources
+    if (!Array.isArray(chunk.choices)) return
+    for (const choice of chunk.choices) if (isObject(choice)) observeChoice(choice)
+  }
+
+  function observeChoice(choice: JsonObject) {
+    const index = isIndex(choice.index) ? choice.index : 0
+    const failure = choice.error ?? (choice.finish_reason === 'error' ? FAILED : undefined)
+    if (failure) return emit({ type: 'error', error: streamError(failure) })
+    if (choice.usage) tellUsage(choice.usage) // Moonshot
+    start()
+    const reader = choices[index] ?? createChoiceReader({ ...context, candidate: index, keys }, emit)
+    choices[index] = reader
+    // A message beside the delta repeats all that was said so far (Perplexity).
+    const delta = isObject(choice.delta) ? choice.delta : reader.isSilent() ? choice.message : undefined
+    if (isObject(delta)) reader.observe(delta, choice.logprobs)
+    if (isObject(delta) && delta.annotations) reader.cite(parseAnnotations(delta.annotations))
+    if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') return
+    if (sources !== undefined) reader.cite(parseSources({ citations: sources }))
+    sources = undefined
+    reader.finish(choice.finish_reason)
+  }
+
+  function start() {
+    if (isStarted) return
+    isStarted = true
+    emit({ type: 'start', ...(id && { id }), ...(model && { model }) })
+  }
+
+  function tellUsage(said: unknown) {
+    const usage = chatUsage(said)
+    if (usage) emit({ type: 'usage', usage })
+  }
+
+  function end() {
+    for (const choice of choices) choice?.end()
+  }
+
+  return { observe, end }
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** More candidates than this are nobody's. */
+const MAX_CANDIDATES = 128
+
+const isIndex = (index: unknown): index is number =>
+  typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CANDIDATES
+
+/** OpenRouter ends an answer that failed with this reason. */
+const FAILED = 'The provider reported an error.'

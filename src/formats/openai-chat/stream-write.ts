@@ -1,0 +1,159 @@
+import type { Citation } from '../canonical/citations.ts'
+import { detachStream } from '../canonical/detach.ts'
+import type { AssistantPart, ReasoningPart, TokenLogprob } from '../canonical/parts.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../canonical/stream.ts'
+import type { StreamWriter, WriteContext } from '../translator.ts'
+import { wireAnnotation } from './annotations.ts'
+import { wireImage } from './answer-write.ts'
+import { wireAudio } from './audio.ts'
+import { writeError } from './error-write.ts'
+import { wireFinish } from './finish-reason.ts'
+import { wireLogprobs } from './logprobs.ts'
+import { createPlaces, wireDetail } from './reasoning-details.ts'
+import { wireUsage } from './usage.ts'
+import type { WireAnnotation, WireDelta, WireDetail } from './wire.ts'
+
+/** What is known of a part that is being told. */
+interface OpenPart {
+  candidate: Candidate
+  type: AssistantPart['type']
+  /** Of a call: its place among the calls of the answer. */
+  callIndex: number
+  isFreeForm: boolean
+  hasText: boolean
+  /** Of a thought: what its detail will say at the end. */
+  thought: ReasoningPart | undefined
+  place: number
+  citations: Citation[]
+  /** Length of the content before it and with it. */
+  from: number
+  to: number
+}
+
+interface Candidate {
+  index: number
+  calls: number
+  length: number
+  annotations: WireAnnotation[]
+  details: WireDetail[]
+  placeOf: (part: AssistantPart) => number
+}
+
+/**
+ * Writes chunks: a role first, then what is said; then what only makes sense as a whole, the finish, the tokens if the client asked, and
+ * `[DONE]`. The id, the type and the name of a call are said once.
+ */
+export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+  const { request, model, now } = context
+  const isLegacy = request.client?.functions === true
+  const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`
+  const tail = request.streamUsage ? ',"usage":null}\n\n' : '}\n\n'
+  const candidates: Candidate[] = []
+  const parts = new Map<number, OpenPart>()
+
+  function chunk(index: number, delta: string, finish = 'null', logprobs?: TokenLogprob[]) {
+    const tokens = logprobs ? JSON.stringify({ content: wireLogprobs(logprobs), refusal: null }) : 'null'
+    write(
+      `${head}"choices":[{"index":${index},"delta":${delta},"logprobs":${tokens},"finish_reason":${finish}}]${tail}`,
+    )
+  }
+
+  const say = ({ index }: Candidate, delta: WireDelta) => chunk(index, JSON.stringify(delta))
+
+  function candidateAt(index: number): Candidate {
+    const known = candidates[index]
+    if (known) return known
+    const candidate = { index, calls: 0, length: 0, annotations: [], details: [], placeOf: createPlaces() }
+    candidates[index] = candidate
+    say(candidate, { role: 'assistant', content: '' })
+    return candidate
+  }
+
+  function open({ key, candidate: index, part }: PartStartEvent) {
+    const candidate = candidateAt(index)
+    const { length } = candidate
+    const isCall = part.type === 'tool-call'
+    parts.set(key, {
+      ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
+      isFreeForm: isCall && part.isFreeForm === true,
+      thought: part.type === 'reasoning' ? { ...part } : undefined,
+      ...{ place: candidate.placeOf(part), citations: [], from: length, to: length },
+    })
+    if (isCall) {
+      const { id, name } = part
+      const call = part.isFreeForm
+        ? { index: candidate.calls++, id, type: 'custom' as const, custom: { name, input: '' } }
+        : { index: candidate.calls++, id, type: 'function' as const, function: { name, arguments: '' } }
+      say(candidate, isLegacy ? { function_call: { name, arguments: '' } } : { tool_calls: [call] })
+    } else if (part.type === 'image') say(candidate, { images: wireImage(part) })
+    else if (part.type === 'audio') {
+      const audio = wireAudio(part)
+      if (audio) say(candidate, { audio })
+    }
+  }
+
+  function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
+    const { candidate, type } = part
+    const json = JSON.stringify(text)
+    part.hasText = true
+    if (type === 'text') {
+      candidate.length += text.length
+      part.to = candidate.length
+      return chunk(candidate.index, `{"content":${json}}`, 'null', logprobs)
+    }
+    if (type === 'refusal') return chunk(candidate.index, `{"refusal":${json}}`)
+    if (type === 'tool-call') return chunk(candidate.index, argumentsDelta(part, json))
+    if (part.thought) part.thought.text += text
+    return chunk(candidate.index, `{"reasoning_content":${json}}`)
+  }
+
+  function argumentsDelta({ callIndex, isFreeForm }: OpenPart, json: string): string {
+    if (isLegacy) return `{"function_call":{"arguments":${json}}}`
+    const said = isFreeForm ? `"custom":{"input":${json}}` : `"function":{"arguments":${json}}`
+    return `{"tool_calls":[{"index":${callIndex},${said}}]}`
+  }
+
+  function close(key: number, part: OpenPart) {
+    parts.delete(key)
+    const { candidate, thought, citations, from, to } = part
+    if (part.type === 'tool-call' && !part.hasText && !part.isFreeForm) add(part, '{}', undefined)
+    for (const citation of citations) candidate.annotations.push(...wireAnnotation(citation, from, to - from))
+    const detail = thought && wireDetail(thought, part.place)
+    if (detail) candidate.details.push(detail)
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    finishes.forEach(({ reason }, index) => {
+      const candidate = candidateAt(index)
+      const { details, annotations } = candidate
+      // Whole and once: clients that know no better keep the last of what they are given under a name.
+      if (details.length > 0) say(candidate, { reasoning_details: details })
+      if (annotations.length > 0) say(candidate, { annotations })
+      const finish = wireFinish(reason)
+      chunk(index, '{}', JSON.stringify(isLegacy && finish === 'tool_calls' ? 'function_call' : finish))
+    })
+    if (request.streamUsage && usage) write(`${head}"choices":[],"usage":${JSON.stringify(wireUsage(usage))}}\n\n`)
+    write('data: [DONE]\n\n')
+  }
+
+  function push(event: StreamEvent) {
+    switch (event.type) {
+      case 'start':
+        return void candidateAt(0)
+      case 'part-start':
+        return open(event)
+      case 'end':
+        return end(event)
+      case 'error':
+        return write(`data: ${JSON.stringify(writeError(event.error).body)}\n\n`)
+    }
+    const part = parts.get(event.key)
+    if (!part) return
+    if (event.type === 'part-delta') add(part, event.text, event.logprobs)
+    else if (event.type === 'part-citation') part.citations.push(event.citation)
+    else if (event.type === 'part-end') close(event.key, part)
+    else if (part.thought) part.thought.state = event.state
+  }
+
+  return { push: detachStream(push), keepAlive: () => ': keep-alive\n\n' }
+}

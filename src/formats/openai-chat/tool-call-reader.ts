@@ -1,0 +1,146 @@
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
+import type { ReaderEvent } from '../canonical/stream.ts'
+import { googleSignature } from './assistant-parse.ts'
+import type { ChoiceContext } from './choice-reader.ts'
+
+/** Reads tool calls out of deltas: several may be told at once, by an index that vendors get wrong in many ways. */
+export interface ToolCallReader {
+  observe(entry: JsonObject): void
+  /** Closes the calls that are complete, since the answer goes on with something else. */
+  closeComplete(): void
+  end(): void
+}
+
+interface OpenCall {
+  /** Undefined until its name is known. */
+  key: number | undefined
+  index: unknown
+  id: string
+  name: string
+  isFreeForm: boolean
+  /** What has been said of its arguments, to know whether they are complete. */
+  said: string
+  /** `{}` that may be a placeholder in front of the arguments. */
+  isHeld: boolean
+  isClosed: boolean
+  signature: string | undefined
+}
+
+export function createToolCallReader(
+  { origin, newId, warnings }: ChoiceContext,
+  start: (part: AssistantPart) => number,
+  emit: (event: ReaderEvent) => void,
+): ToolCallReader {
+  const calls: OpenCall[] = []
+  const ids = new Set<string>()
+
+  function observe(entry: JsonObject) {
+    const custom = isObject(entry.custom) && !isObject(entry.function) ? entry.custom : undefined
+    const callee = custom ?? (isObject(entry.function) ? entry.function : {})
+    const id = text(entry.id)
+    const name = text(callee.name)
+    const more = fragment(custom ? callee.input : callee.arguments)
+    const call =
+      callOf(entry.index ?? undefined, { id, name, more }) ?? open(entry.index ?? undefined, custom !== undefined)
+    call.id ||= id
+    call.name ||= name
+    call.signature ??= googleSignature(entry.extra_content)
+    if (call.name !== '' && call.key === undefined) tell(call)
+    add(call, more)
+  }
+
+  /** The call that an entry continues; undefined: a new one. */
+  function callOf(
+    index: unknown,
+    { id, name, more }: { id: string; name: string; more: string },
+  ): OpenCall | undefined {
+    const found = index === undefined ? byIdOrLast(id) : calls.findLast((call) => call.index === index)
+    if (!found) return undefined
+    const isOther = id !== '' && found.id !== '' && id !== found.id
+    if (isOther && name !== '') return undefined // Ollama: every call has the index 0
+    const isNamed = id === '' && name !== '' && found.name !== ''
+    const isAnother = isNamed && (name !== found.name || (more.startsWith('{') && isComplete(found)))
+    return isAnother ? undefined : found
+  }
+
+  function byIdOrLast(id: string): OpenCall | undefined {
+    return id === '' ? calls.at(-1) : (calls.find((call) => call.id === id) ?? withoutId(calls.at(-1)))
+  }
+
+  function open(index: unknown, isFreeForm: boolean): OpenCall {
+    const call: OpenCall = {
+      ...{ key: undefined, index, id: '', name: '', isFreeForm },
+      ...{ said: '', isHeld: false, isClosed: false, signature: undefined },
+    }
+    calls.push(call)
+    return call
+  }
+
+  function tell(call: OpenCall) {
+    const id = call.id !== '' && !ids.has(call.id) ? call.id : `call_${newId()}`
+    ids.add(id)
+    const part: ToolCallPart = { type: 'tool-call', id, name: call.name, arguments: '' }
+    if (call.isFreeForm) part.isFreeForm = true
+    if (call.signature !== undefined) part.state = { origin, kind: 'thought-signature', data: call.signature }
+    call.key = start(part)
+    const { said } = call
+    call.said = ''
+    add(call, said)
+  }
+
+  function add(call: OpenCall, more: string) {
+    if (more === '' || call.isClosed) return
+    if (call.key === undefined) {
+      call.said += more
+      return
+    }
+    if (call.said === '' && more === '{}' && !call.isFreeForm) {
+      call.said = more
+      call.isHeld = true
+      return
+    }
+    if (call.isHeld) release(call, more.trimStart().startsWith('{'))
+    call.said += more
+    emit({ type: 'part-delta', key: call.key, text: more })
+  }
+
+  /** The held `{}`: nothing when the real arguments follow it, else the arguments themselves. */
+  function release(call: OpenCall, isPlaceholder: boolean) {
+    call.isHeld = false
+    if (isPlaceholder) call.said = ''
+    else if (call.key !== undefined) emit({ type: 'part-delta', key: call.key, text: call.said })
+  }
+
+  function close(call: OpenCall) {
+    if (call.isClosed || call.key === undefined) return
+    if (call.isHeld) release(call, false)
+    call.isClosed = true
+    emit({ type: 'part-end', key: call.key })
+  }
+
+  return {
+    observe,
+    closeComplete() {
+      for (const call of calls) if (!call.isClosed && isComplete(call)) close(call)
+    },
+    end() {
+      for (const call of calls) {
+        if (call.key === undefined && !call.isClosed) {
+          call.isClosed = true
+          warnings.dropped('tool_calls') // it never had a name, so nobody could run it
+        }
+        close(call)
+      }
+    },
+  }
+}
+
+const isComplete = ({ said }: OpenCall): boolean => said.trimEnd().endsWith('}') && isObject(tryParseJson(said))
+
+const withoutId = (call: OpenCall | undefined) => (call?.id === '' ? call : undefined)
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Some vendors give the arguments as an object. */
+const fragment = (value: unknown): string => (isObject(value) ? JSON.stringify(value) : text(value))

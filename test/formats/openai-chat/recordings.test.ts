@@ -1,0 +1,122 @@
+import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
+import { Stream } from 'openai/streaming'
+import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import { translateStream } from '../../../src/formats/translate-stream.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { isObject } from '../../../src/lib/json.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
+
+const test = suite('recorded chat completions')
+
+/** The stream as a client of the same format gets it when it goes through the canonical form, in pieces of `size` bytes. */
+function translated(sse: string, size = Number.POSITIVE_INFINITY): string[] {
+  const { read, write } = contexts(chatTranslator)
+  const events: string[] = []
+  const stream = translateStream({ from: chatTranslator, to: chatTranslator, read, write: write() }, (event) =>
+    events.push(event),
+  )
+  const bytes = encodeUtf8(sse)
+  for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size))
+  stream.end()
+  return events
+}
+
+/** What OpenAI's client makes of a stream. */
+async function heardBy(events: readonly string[]) {
+  const response = new Response(events.join(''))
+  const stream = Stream.fromSSEResponse(response, new AbortController()).toReadableStream()
+  const { choices, usage } = await ChatCompletionStream.fromReadableStream(stream).finalChatCompletion()
+  const [choice] = choices
+  const calls = choice?.message.tool_calls ?? []
+  return {
+    text: choice?.message.content ?? '',
+    calls: calls.map((call) => ('function' in call ? [call.id, call.function.name, call.function.arguments] : [])),
+    finish: choice?.finish_reason,
+    usage,
+  }
+}
+
+const reasoningIn = (events: readonly string[]) =>
+  events
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice('data: '.length)).choices?.[0]?.delta.reasoning_content ?? '')
+    .join('')
+
+/** Vendors' own reasons, and none at all, as OpenAI has them. */
+const finishOf = (finish: string | null | undefined) => (finish === 'eos' || !finish ? 'stop' : finish)
+
+for (const [how, size] of [
+  ['whole', undefined],
+  ['byte by byte', 1],
+] as const) {
+  test(`say the same to OpenAI's own client, ${how}`, { timeoutMs: 60_000 }, async () => {
+    const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
+    assert.ok(recorded.length > 50)
+    for (const { name, sse, heard } of recorded) {
+      const events = translated(sse, size)
+      const told = await heardBy(events).catch((error: Error) => error)
+      if (!heard.ok || told instanceof Error) {
+        assert.ok(!heard.ok && told instanceof Error, `${name}: ${told instanceof Error ? told.message : 'no error'}`)
+        continue
+      }
+      assert.is(told.text, heard.text, name)
+      assert.equal(
+        told.calls,
+        heard.tool_calls?.map((call) => [call.id, call.name, call.arguments]),
+        name,
+      )
+      assert.is(told.finish, finishOf(heard.finish), name)
+      if (heard.reasoning !== undefined) assert.is(reasoningIn(events), heard.reasoning, name)
+      if (!heard.usage) continue
+      assert.is(told.usage?.prompt_tokens, heard.usage.prompt_tokens, name)
+      assert.is(told.usage?.completion_tokens, heard.usage.completion_tokens, name)
+    }
+  })
+}
+
+const folders = ['openai-chat', 'openai-compatible']
+
+test('requests are understood, and understood alike when they are written again', () => {
+  let understood = 0
+  for (const { name, url, request } of recordedExchanges(folders)) {
+    if (!url.includes('/chat/completions') || !isObject(request) || !Array.isArray(request.messages)) continue
+    const { warnings, target } = contexts(chatTranslator, { traits: { cacheMarks: 'cache_control' } })
+    const parse = (body: object) => chatTranslator.parseRequest({ ...body }, { warnings })
+    let parsed: ReturnType<typeof parse>
+    try {
+      parsed = parse(request)
+    } catch (error) {
+      assert.match(String(error), /runs at one vendor only|no type of content/, name)
+      continue
+    }
+    const again = parse(chatTranslator.writeRequest(parsed, target).body)
+    assert.equal(
+      again.turns.map(({ role }) => role),
+      parsed.turns.map(({ role }) => role),
+      name,
+    )
+    assert.equal(again.tools.length, parsed.tools.length, name)
+    understood++
+  }
+  assert.ok(understood > 800, String(understood))
+})
+
+test('answers are understood', () => {
+  let understood = 0
+  for (const { name, url, status, answer } of recordedExchanges(folders)) {
+    if (!url.includes('/chat/completions') || status !== 200 || !isObject(answer) || !Array.isArray(answer.choices))
+      continue
+    const { read } = contexts(chatTranslator)
+    const { choices, usage } = chatTranslator.parseAnswer(answer, read)
+    const [message] = answer.choices.map((choice) => choice.message ?? choice.delta)
+    const text = choices[0]?.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+    if (typeof message?.content === 'string') assert.is(text, message.content, name)
+    const calls = choices[0]?.content.filter((part) => part.type === 'tool-call').length
+    assert.is(calls, message?.tool_calls?.length ?? (message?.function_call?.name ? 1 : 0), name)
+    if (isObject(answer.usage)) assert.is(usage?.inputTokens, answer.usage.prompt_tokens, name)
+    understood++
+  }
+  assert.ok(understood > 700, String(understood))
+})

@@ -1,0 +1,247 @@
+import { createSequence } from '../../../src/formats/canonical/sequence.ts'
+import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+
+const test = suite('reading a stream of chat completions')
+
+/** What is told of a stream of chunks, with the calls and texts put together. */
+function read(chunks: readonly (object | '[DONE]')[]) {
+  const { read: context, warnings } = contexts(chatTranslator)
+  const events: StreamEvent[] = []
+  const sequence = createSequence((event) => events.push(event))
+  const reader = chatTranslator.createReader(context, sequence.take)
+  for (const chunk of chunks)
+    reader.observe({ event: undefined, data: chunk === '[DONE]' ? chunk : JSON.stringify(chunk) })
+  reader.end()
+  sequence.end()
+  return { events, warnings: warnings.list(), ...summary(events) }
+}
+
+function summary(events: readonly StreamEvent[]) {
+  const said = new Map<number, string>()
+  const parts: [key: number, head: string][] = []
+  for (const event of events) {
+    if (event.type === 'part-start') parts.push([event.key, headOf(event)])
+    if (event.type === 'part-delta') said.set(event.key, (said.get(event.key) ?? '') + event.text)
+  }
+  const last = events.at(-1)
+  return {
+    parts: parts.map(([key, head]) => `${head}: ${said.get(key) ?? ''}`),
+    finish: last?.type === 'end' ? last.finishes.map(({ reason }) => reason).join() : `${last?.type}`,
+    usage: last?.type === 'end' ? last.usage : undefined,
+  }
+}
+
+function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
+  const where = candidate > 0 ? `[${candidate}] ` : ''
+  return where + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
+}
+
+const delta = (fields: object, finish: string | null = null) => ({
+  id: 'chatcmpl-1',
+  model: 'm',
+  choices: [{ index: 0, delta: fields, finish_reason: finish }],
+})
+const call = (fields: object) => delta({ tool_calls: [fields] })
+const fn = (name: string, args: unknown) => ({ function: { name, arguments: args } })
+const stop = delta({}, 'stop')
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+const noChoices = { choices: [], prompt_filter_results: [] }
+
+/** What vendors send, and what is to be made of it: parts, reason. */
+const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], finish?: string]> = {
+  'text, finish and end mark': [
+    [delta({ role: 'assistant', content: '' }), delta({ content: 'a' }), stop, '[DONE]'],
+    ['text: a'],
+  ],
+  'no end mark': [[delta({ content: 'a' }), stop], ['text: a']],
+  'no finish': [[delta({ content: 'a' }), '[DONE]'], ['text: a']],
+  'neither: it was cut': [[delta({ content: 'a' })], ['text: a'], 'error'],
+  'a first chunk without choices, and a choice without delta': [
+    [noChoices, delta({ content: 'a' }), stop, { choices: [{ index: 0, finish_reason: 'stop' }] }],
+    ['text: a'],
+  ],
+  'content that is null, and content that is an array': [
+    [delta({ content: null }), delta({ content: [{ type: 'text', text: 'a' }] }), stop],
+    ['text: a'],
+  ],
+  'the finish with the last content, and again': [
+    [delta({ content: 'a' }), delta({ content: 'b' }, 'length'), stop],
+    ['text: ab'],
+    'length',
+  ],
+  'a missing index': [[{ choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] }], ['text: a']],
+  'calls that each have the index 0': [
+    [call({ index: 0, id: 'a', ...fn('f', '{"x":1}') }), call({ index: 0, id: 'b', ...fn('f', '{"x":2}') }), stop],
+    ['f#a: {"x":1}', 'f#b: {"x":2}'],
+    'tool-calls',
+  ],
+  'calls that have no index': [
+    [
+      call({ id: 'a', ...fn('f', '{}') }),
+      call({ id: 'b', ...fn('g', '{"y":') }),
+      call({ function: { arguments: '2}' } }),
+      stop,
+    ],
+    ['f#a: {}', 'g#b: {"y":2}'],
+    'tool-calls',
+  ],
+  'indices that start at 1': [
+    [call({ index: 1, id: 'a', ...fn('f', '') }), call({ index: 1, function: { arguments: '{}' } }), stop],
+    ['f#a: {}'],
+    'tool-calls',
+  ],
+  'calls that interleave': [
+    [
+      call({ index: 0, id: 'a', ...fn('f', '') }),
+      call({ index: 1, id: 'b', ...fn('g', '') }),
+      call({ index: 0, function: { arguments: '{"x"' } }),
+      call({ index: 1, function: { arguments: '{"y"' } }),
+      call({ index: 0, function: { arguments: ':1}' } }),
+      call({ index: 1, function: { arguments: ':2}' } }),
+      delta({}, 'tool_calls'),
+    ],
+    ['f#a: {"x":1}', 'g#b: {"y":2}'],
+    'tool-calls',
+  ],
+  'a name on each chunk': [
+    [call({ index: 0, id: 'a', ...fn('f', '{"x"') }), call({ index: 0, id: 'a', ...fn('f', ':1}') }), stop],
+    ['f#a: {"x":1}'],
+    'tool-calls',
+  ],
+  'calls without an id': [
+    [call({ index: 0, ...fn('f', '{"x":1}') }), call({ index: 0, ...fn('f', '{"x":2}') }), stop],
+    ['f#call_id1: {"x":1}', 'f#call_id2: {"x":2}'],
+    'tool-calls',
+  ],
+  'calls with one and the same id': [
+    [call({ index: 0, id: 'a', ...fn('f', '{}') }), call({ index: 1, id: 'a', ...fn('g', '{}') }), stop],
+    ['f#a: {}', 'g#call_id1: {}'],
+    'tool-calls',
+  ],
+  'arguments as an object': [[call({ index: 0, id: 'a', ...fn('f', { x: 1 }) }), stop], ['f#a: {"x":1}'], 'tool-calls'],
+  'a placeholder in front of the arguments': [
+    [call({ index: 0, id: 'a', ...fn('f', '{}') }), call({ index: 0, function: { arguments: '{"a":1}' } }), stop],
+    ['f#a: {"a":1}'],
+    'tool-calls',
+  ],
+  'arguments that are no more than the placeholder': [
+    [call({ index: 0, id: 'a', ...fn('f', '{}') }), stop],
+    ['f#a: {}'],
+    'tool-calls',
+  ],
+  'a call that the limit cut': [
+    [call({ index: 0, id: 'a', ...fn('f', '{"path":"/tm') }), delta({}, 'length')],
+    ['f#a: {"path":"/tm'],
+    'length',
+  ],
+  'a call without a name': [
+    [delta({ content: 'a' }), call({ index: 0, id: 'a', ...fn('', '{}') }), delta({}, 'tool_calls')],
+    ['text: a'],
+    'stop',
+  ],
+  'the old function call': [
+    [
+      delta({ function_call: { name: 'f', arguments: '' } }),
+      delta({ function_call: { arguments: '{}' } }),
+      delta({}, 'function_call'),
+    ],
+    ['f#call_id1: {}'],
+    'tool-calls',
+  ],
+  'text after a call': [
+    [call({ index: 0, id: 'a', ...fn('f', '{"a":1}') }), delta({ content: 'b' }), delta({}, 'eos')],
+    ['f#a: {"a":1}', 'text: b'],
+    'tool-calls',
+  ],
+  'thoughts as reasoning_content': [
+    [delta({ reasoning_content: 'hm' }), delta({ content: 'a' }), stop],
+    ['reasoning: hm', 'text: a'],
+  ],
+  'thoughts as reasoning': [
+    [delta({ reasoning: 'hm', content: '' }), delta({ content: 'a', reasoning: null }), stop],
+    ['reasoning: hm', 'text: a'],
+  ],
+  'thoughts as parts of the content': [
+    [
+      delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] }),
+      delta({ content: 'a' }),
+      stop,
+    ],
+    ['reasoning: hm', 'text: a'],
+  ],
+  'a refusal': [[delta({ refusal: 'no' }), stop], ['refusal: no']],
+  'several candidates': [
+    [delta({ content: 'a' }), { choices: [{ index: 1, delta: { content: 'b' }, finish_reason: 'length' }] }, stop],
+    ['text: a', '[1] text: b'],
+    'stop,length',
+  ],
+  'a message that repeats all of the deltas': [
+    [{ choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' } }] }, stop],
+    ['text: a'],
+  ],
+}
+
+for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
+  test(`understands ${name}`, () => {
+    const told = read(chunks)
+    assert.equal(told.parts, parts)
+    assert.is(told.finish, finish)
+  })
+}
+
+test('takes id and model from the first chunk that has them', () => {
+  const { events } = read([{ id: '', model: '', choices: [] }, delta({ content: 'a' }), stop])
+  assert.equal(events[0], { type: 'start', id: 'chatcmpl-1', model: 'm' })
+})
+
+test('finds the usage before, with and after the finish, and where Groq has it', () => {
+  const expected = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+  assert.equal(read([{ usage, choices: [] }, delta({ content: 'a' }), stop, '[DONE]']).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), { ...stop, usage }]).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), stop, { usage, choices: [] }, '[DONE]']).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), { ...stop, x_groq: { usage } }]).usage, expected)
+})
+
+test('an error in a chunk ends the answer, with its message, whatever follows', () => {
+  const { events } = read([delta({ content: 'a' }), { error: { code: 429, message: 'slow down' } }, '[DONE]'])
+  assert.equal(events.at(-1), { type: 'error', error: { kind: 'rate-limit', status: 429, message: 'slow down' } })
+})
+
+test('a call without a name is told of as a loss', () => {
+  assert.equal(read([call({ index: 0, id: 'a', ...fn('', '{}') }), stop]).warnings, ['dropped:tool_calls'])
+})
+
+test("a vendor's details of its thoughts come back whole, their text apart", () => {
+  const detail = (fields: object) =>
+    delta({ reasoning: 'x', reasoning_details: [{ type: 'reasoning.text', index: 0, ...fields }] })
+  const { events, parts } = read([
+    detail({ text: 'h', format: 'anthropic-claude-v1' }),
+    detail({ text: 'm' }),
+    detail({ signature: 'sig' }),
+    delta({ content: 'a' }),
+    stop,
+  ])
+  assert.equal(parts, ['reasoning: hm', 'text: a'])
+  const state = events.find((event) => event.type === 'part-state')
+  assert.ok(state?.type === 'part-state')
+  assert.equal(JSON.parse(state.state.data), {
+    type: 'reasoning.text',
+    index: 0,
+    format: 'anthropic-claude-v1',
+    signature: 'sig',
+  })
+})
+
+test('megabytes of arguments cost linear time', () => {
+  const piece = call({ index: 0, function: { arguments: '{"a":[{"b":1}]},' } })
+  const time = (count: number) => {
+    const start = performance.now()
+    read([call({ index: 0, id: 'a', ...fn('f', '[') }), ...Array.from({ length: count }, () => piece), stop])
+    return performance.now() - start
+  }
+  time(1_000)
+  assert.ok(time(40_000) < 3_000)
+})

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { skip } from '../../support/suite.ts'
+
+const folder = new URL('../../../../shared/recordings/', import.meta.url)
+
+/** One recorded exchange: what a client sent and what the provider answered. */
+export interface Exchange {
+  name: string
+  url: string
+  request: unknown
+  status: number
+  /** JSON, or the raw text of an event stream. */
+  answer: unknown
+  sse: string | undefined
+}
+
+/** What the vendor's own client made of a recorded stream. */
+export interface Heard {
+  ok: boolean
+  text?: string
+  reasoning?: string
+  tool_calls?: { id: string; name: string; arguments?: string; args?: unknown }[]
+  finish?: string | null
+  usage?: JsonObject | null
+}
+
+/** All recorded exchanges below some folders; skips where there are no recordings. */
+export function recordedExchanges(folders: readonly string[]): Exchange[] {
+  if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
+  return folders.flatMap((name) =>
+    readdirSync(new URL(name, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.http.json'))
+      .sort()
+      .flatMap((path) => exchangesIn(join(name, path))),
+  )
+}
+
+function exchangesIn(path: string): Exchange[] {
+  return readJson(path).interactions.map(({ request, response }: RecordedInteraction, index: number) => ({
+    name: `${path} ${index}`,
+    url: request.url,
+    request: request.body.json,
+    status: response.status,
+    answer: response.body.json ?? response.body.text,
+    sse: typeof response.body.sse === 'string' ? response.body.sse : undefined,
+  }))
+}
+
+/** The recorded streams of one API with what its client heard; skips where there are none. */
+export function recordedStreams(api: string): { name: string; sse: string; heard: Heard }[] {
+  if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
+  const lines = readFileSync(new URL('oracle.jsonl', folder), 'utf8').trim().split('\n')
+  return lines.flatMap((line) => {
+    const { file, interaction, api: spoken, ...heard } = JSON.parse(line)
+    if (spoken !== api) return []
+    const { sse } = readJson(file).interactions[interaction]?.response.body ?? {}
+    return typeof sse === 'string' && isHeard(heard) ? [{ name: `${file} ${interaction}`, sse, heard }] : []
+  })
+}
+
+interface RecordedInteraction {
+  request: { url: string; body: JsonObject }
+  response: { status: number; body: JsonObject }
+}
+
+const readJson = (path: string): { interactions: RecordedInteraction[] } =>
+  JSON.parse(readFileSync(new URL(path, folder), 'utf8'))
+
+const isHeard = (value: unknown): value is Heard => isObject(value) && typeof value.ok === 'boolean'
