@@ -17,7 +17,7 @@ export interface AliasOperations<Input = never> {
 const aliasInput = closed({ alias: fields.name, model: fields.model })
 
 /** `inTurn` is shared with the combos: both say where a name leads. */
-export function createAliases({ store, inTurn }: { store: Store; inTurn: Mutex }): AliasOperations<unknown> {
+export function createAliasOperations({ store, inTurn }: { store: Store; inTurn: Mutex }): AliasOperations<unknown> {
   const { aliases } = store
 
   /** In its old place when the alias is known already. */

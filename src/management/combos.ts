@@ -51,7 +51,7 @@ interface Dependencies {
   inTurn: Mutex
 }
 
-export function createCombos({ store, clock, rotation, inTurn }: Dependencies): ComboOperations<unknown> {
+export function createComboOperations({ store, clock, rotation, inTurn }: Dependencies): ComboOperations<unknown> {
   const records = createComboRecords(store.combos)
 
   async function find(id: string): Promise<Combo> {

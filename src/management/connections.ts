@@ -45,7 +45,12 @@ interface Dependencies {
   health: Health
 }
 
-export function createConnections({ store, catalog, clock, health }: Dependencies): ConnectionOperations<unknown> {
+export function createConnectionOperations({
+  store,
+  catalog,
+  clock,
+  health,
+}: Dependencies): ConnectionOperations<unknown> {
   const { connections } = store
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 

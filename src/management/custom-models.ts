@@ -15,7 +15,11 @@ export interface CustomModelOperations<Input = never> {
 
 const newModel = closed({ id: fields.model, type: v.exactOptional(fields.kind), providerAlias: fields.name })
 
-export function createCustomModels({ store: { customModels } }: { store: Store }): CustomModelOperations<unknown> {
+export function createCustomModelOperations({
+  store: { customModels },
+}: {
+  store: Store
+}): CustomModelOperations<unknown> {
   return {
     list: async () => ({ models: (await customModels.all()).map((model) => ({ ...model })) }),
 

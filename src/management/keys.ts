@@ -23,7 +23,7 @@ export interface KeyOperations<Input = never> {
 const newKey = closed({ name: fields.name })
 const keyChange = closed({ name: v.exactOptional(fields.name), isActive: v.exactOptional(fields.flag) })
 
-export function createKeys({ store, clock }: { store: Store; clock: Clock }): KeyOperations<unknown> {
+export function createKeyOperations({ store, clock }: { store: Store; clock: Clock }): KeyOperations<unknown> {
   const find = (id: string) => findRecord(store.keys, 'Key', (record) => record.id === id)
 
   async function shown({ id, name, isActive, createdAt, sealedKey }: KeyRecord): Promise<ApiKey> {

@@ -3,14 +3,14 @@ import type { Health } from '../routing/health.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
-import { type AliasOperations, createAliases } from './aliases.ts'
-import { type ComboOperations, createCombos } from './combos.ts'
-import { type ConnectionOperations, createConnections } from './connections.ts'
-import { type CustomModelOperations, createCustomModels } from './custom-models.ts'
+import { type AliasOperations, createAliasOperations } from './aliases.ts'
+import { type ComboOperations, createComboOperations } from './combos.ts'
+import { type ConnectionOperations, createConnectionOperations } from './connections.ts'
+import { type CustomModelOperations, createCustomModelOperations } from './custom-models.ts'
 import { createHealthOperations, type HealthOperations } from './health.ts'
-import { createKeys, type KeyOperations } from './keys.ts'
-import { createProviders, type ProviderOperations } from './providers.ts'
-import { createSettings, type SettingsOperations } from './settings.ts'
+import { createKeyOperations, type KeyOperations } from './keys.ts'
+import { createProviderOperations, type ProviderOperations } from './providers.ts'
+import { createSettingsOperations, type SettingsOperations } from './settings.ts'
 
 /**
  * The management operations, under HTTP as in process: each answers the body that HTTP sends and validates its input in the same way.
@@ -38,13 +38,13 @@ export interface ManagementDependencies {
 export function createManagement(deps: ManagementDependencies): Management<unknown> {
   const inTurn = createMutex() // combos and aliases: what the cycle check saw must still hold when it is written
   return {
-    keys: createKeys(deps),
-    settings: createSettings(deps),
-    combos: createCombos({ ...deps, inTurn }),
-    connections: createConnections(deps),
-    customModels: createCustomModels(deps),
-    aliases: createAliases({ ...deps, inTurn }),
-    providers: createProviders(deps),
+    keys: createKeyOperations(deps),
+    settings: createSettingsOperations(deps),
+    combos: createComboOperations({ ...deps, inTurn }),
+    connections: createConnectionOperations(deps),
+    customModels: createCustomModelOperations(deps),
+    aliases: createAliasOperations({ ...deps, inTurn }),
+    providers: createProviderOperations(deps),
     health: createHealthOperations(deps),
   }
 }

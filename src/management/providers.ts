@@ -29,7 +29,13 @@ export interface ProviderChange {
 
 const change = closed({ strategy: connectionStrategy, stickyLimit: v.exactOptional(stickyLimit) })
 
-export function createProviders({ store, catalog }: { store: Store; catalog: Catalog }): ProviderOperations<unknown> {
+export function createProviderOperations({
+  store,
+  catalog,
+}: {
+  store: Store
+  catalog: Catalog
+}): ProviderOperations<unknown> {
   const recordOf = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
 
   return {

@@ -18,7 +18,7 @@ const settingsChange = closed({
   cloudEnabled: v.exactOptional(v.never('is changed with POST /api/sync/cloud, action "enable" or "disable"')),
 })
 
-export function createSettings({ store }: { store: Store }): SettingsOperations<unknown> {
+export function createSettingsOperations({ store }: { store: Store }): SettingsOperations<unknown> {
   return {
     get: async () => ({ ...(await store.settings.read()) }),
 
