@@ -59,7 +59,7 @@ function endAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined {
 }
 
 /** Index behind the last event that is complete within `bytes`, or 0 when none is. */
-export function endOfLastEvent(bytes: Uint8Array): number {
+function endOfLastEvent(bytes: Uint8Array): number {
   for (let at = bytes.lastIndexOf(LF); at > 0; at = bytes.lastIndexOf(LF, at - 1)) {
     const before = bytes[at - 1]
     if (before === LF || (before === CR && (bytes[at - 2] === LF || bytes[at - 2] === CR))) return at + 1

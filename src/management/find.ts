@@ -9,11 +9,10 @@ export async function findRecord<T>(
 ): Promise<Entry<T>> {
   const passes = (entry: Entry<T>) => test(entry.record)
   const found = (await records.entries()).find(passes) ?? (await records.entries({ fresh: true })).find(passes)
-  if (!found) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
-  return found
+  return present(found, what)
 }
 
-/** The record, or `NOT_FOUND`: for what may have been removed elsewhere a moment ago. */
+/** The record; throws `NOT_FOUND`, `<what> not found`, when there is none (any more). */
 export function present<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
   return record
