@@ -99,9 +99,11 @@ export interface Traits {
   /** A history with tool calls is refused unless tools are declared. */
   declaresTools: boolean
   webSearch: boolean
-  /** `openapi`: Google's older subset; `closed`: objects must say `additionalProperties: false`. */
+  /** `openapi`: Google's older subset, which refuses what it does not know. */
   schema: 'json-schema' | 'openapi'
   outputFormats: readonly ('json' | 'json-schema')[]
+  /** Refuses the form `json` unless the conversation says the word. */
+  jsonNeedsWord: boolean
   reasoning: ReasoningTraits
   /** Marks of explicit caching that it understands, and how many it takes. */
   cacheMarks: 'none' | 'cache_control' | 'prompt_cache_breakpoint'

@@ -40,6 +40,7 @@ export const baseTraits: Traits = {
   webSearch: false,
   schema: 'json-schema',
   outputFormats: ['json', 'json-schema'],
+  jsonNeedsWord: false,
   reasoning: {
     by: 'effort',
     efforts: EFFORTS,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { Effort, ReasoningTraits } from '../../traits.ts'
+import type { ReasoningTraits } from '../../traits.ts'
 import { EFFORTS } from '../canonical/base-traits.ts'
 import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
@@ -30,10 +30,8 @@ const templateSwitch = (template: unknown) =>
   isObject(template) && typeof template.enable_thinking === 'boolean' ? template.enable_thinking : undefined
 
 /** What a provider is told, in the words of its vendor. */
-export function wireReasoning(
-  { effort = 'medium', budget, show }: ReasoningOptions,
-  { by }: ReasoningTraits,
-): JsonObject {
+export function wireReasoning({ effort, budget, show }: ReasoningOptions, { by }: ReasoningTraits): JsonObject {
+  if (effort === undefined && budget === undefined && by !== 'reasoning-object') return {} // only whether to show them was said
   const isOn = effort !== 'none'
   const tokens = typeof budget === 'number' && isOn ? budget : undefined
   switch (by) {
@@ -44,10 +42,10 @@ export function wireReasoning(
     case 'enable_thinking':
       return { enable_thinking: isOn, ...(tokens !== undefined && { thinking_budget: tokens }) }
     case 'reasoning-object':
-      return { reasoning: { effort, ...(show === 'none' && { exclude: true }) } }
+      return { reasoning: { ...(effort ? { effort } : { enabled: true }), ...(show === 'none' && { exclude: true }) } }
     case 'chat-template':
       return { chat_template_kwargs: { enable_thinking: isOn } }
     default:
-      return { reasoning_effort: effort satisfies Effort }
+      return effort ? { reasoning_effort: effort } : {} // its own choice
   }
 }

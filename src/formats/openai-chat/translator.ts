@@ -40,6 +40,7 @@ function traits(): Traits {
     inputs: ['image', 'image-url', 'file', 'audio'],
     freeFormTools: true,
     webSearch: true,
+    jsonNeedsWord: true,
     cacheMarks: 'prompt_cache_breakpoint',
     reasoning: { ...baseTraits.reasoning, replay: 'never' },
   }

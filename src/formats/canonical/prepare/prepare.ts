@@ -1,8 +1,23 @@
 import type { OptionName } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
-import type { CanonicalRequest } from '../request.ts'
+import { defined } from '../defined.ts'
+import type { CanonicalRequest, RequestOptions } from '../request.ts'
 import type { Restoration } from '../restoration.ts'
+import type { Tool, ToolChoice } from '../tools.ts'
+import type { Turn } from '../turns.ts'
+import { fitCacheMarks } from './cache-marks.ts'
+import { callsIn, fitCalls } from './calls.ts'
+import { withoutEmpty } from './empty.ts'
+import { fitEnd } from './end.ts'
+import { fitInputs } from './inputs.ts'
+import { createRenamer, type Renamer } from './names.ts'
 import { prepareOptions } from './options.ts'
+import { prepareOutput } from './output.ts'
+import { keepOwnState } from './own-state.ts'
+import { pairTools } from './pairs.ts'
+import { prepareReasoning } from './reasoning.ts'
+import { fitSystem } from './system.ts'
+import { declared, prepareToolChoice, prepareTools } from './tools.ts'
 
 /** A request fit for one target, and what has to be undone in its answer. */
 export interface PreparedRequest {
@@ -10,16 +25,88 @@ export interface PreparedRequest {
   restoration: Restoration
 }
 
+export type PrepareContext = TargetContext & { carries: ReadonlySet<OptionName> }
+
 /**
  * Fits a request to what one target takes: everything that follows from its traits and from no format. Each loss is a warning; what would
  * change the meaning is refused. The given request stays as it is, so that the next target starts from it again.
  */
-export function prepareRequest(
-  request: CanonicalRequest,
-  target: TargetContext & { carries: ReadonlySet<OptionName> },
-): PreparedRequest {
+export function prepareRequest(asked: CanonicalRequest, target: PrepareContext): PreparedRequest {
+  const { traits, origin, warnings } = target
+  const shaped = prepareOutput(asked, target)
+  const names = new Set([
+    ...namesOf(asked.tools),
+    ...callsIn(asked.turns).names,
+    ...namesOf(shaped.tool ? [shaped.tool] : []),
+  ])
+  const rename = createRenamer(names, traits.toolNames)
+  const own = keepOwnState(shaped.turns, origin, traits.reasoning.replay)
+  const paired = withoutEmpty(pairTools(fitInputs(own, target), warnings))
+  const renameId = createRenamer(callsIn(paired).ids, traits.toolIds)
+  const called = fitCalls(paired, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
+  const tools = chooseTools(asked, shaped.tool, called, { ...target, rename })
+  const marked = fitCacheMarks({ tools: tools.tools, turns: fitEnd(fitSystem(called, target), target) }, target)
+  const options = prepareOptions(asked.options, target)
+  const { toolChoice } = settleThinking(options, tools.toolChoice, target)
+  if (marked.tools.length === 0) delete options.parallelToolCalls
   return {
-    request: { ...request, options: prepareOptions(request.options, target) },
-    restoration: { toolNames: new Map(), freeFormTools: new Set() },
+    request: defined<CanonicalRequest>({ ...asked, ...marked, output: shaped.output, toolChoice, options }),
+    restoration: {
+      toolNames: new Map(
+        [...names].map((name): [string, string] => [rename(name), name]).filter(([to, from]) => to !== from),
+      ),
+      freeFormTools: new Set(
+        traits.freeFormTools ? [] : namesOf(asked.tools.filter(({ type }) => type === 'free-form')),
+      ),
+      ...(shaped.tool && { outputTool: shaped.tool.name }),
+    },
   }
 }
+
+function chooseTools(
+  asked: CanonicalRequest,
+  outputTool: Tool | undefined,
+  turns: readonly Turn[],
+  target: PrepareContext & { rename: Renamer },
+): { tools: Tool[]; toolChoice: ToolChoice | undefined } {
+  const tools = prepareTools(outputTool ? [...asked.tools, outputTool] : asked.tools, target)
+  const choice = outputTool ? answerBy(outputTool, asked) : asked.toolChoice
+  const chosen = prepareToolChoice(choice, tools, target)
+  if (chosen.tools.length > 0 || !target.traits.declaresTools) return chosen
+  return { ...chosen, tools: declared(callsIn(turns).names) } // under their new names already
+}
+
+/** The tool of the answer has to be called, unless there are others that may be called before. */
+function answerBy(tool: Tool, { tools }: CanonicalRequest): ToolChoice {
+  return tools.length > 0 || tool.type === 'web-search' ? { type: 'required' } : { type: 'tool', name: tool.name }
+}
+
+/** Effort and budget that agree; and where a forced call and thinking exclude each other, the one that was asked for by name stays. */
+function settleThinking(
+  options: RequestOptions,
+  toolChoice: ToolChoice | undefined,
+  { traits, warnings }: PrepareContext,
+): { toolChoice: ToolChoice | undefined } {
+  const asked = options.reasoning
+  if (!asked) return { toolChoice }
+  delete options.reasoning
+  const limit = options.maxOutputTokens ?? traits.maxOutputTokens
+  const reasoning = prepareReasoning(asked, { traits, warnings, maxOutputTokens: limit })
+  if (!reasoning) return { toolChoice }
+  const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
+  const thinks = reasoning.effort !== 'none' && (reasoning.effort !== undefined || reasoning.budget !== undefined)
+  if (!isForced || !thinks || !traits.reasoning.refusesForcedTool) {
+    options.reasoning = reasoning
+    return { toolChoice }
+  }
+  if (asked.budget === undefined) {
+    warnings.dropped('reasoning')
+    return { toolChoice }
+  }
+  options.reasoning = reasoning
+  warnings.changed('toolChoice', 'replaced')
+  return { toolChoice: { type: 'auto' } }
+}
+
+const namesOf = (tools: readonly Tool[]): string[] =>
+  tools.flatMap((tool) => (tool.type === 'web-search' ? [] : [tool.name]))

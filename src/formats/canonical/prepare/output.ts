@@ -1,0 +1,50 @@
+import type { Traits } from '../../../traits.ts'
+import type { CanonicalRequest, OutputFormat } from '../request.ts'
+import type { FunctionTool } from '../tools.ts'
+import type { SystemTurn, Turn } from '../turns.ts'
+import type { Warnings } from '../warnings.ts'
+
+interface Shaped {
+  output: OutputFormat | undefined
+  turns: Turn[]
+  /** The tool that stands for the answer where the target knows no schema. */
+  tool: FunctionTool | undefined
+}
+
+/** The form of the answer as the target can be asked for it: by itself, by a tool that it has to call, or in words. */
+export function prepareOutput(
+  { output, turns }: Pick<CanonicalRequest, 'output' | 'turns'>,
+  { traits, warnings }: { traits: Traits; warnings: Warnings },
+): Shaped {
+  const same: Shaped = { output, turns, tool: undefined }
+  if (!output) return same
+  if (traits.outputFormats.includes(output.type)) {
+    if (output.type !== 'json' || !traits.jsonNeedsWord || mentionsJson(turns)) return same
+    warnings.changed('turns', 'added')
+    return { ...same, turns: withInstruction(turns) }
+  }
+  warnings.changed('output', 'replaced')
+  if (output.type === 'json') return { ...same, output: undefined, turns: withInstruction(turns) }
+  const { name = OUTPUT_TOOL, description = 'Give the answer by calling this.', schema } = output
+  return { ...same, output: undefined, tool: { type: 'function', name, description, schema } }
+}
+
+const mentionsJson = (turns: readonly Turn[]) =>
+  turns.some(
+    (turn) => turn.role !== 'tool' && turn.content.some((part) => part.type === 'text' && /json/i.test(part.text)),
+  )
+
+const OUTPUT_TOOL = 'answer'
+
+/** Behind all other instructions. */
+function withInstruction(turns: readonly Turn[]): Turn[] {
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  const at = first === -1 ? turns.length : first
+  return [...turns.slice(0, at), JSON_ONLY, ...turns.slice(at)]
+}
+
+const JSON_ONLY: SystemTurn = {
+  role: 'system',
+  as: 'instructions',
+  content: [{ type: 'text', text: 'Answer with one JSON object and nothing else: no words around it, no code fence.' }],
+}

@@ -1,0 +1,40 @@
+import type { Traits } from '../../../traits.ts'
+import type { SystemTurn, Turn, UserTurn } from '../turns.ts'
+import type { Warnings } from '../warnings.ts'
+
+/**
+ * Instructions as the target takes them. Those behind the first turn never move to the front, where they would mean something else and spoil
+ * every cached prefix: a target that takes none there gets them in a user's words, marked as what they are.
+ */
+export function fitSystem(
+  turns: readonly Turn[],
+  { traits, warnings }: { traits: Traits; warnings: Warnings },
+): Turn[] {
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  const fitted: Turn[] = []
+  let waiting: SystemTurn[] = []
+  turns.forEach((turn, index) => {
+    if (turn.role === 'system') {
+      const known: SystemTurn = turn.as === 'developer' && !traits.developerRole ? { ...turn, as: 'system' } : turn
+      if (traits.lateSystem || first === -1 || index < first) fitted.push(known)
+      else waiting.push(known)
+      return
+    }
+    if (waiting.length > 0) {
+      warnings.changed('turns', 'moved')
+      if (turn.role === 'user') fitted.push({ ...turn, content: [...wrapped(waiting).content, ...turn.content] })
+      else fitted.push(wrapped(waiting), turn)
+      waiting = []
+    } else fitted.push(turn)
+  })
+  if (waiting.length > 0) {
+    warnings.changed('turns', 'moved')
+    fitted.push(wrapped(waiting))
+  }
+  return fitted
+}
+
+function wrapped(turns: readonly SystemTurn[]): UserTurn {
+  const texts = turns.map(({ content }) => content.map(({ text }) => text).join('\n\n'))
+  return { role: 'user', content: texts.map((text) => ({ type: 'text', text: `<system>\n${text}\n</system>` })) }
+}

@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { Traits } from '../../../traits.ts'
+import type { FunctionTool, Tool, ToolChoice } from '../tools.ts'
+import type { Warnings } from '../warnings.ts'
+import type { Renamer } from './names.ts'
+
+interface Target {
+  traits: Traits
+  warnings: Warnings
+  rename: Renamer
+}
+
+/** The tools that the target is told of, under names that it takes. */
+export function prepareTools(tools: readonly Tool[], target: Target): Tool[] {
+  return tools.map((tool) => prepareTool(tool, target))
+}
+
+function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
+  const path = warnings.pathOf(tool, 'tools')
+  if (tool.type === 'web-search')
+    return traits.webSearch ? tool : warnings.refuse(path, 'the target has no search of its own.')
+  const name = rename(tool.name)
+  if (tool.type === 'free-form') {
+    if (traits.freeFormTools) return { ...tool, name }
+    if (tool.format && tool.format.type !== 'text') warnings.dropped(`${path}.format`)
+    const { description } = tool
+    return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
+  }
+  const { strict, ...rest } = tool
+  if (strict === undefined || traits.strictTools) return { ...tool, name }
+  if (strict) warnings.dropped('strict')
+  return { ...rest, name }
+}
+
+/** A tool of free text as one with a single input. */
+const FREE_FORM: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+}
+
+/** The choice in kinds that the target knows. Tools that may not be called are left out where it cannot be told so. */
+export function prepareToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  { traits, warnings, rename }: Target,
+): { toolChoice: ToolChoice | undefined; tools: Tool[] } {
+  const all = [...tools]
+  if (!choice || tools.length === 0) return { toolChoice: undefined, tools: all }
+  const knows = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
+  const only = (names: readonly string[]) =>
+    all.filter((tool) => tool.type === 'web-search' || names.includes(tool.name))
+  switch (choice.type) {
+    case 'auto':
+      return { toolChoice: choice, tools: all }
+    case 'none':
+      return knows('none') ? { toolChoice: choice, tools: all } : { toolChoice: undefined, tools: [] }
+    case 'required':
+      if (knows('required')) return { toolChoice: choice, tools: all }
+      warnings.changed('toolChoice', 'replaced')
+      return { toolChoice: { type: 'auto' }, tools: all }
+    case 'tool': {
+      const name = rename(choice.name)
+      if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
+      return prepareToolChoice({ type: 'required' }, only([name]), { traits, warnings, rename })
+    }
+    case 'allowed': {
+      const names = choice.names.map(rename)
+      if (knows('allowed')) return { toolChoice: { ...choice, names }, tools: all }
+      return prepareToolChoice({ type: choice.mode }, only(names), { traits, warnings, rename })
+    }
+  }
+}
+
+/** The least that a target needs to hear of tools that only the history knows. */
+export const declared = (names: Iterable<string>): FunctionTool[] =>
+  [...new Set(names)].map((name) => ({ type: 'function', name, schema: { type: 'object', properties: {} } }))

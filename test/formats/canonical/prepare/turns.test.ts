@@ -1,0 +1,159 @@
+import { baseTraits } from '../../../../src/formats/canonical/base-traits.ts'
+import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
+import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { assistant, call, type Given, ORIGIN, prepare, result, system, text, tool, user } from './world.ts'
+
+const BASE = baseTraits.reasoning
+const named = (id: string, ...content: string[]) => ({ ...result(id, ...content), name: 'f' })
+const none = (id: string) => ({ ...named(id, '[no result recorded]'), isError: true as const })
+
+const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
+const state = (account: string): OpaqueState => ({ origin: { ...ORIGIN, account }, kind: 'signature', data: 's' })
+const thought = (account: string) => ({ type: 'reasoning', text: 'hm', state: state(account) }) as const
+
+const loop = [user('q'), assistant(thought('anthropic/1'), call('b')), tool(named('b', '2'))]
+
+/** What a conversation becomes for a target. */
+const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> = {
+  'results in the order of their calls': [
+    [user('q'), assistant(call('a'), call('b')), tool(result('b', '2'), result('a', '1')), user('go on')],
+    [user('q'), assistant(call('a'), call('b')), tool(named('a', '1'), named('b', '2')), user('go on')],
+  ],
+  'what stands between a call and its result behind the two': [
+    [user('q'), assistant(call('a')), user('and'), tool(result('a', '1'))],
+    [user('q'), assistant(call('a')), tool(named('a', '1')), user('and')],
+  ],
+  'words behind a call behind its result': [
+    [user('q'), assistant('so', call('a'), 'wait'), tool(result('a', '1'))],
+    [user('q'), assistant('so', call('a')), tool(named('a', '1')), assistant('wait')],
+  ],
+  'calls of several turns each with their own results': [
+    [user('q'), assistant(call('a')), assistant(call('b')), tool(result('a', '1'), result('b', '2'))],
+    [user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('b')), tool(named('b', '2'))],
+  ],
+  'an id that returns later as two calls': [
+    [user('q'), assistant(call('a')), tool(result('a', '1')), assistant(call('a')), tool(result('a', '2'))],
+    [user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('a')), tool(named('a', '2'))],
+  ],
+  'the last of several results': [
+    [user('q'), assistant(call('a')), tool(result('a', '1'), result('a', '2'))],
+    [user('q'), assistant(call('a')), tool(named('a', '2'))],
+  ],
+  'a result without a call as words': [
+    [tool(result('a', '1')), user('q')],
+    [user('1'), user('q')],
+  ],
+  'a call without a result with one that says so': [
+    [user('q'), assistant(call('a'), call('b')), tool(result('a', '1')), user('?')],
+    [user('q'), assistant(call('a'), call('b')), tool(named('a', '1'), none('b')), user('?')],
+  ],
+  'open calls at the end': [
+    [user('q'), assistant(call('a'))],
+    [user('q'), assistant(call('a'))],
+  ],
+  'nothing empty': [
+    [user('q'), assistant(''), user('', 'r'), user('')],
+    [user('q'), user('r')],
+  ],
+  'ids that the target takes, the same in call and result': [
+    [user('q'), assistant(call('toolu.01')), tool(result('toolu.01', '1'))],
+    [user('q'), assistant(call('toolu_01')), tool(named('toolu_01', '1'))],
+    { traits: { toolIds: { characters: 'a-z0-9_', maxLength: 20 } } },
+  ],
+  'pictures in a result where it takes them': [
+    [user('q'), assistant(call('a')), tool(result('a', image))],
+    [user('q'), assistant(call('a')), tool({ ...result('a', image), name: 'f' })],
+    { traits: { toolResultInputs: ['image'] } },
+  ],
+  'pictures in a result behind the whole run where it does not': [
+    [user('q'), assistant(call('a'), call('b')), tool(result('a', 'x', image), result('b', '2')), user('go on')],
+    [
+      user('q'),
+      assistant(call('a'), call('b')),
+      tool(named('a', 'x', '[image: see the message after the results]'), named('b', '2')),
+      user('From the result of the tool call a:', image),
+      user('go on'),
+    ],
+  ],
+  'its own thoughts, and nobody else’s': [
+    [user('q'), assistant(thought('anthropic/1'), thought('anthropic/2'), 'a')],
+    [user('q'), assistant(thought('anthropic/1'), 'a')],
+  ],
+  'thoughts of the loop that is going on, where it wants only those': [
+    [user('p'), assistant(thought('anthropic/1'), 'a'), ...loop],
+    [user('p'), assistant('a'), ...loop],
+    { traits: { reasoning: replaying('tool-loop') } },
+  ],
+  'no thoughts where it wants none': [
+    loop,
+    [user('q'), assistant(call('b')), tool(named('b', '2'))],
+    { traits: { reasoning: replaying('never') } },
+  ],
+  'late instructions where they stand': [
+    [system('s'), user('q'), system('t'), user('r')],
+    [system('s'), user('q'), system('t'), user('r')],
+  ],
+  'late instructions as words of the next user where it takes none there': [
+    [system('s'), user('q'), system('t'), user('r'), system('u')],
+    [system('s'), user('q'), user('<system>\nt\n</system>', 'r'), user('<system>\nu\n</system>')],
+    { traits: { lateSystem: false } },
+  ],
+  'developers as system where it knows none': [
+    [system('s', 'developer'), user('q')],
+    [system('s'), user('q')],
+    { traits: { developerRole: false } },
+  ],
+  'a request to go on where it continues nothing': [
+    [user('q'), assistant('a')],
+    [user('q'), assistant('a'), user('(continue)')],
+    { traits: { prefill: false } },
+  ],
+  'the last of too many marks of caching': [
+    [user({ ...text('a'), cache: {} }, { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
+    [user('a', { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
+    { traits: { cacheMarks: 'cache_control', maxCacheMarks: 2 } },
+  ],
+  'no marks of caching where it understands none': [[user({ ...text('a'), cache: {} })], [user('a')]],
+}
+
+function replaying(replay: 'never' | 'tool-loop' | 'always') {
+  return { ...BASE, replay }
+}
+
+const test = suite('a conversation prepared for a target')
+
+for (const [name, [turns, expected, target]] of Object.entries(table)) {
+  test(`has ${name}`, () => assert.equal(prepare({ turns }, target).request.turns, expected))
+}
+
+test('tells what it has changed, and refuses it in strict mode', () => {
+  const orphan = { turns: [tool(result('a', '1')), user('q')] }
+  assert.equal(prepare(orphan).warnings, ['replaced:turns'])
+  assert.throws(() => prepare(orphan, { isStrict: true }), /strict mode/)
+})
+
+test('refuses what the target cannot look at', () => {
+  const source = { type: 'url', url: 'https://a/b.png' } as const
+  assert.throws(() => prepare({ turns: [user(image)] }, { traits: { inputs: [] } }), /cannot take images\./)
+  assert.throws(
+    () => prepare({ turns: [user({ type: 'image', source })] }, { traits: { inputs: ['image'] } }),
+    /images by their address/,
+  )
+  const foreign = { type: 'file', source: { type: 'file-id', id: 'file-1', format: 'openai-chat' } } as const
+  assert.throws(() => prepare({ turns: [user(foreign)] }), /id of a file at one vendor/)
+})
+
+test('leaves the client’s own request as it was', () => {
+  const turns = [user('q'), assistant(call('a.b')), tool(result('a.b', '1')), user('')]
+  const before = structuredClone(turns)
+  prepare({ turns }, { traits: { toolIds: { characters: 'a-z', maxLength: 9, isExact: true } } })
+  assert.equal(turns, before)
+})
+
+test('costs linear time, however many results have lost their calls', () => {
+  const turns = Array.from({ length: 20_000 }, (_, index) => tool(result(`a${index}`, '1')))
+  const start = performance.now()
+  prepare({ turns })
+  assert.ok(performance.now() - start < 2_000)
+})

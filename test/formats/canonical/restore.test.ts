@@ -1,0 +1,52 @@
+import type { Answer } from '../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { restoreAnswer, restoreStream } from '../../../src/formats/canonical/restore.ts'
+import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const restoration = {
+  toolNames: new Map([['a_b', 'a.b']]),
+  freeFormTools: new Set(['sql']),
+  outputTool: 'answer',
+}
+const call = (name: string, args: string): AssistantPart => ({ type: 'tool-call', id: name, name, arguments: args })
+
+/** The same answer whole and in a stream: what came, what the client reads, and why it ended. */
+const table: Record<string, [given: AssistantPart, expected: AssistantPart, finish: 'tool-calls' | 'stop']> = {
+  'a tool under the client’s name': [
+    call('a_b', '{"x":1}'),
+    { ...call('a_b', '{"x":1}'), name: 'a.b' } as AssistantPart,
+    'tool-calls',
+  ],
+  'free text out of its JSON': [
+    call('sql', '{"input":"select \\"1\\""}'),
+    { type: 'tool-call', id: 'sql', name: 'sql', arguments: 'select "1"', isFreeForm: true },
+    'tool-calls',
+  ],
+  'a structured answer as text': [call('answer', '{"city":"Bern"}'), { type: 'text', text: '{"city":"Bern"}' }, 'stop'],
+  'what was not touched': [call('f', '{}'), call('f', '{}'), 'tool-calls'],
+}
+
+const test = suite('what the target was told otherwise')
+
+for (const [name, [given, expected, reason]] of Object.entries(table)) {
+  test(`reads as the client has it: ${name}`, () => {
+    const answer: Answer = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
+    assert.equal(restoreAnswer(answer, restoration).choices, [{ content: [expected], finish: { reason } }])
+  })
+
+  test(`reads as the client has it in a stream: ${name}`, () => {
+    const events: StreamEvent[] = []
+    const take = restoreStream(restoration)((event) => events.push(event))
+    const said = given.type === 'tool-call' ? given.arguments : ''
+    take({ type: 'part-start', key: 0, candidate: 0, part: { ...given, arguments: '' } as AssistantPart })
+    for (const piece of said.match(/.{1,3}/g) ?? []) take({ type: 'part-delta', key: 0, text: piece })
+    take({ type: 'part-end', key: 0 })
+    take({ type: 'end', finishes: [{ reason: 'tool-calls' }] })
+    const text = events.map((event) => (event.type === 'part-delta' ? event.text : '')).join('')
+    const empty = expected.type === 'text' ? { ...expected, text: '' } : { ...expected, arguments: '' }
+    assert.equal(events[0], { type: 'part-start', key: 0, candidate: 0, part: empty })
+    assert.is(text, expected.type === 'text' ? expected.text : Object(expected).arguments)
+    assert.equal(events.at(-1), { type: 'end', finishes: [{ reason }] })
+  })
+}
