@@ -12,9 +12,11 @@ import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
 import { isObject } from './lib/json.ts'
 import { createListing } from './listing/listing.ts'
+import { createExplain } from './management/explain.ts'
 import { createManagement, type Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import type { PipelineContext } from './pipeline/context.ts'
+import { explain } from './pipeline/explain.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { runModelRequest } from './pipeline/run.ts'
 import { platformClock, platformFetch, platformRandom, silentLogger, takesTurns, turnEnd } from './platform.ts'
@@ -79,7 +81,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     onError: observer.onError,
     lookupTimeoutMs: limits.lookupTimeoutMs,
   })
-  const api = createManagement({ store, catalog, clock, rotation, health })
   let pipeline: PipelineContext = {
     fetch: platformFetch,
     routes: createModelRouter({ store, catalog }),
@@ -95,6 +96,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     inFlight,
     observer,
   }
+
+  const api = createManagement({
+    store,
+    catalog,
+    clock,
+    rotation,
+    health,
+    explain: createExplain((request) => explain(request, pipeline)),
+  })
 
   /** One for as long as requests come the same way, which they nearly always do. */
   function pipelineFor(exchange: Exchange): PipelineContext {

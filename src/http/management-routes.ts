@@ -21,7 +21,7 @@ type Row = readonly [Method, string, failure: string, run: (call: Call) => Promi
 
 /** The management API over HTTP: one row an operation. `maxBodyBytes` is 1 MiB by default. */
 export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024 * 1024 } = {}): Route[] {
-  const { keys, settings, combos, connections, customModels, aliases, providers, health } = api
+  const { keys, settings, combos, connections, customModels, aliases, providers, health, explain } = api
   const rows: readonly Row[] = [
     ['GET', '/api/keys', 'Failed to fetch keys', () => keys.list()],
     ['POST', '/api/keys', 'Failed to create key', ({ body }) => keys.create(body), 201],
@@ -59,6 +59,8 @@ export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024
 
     ['GET', '/api/providers', 'Failed to fetch providers', () => providers.list()],
     ['PUT', '/api/providers/:id', 'Failed to update provider', ({ id, body }) => providers.update(id, body)],
+
+    ['POST', '/api/explain', 'Failed to explain', ({ body }) => explain(body)],
 
     ['GET', '/api/health', 'Failed to fetch health', () => health.list()],
     ['DELETE', '/api/health', 'Failed to reset health', () => health.reset()],

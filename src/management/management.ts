@@ -1,4 +1,5 @@
 import { createMutex } from '../lib/mutex.ts'
+import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
@@ -7,6 +8,7 @@ import { type AliasOperations, createAliasOperations } from './aliases.ts'
 import { type ComboOperations, createComboOperations } from './combos.ts'
 import { type ConnectionOperations, createConnectionOperations } from './connections.ts'
 import { type CustomModelOperations, createCustomModelOperations } from './custom-models.ts'
+import type { ExplainedRequest } from './explain.ts'
 import { createHealthOperations, type HealthOperations } from './health.ts'
 import { createKeyOperations, type KeyOperations } from './keys.ts'
 import { createProviderOperations, type ProviderOperations } from './providers.ts'
@@ -25,6 +27,8 @@ export interface Management<Input = never> {
   aliases: AliasOperations<Input>
   providers: ProviderOperations<Input>
   health: HealthOperations
+  /** What would become of a request, without calling anyone. */
+  explain(request: ExplainedRequest | Input): Promise<Explanation>
 }
 
 export interface ManagementDependencies {
@@ -33,6 +37,7 @@ export interface ManagementDependencies {
   clock: Clock
   rotation: Rotation
   health: Health
+  explain(request: unknown): Promise<Explanation>
 }
 
 export function createManagement(deps: ManagementDependencies): Management<unknown> {
@@ -46,5 +51,6 @@ export function createManagement(deps: ManagementDependencies): Management<unkno
     aliases: createAliasOperations({ ...deps, inTurn }),
     providers: createProviderOperations(deps),
     health: createHealthOperations(deps),
+    explain: deps.explain,
   }
 }

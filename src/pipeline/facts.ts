@@ -1,4 +1,3 @@
-import type { Exchange } from '../lib/exchange.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { RequestFacts } from '../routing/facts.ts'
 import type { ModelCall } from './call.ts'
@@ -8,11 +7,9 @@ const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
 
 /** What combos may choose by, of a request in any of the wire formats. */
 export function factsOf(
-  call: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
-  exchange: Exchange,
+  { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
+  header: RequestFacts['header'],
 ): RequestFacts {
-  const { model, stream, bytes, body } = call
-  const header = (name: string) => exchange.header(name)
   let session: string | undefined
   let images: boolean | undefined
   return {
@@ -65,7 +62,7 @@ const isImageType = (value: unknown) => typeof value === 'string' && value.start
  * What the client calls its session or its user by, else how the conversation begins: providers keep the beginning of prompts, so that
  * the next request of a conversation is cheaper where the last one went.
  */
-function sessionOf(body: JsonObject, header: (name: string) => string | undefined): string {
+function sessionOf(body: JsonObject, header: RequestFacts['header']): string {
   const metadata = isObject(body.metadata) ? body.metadata : {}
   const named = [...SESSION_HEADERS.map(header), body.prompt_cache_key, body.user, metadata.user_id]
   return named.find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? beginningOf(body)

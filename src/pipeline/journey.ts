@@ -2,7 +2,8 @@ import { encodeUtf8 } from '../lib/bytes.ts'
 import { toHex } from '../lib/encoding.ts'
 import { targetName } from '../providers/target.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
-import type { RouteTarget } from '../routing/group.ts'
+import type { Route } from '../routing/group.ts'
+import { viaOf } from '../routing/via.ts'
 
 /** One attempt, as hooks and the answer's headers tell it. */
 export interface AttemptRecord {
@@ -17,6 +18,8 @@ export interface AttemptRecord {
   status: number
   /** What the provider said, when it failed. */
   message?: string
+  /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
+  via?: string
 }
 
 /** A target that was passed over, and why. */
@@ -24,31 +27,38 @@ export interface Skip {
   provider: string
   model: string
   skipped: FailureClass
+  via?: string
 }
 
 export type Step = AttemptRecord | Skip
 
 export function attemptRecord(
-  target: RouteTarget,
+  { target, via }: Route,
   times: { startedAt: number; now: number },
   result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>,
 ): AttemptRecord {
   const { provider, connection, model } = target
   const { startedAt, now } = times
-  return Object.assign(result, { provider, connectionId: connection.id, model, startedAt, durationMs: now - startedAt })
+  const where = { provider, connectionId: connection.id, model, startedAt, durationMs: now - startedAt }
+  return Object.assign(result, where, via && { via: viaOf(via) })
 }
 
 /**
  * `x-signalbox-target` and `x-signalbox-attempts`: who answered, and in order `<provider>/<model>=<status>` for each attempt, with
- * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over.
+ * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over. The
+ * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another.
  */
 export function journeyHeaders(steps: readonly Step[]): Record<string, string> {
   const headers: Record<string, string> = {}
   const answered = steps.find((step) => !('skipped' in step) && step.outcome === 'answered')
   if (answered) headers['x-signalbox-target'] = headerSafe(targetName(answered))
-  if (steps.length > 0)
-    headers['x-signalbox-attempts'] = steps.map((step) => headerSafe(`${targetName(step)}=${result(step)}`)).join(', ')
+  if (steps.length > 0) headers['x-signalbox-attempts'] = steps.map(shownStep).join(', ')
   return headers
+}
+
+function shownStep(step: Step, at: number, steps: readonly Step[]): string {
+  const via = step.via === undefined || step.via === steps[at - 1]?.via ? '' : `;via=${headerSafe(step.via)}`
+  return `${headerSafe(`${targetName(step)}=${result(step)}`)}${via}`
 }
 
 function result(step: Step): string {

@@ -2,6 +2,7 @@ import type { TokenUsage } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
+import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
 import type { ModelCall } from './call.ts'
@@ -15,7 +16,7 @@ export interface Report {
   readonly steps: readonly Step[]
   asked(call: Asked): void
   /** One attempt is over: with an answer, a failure, or because the client left. */
-  attempted(target: RouteTarget, startedAt: number, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
+  attempted(route: Route, startedAt: number, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
   /** The target was passed over, because of an earlier failure of that class. */
   skipped(route: Route, because: FailureClass): void
   /** The request is over; `target` and `usage` when it was answered. */
@@ -78,13 +79,14 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     asked: ({ model, stream, endpoint }) => {
       call = { model, stream, endpoint }
     },
-    attempted(target, startedAt, result) {
-      const record = attemptRecord(target, { startedAt, now: clock.now() }, result)
+    attempted(route, startedAt, result) {
+      const record = attemptRecord(route, { startedAt, now: clock.now() }, result)
       attempts.push(record)
       steps.push(record)
       observer.onAttempt(record, waitUntil)
     },
-    skipped: ({ target: { provider, model } }, skipped) => void steps.push({ provider, model, skipped }),
+    skipped: ({ target: { provider, model }, via }, skipped) =>
+      void steps.push({ provider, model, skipped, ...(via && { via: viaOf(via) }) }),
     ended(status, target, usage) {
       if (over) return
       over = true

@@ -56,7 +56,7 @@ type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(run: Run): Promise<Outcome> {
   const { call, context, report, exchange } = run
-  const trip = context.chooser.tripFor(factsOf(call, exchange))
+  const trip = context.chooser.tripFor(factsOf(call, (name) => exchange.header(name)))
   try {
     const routes = routesOf(call, { table: await context.routes(), visit: trip.visit })
     const itinerary = createItinerary(routes, { context, report })

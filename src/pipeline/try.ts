@@ -65,18 +65,18 @@ export function tryRoute(run: Run, route: Route): Try {
     if (isLost) throw OUTRUN
     if (client.gone) {
       trial.dropped()
-      report.attempted(target, startedAt, { outcome: 'cancelled', status: client.gone.status })
+      report.attempted(route, startedAt, { outcome: 'cancelled', status: client.gone.status })
       throw client.gone
     }
     if (result.kind !== 'failure') {
       trial.answered()
       pacing.answeredAfter(context.clock.now() - startedAt)
-      report.attempted(target, startedAt, { outcome: 'answered', status: result.head.status })
+      report.attempted(route, startedAt, { outcome: 'answered', status: result.head.status })
       return { kind: 'success', route, answer: result, ended: pacing.ended }
     }
     trial.failed(result.failure)
     const { class: outcome, status, upstreamStatus = status, message } = result.failure
-    report.attempted(target, startedAt, { outcome, status: upstreamStatus, message })
+    report.attempted(route, startedAt, { outcome, status: upstreamStatus, message })
     return result
   }
 
@@ -89,7 +89,7 @@ export function tryRoute(run: Run, route: Route): Try {
       isLost = true
       trial?.dropped()
       attempt?.cancel(OUTRUN)
-      report.attempted(target, startedAt, { outcome: 'outrun', status: 499 })
+      report.attempted(route, startedAt, { outcome: 'outrun', status: 499 })
     },
   }
 }

@@ -1,10 +1,11 @@
-import { meets } from './condition.ts'
+import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
 import type { Entry, Route } from './group.ts'
 import type { Health } from './health.ts'
 import type { Pace, Run } from './pace.ts'
 import type { Pins } from './pins.ts'
 import type { Rotation } from './rotation.ts'
+import type { Inputs } from './strategies/order.ts'
 import { orderOf } from './strategies/strategies.ts'
 import type { Visit } from './table.ts'
 
@@ -38,12 +39,12 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
   function glance(facts: RequestFacts, turnOf: Rotation['take']): Visit {
     return async (group, { firstOf, costOf, reach }) => {
       const { strategy, label } = group
-      const isMeant = ({ when }: Entry) => when === undefined || meets(facts, when)
+      const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
       const isUsable = (entry: Entry) => isMeant(entry) && some(reach(entry), (target) => !health.standingOf(target))
       const turn = strategy === 'round-robin' ? await turnOf(group, isUsable) : undefined
       const session = strategy === 'sticky' ? facts.session : ''
       const pin = session === '' ? undefined : await pins.of(group, session)
-      const entries = orderOf(strategy)(group.entries.filter(isMeant), {
+      const inputs: Inputs = {
         random,
         turn: turn?.index ?? 0,
         label,
@@ -52,8 +53,9 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
         costOf,
         latencyOf: (entry) => ask(firstOf(entry), (target) => pace.averageOf(target, facts.stream)),
         loadOf: (entry) => ask(firstOf(entry), pace.loadOf) ?? 0,
-      })
-      return { entries, ...(turn && { turn }) }
+      }
+      const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
+      return { entries, inputs, ...(turn && { turn }) }
     }
   }
 

@@ -1,19 +1,19 @@
 import type { Condition, Pattern } from '../types.ts'
 import type { RequestFacts } from './facts.ts'
 
-/** Does a request meet all that the condition asks? */
-export function meets(facts: RequestFacts, condition: Condition): boolean {
-  const { model, bytes, stream, tools, images, headers = {}, metadata = {} } = condition
-  return (
-    (model === undefined || matches(facts.model, model)) &&
-    (bytes === undefined ||
-      (facts.bytes >= (bytes.min ?? 0) && facts.bytes <= (bytes.max ?? Number.POSITIVE_INFINITY))) &&
-    (stream === undefined || facts.stream === stream) &&
-    (tools === undefined || facts.tools === tools) &&
-    (images === undefined || facts.images === images) &&
-    Object.entries(headers).every(([name, pattern]) => matches(facts.header(name.toLowerCase()), pattern)) &&
-    Object.entries(metadata).every(([name, pattern]) => matches(textOf(facts.metadata, name), pattern))
-  )
+/** The first part of the condition that a request does not meet, such as `tools` or `headers.x-team`; `undefined` when it meets all. */
+export function unmet(facts: RequestFacts, condition: Condition): string | undefined {
+  const { model, bytes, stream, tools, images, headers, metadata } = condition
+  if (model !== undefined && !matches(facts.model, model)) return 'model'
+  if (bytes && (facts.bytes < (bytes.min ?? 0) || facts.bytes > (bytes.max ?? Number.POSITIVE_INFINITY))) return 'bytes'
+  if (stream !== undefined && facts.stream !== stream) return 'stream'
+  if (tools !== undefined && facts.tools !== tools) return 'tools'
+  if (images !== undefined && facts.images !== images) return 'images'
+  for (const [name, pattern] of Object.entries(headers ?? {}))
+    if (!matches(facts.header(name.toLowerCase()), pattern)) return `headers.${name}`
+  for (const [name, pattern] of Object.entries(metadata ?? {}))
+    if (!matches(textOf(facts.metadata, name), pattern)) return `metadata.${name}`
+  return undefined
 }
 
 /** `true` and `false` ask whether there is a value; a list, whether one of its texts matches, in which `*` stands for anything. */

@@ -2,6 +2,7 @@ import type { Target } from '../providers/target.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Condition, Strategy } from '../types.ts'
 import type { Turn } from './rotation.ts'
+import type { Inputs } from './strategies/order.ts'
 
 export type RouteTarget = Target<ConnectionRecord>
 
@@ -35,6 +36,8 @@ export interface Entry {
 /** The entries of a group in the order in which one request tries them. */
 export interface Chosen {
   entries: readonly Entry[]
+  /** What was known. */
+  inputs: Inputs
   /** The turn that was taken for it. */
   turn?: Turn
 }

@@ -12,6 +12,7 @@ export interface HealthFailure {
 
 /** Why a target is left alone, and until when (epoch ms; infinite while another request probes it). */
 export interface Standing {
+  level: HealthRecord['level']
   class: FailureClass
   retryAt: number
 }
@@ -72,10 +73,10 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     if (records.isEmpty()) return undefined
     const now = clock.now()
     let worst: Standing | undefined
-    for (const { retryAt, probing, reason } of records.of(target)) {
+    for (const { level, retryAt, probing, reason } of records.of(target)) {
       if (retryAt === undefined || (retryAt <= now && !probing)) continue
       const until = probing ? Number.POSITIVE_INFINITY : retryAt
-      if (!worst || until > worst.retryAt) worst = { class: reason, retryAt: until }
+      if (!worst || until > worst.retryAt) worst = { level, class: reason, retryAt: until }
     }
     return worst
   }

@@ -18,7 +18,10 @@ demo('streams an answer that found its way around a failure', async ({ baseUrl }
   const startedAt = performance.now()
   const response = await chat(baseUrl, 'demo')
   assert.is(response.status, 200)
-  assert.is(response.headers.get('x-signalbox-attempts'), 'demo/broken=503:server, demo/storyteller=200')
+  assert.is(
+    response.headers.get('x-signalbox-attempts'),
+    'demo/broken=503:server;via=demo:fallback, demo/storyteller=200',
+  )
   assert.is(response.headers.get('x-signalbox-target'), 'demo/storyteller')
   const arrivals: number[] = []
   let text = ''
@@ -44,7 +47,7 @@ demo('answers whole, and speaks to Anthropic clients', async ({ baseUrl }) => {
     assert.is(response.status, 200)
     assert.match(
       response.headers.get('x-signalbox-attempts') ?? '',
-      `${model}/broken=503:server, ${model}/storyteller=200`,
+      `${model}/broken=503:server;via=${model}:fallback, ${model}/storyteller=200`,
     )
     return response.text()
   }

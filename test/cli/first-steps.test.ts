@@ -60,7 +60,7 @@ steps('show the demo at once, and on later starts what there is to ask for', asy
   const [, ask = ''] = commandsIn(demo.stdout)
   assert.match(
     await sh(ask),
-    /^HTTP\/1\.1 200 OK\r\n[\s\S]*x-signalbox-attempts: demo\/broken=503:server, demo\/storyteller=200\r\n[\s\S]*\[DONE\]\n\n$/,
+    /^HTTP\/1\.1 200 OK\r\n[\s\S]*x-signalbox-attempts: demo\/broken=503:server;via=demo:fallback, demo\/storyteller=200\r\n[\s\S]*\[DONE\]\n\n$/,
   )
   await manage(`${baseUrl}/api/connections`, tokenIn(demo), { body: { provider: 'openai' } })
   await manage(`${baseUrl}/api/settings`, tokenIn(demo), { method: 'PATCH', body: { requireApiKey: true } })

@@ -30,7 +30,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
       assert.is(response.status, status)
       assert.is(await response.text(), text)
       assert.is(response.headers.get('x-request-id'), 'r1')
-      assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${status}:client`)
+      assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${status}:client;via=chain:fallback`)
       assert.is(response.headers.get('x-signalbox-target'), null)
     }
     assert.equal(up.providers, ['one', 'one'])

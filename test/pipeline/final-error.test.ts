@@ -35,7 +35,10 @@ test('after three attempts, each is named with what it said', async () => {
   for (const part of ['one/m: one broke', 'two/m: two is full', 'three/m: three rests'])
     assert.ok(error.message.includes(part), error.message)
   assert.is(response.headers.get('x-should-retry'), 'false')
-  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:server, two/m=429:rate-limit, three/m=503:server')
+  assert.is(
+    response.headers.get('x-signalbox-attempts'),
+    'one/m=500:server;via=chain:fallback, two/m=429:rate-limit, three/m=503:server',
+  )
   assert.equal(world.told.errors, [], 'a failing provider is no trouble of the gateway')
 })
 

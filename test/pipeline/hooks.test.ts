@@ -36,8 +36,17 @@ test('each attempt, each usage and each request once, with its facts', async () 
         outcome: 'server',
         status: 500,
         message: 'broken',
+        via: 'chain:fallback',
       },
-      { provider: 'two', connectionId: ids[1], model: 'm', ...times, outcome: 'answered', status: 200 },
+      {
+        provider: 'two',
+        connectionId: ids[1],
+        model: 'm',
+        ...times,
+        outcome: 'answered',
+        status: 200,
+        via: 'chain:fallback',
+      },
     ]
     assert.equal(world.told.attempts, attempts)
     const request = {

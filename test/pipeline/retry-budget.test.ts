@@ -50,7 +50,7 @@ test('when it is used up the first failure is the answer, with the advice not to
   }
   assert.is(response.status, 503)
   assert.is(response.headers.get('x-should-retry'), 'false')
-  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server;via=chain:fallback')
   assert.equal(await response.json(), { error: { message: 'down' } })
 })
 

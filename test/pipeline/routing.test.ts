@@ -227,7 +227,10 @@ test('each attempt stands in the headers, in order, and who answered', async () 
   const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-target'), 'three/m')
-  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server, two/m=401:credentials, three/m=200')
+  assert.is(
+    response.headers.get('x-signalbox-attempts'),
+    'one/m=503:server;via=chain:fallback, two/m=401:credentials, three/m=200',
+  )
 })
 
 test('the first of two connections that share a name goes first, whatever their providers', async () => {

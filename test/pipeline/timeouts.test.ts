@@ -63,7 +63,7 @@ test('headers: the next target is tried', async () => {
   await asked
   assert.is(answer()?.status, 200)
   assert.equal(up.providers, ['one', 'two'])
-  assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout, two/m=200')
+  assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
 
 test('silence: counts from the last chunk, for answers that do not stream', async () => {

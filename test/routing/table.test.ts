@@ -1,4 +1,5 @@
 import type { Choice, Group } from '../../src/routing/group.ts'
+import type { Inputs } from '../../src/routing/strategies/order.ts'
 import { createRouteTable, type Visit } from '../../src/routing/table.ts'
 import type { ProviderRecord } from '../../src/store/store.ts'
 import type { Catalog, Combo, ComboModel, Strategy } from '../../src/types.ts'
@@ -18,6 +19,17 @@ const combo = (name: string, strategy: Strategy, ...models: ComboModel[]): Combo
   updatedAt: at,
 })
 
+const inputs: Inputs = {
+  random: () => 0,
+  turn: 0,
+  label: '',
+  session: '',
+  pin: undefined,
+  costOf: () => undefined,
+  latencyOf: () => undefined,
+  loadOf: () => 0,
+}
+
 interface Given {
   combos?: Combo[]
   connections?: string[]
@@ -34,7 +46,7 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
   const visited: Group[] = []
   const visit: Visit = async (group) => {
     visited.push(group)
-    return { entries: group.entries }
+    return { entries: group.entries, inputs }
   }
   const table = createRouteTable(
     { combos, connections: records, providers, aliases: map },
@@ -132,7 +144,7 @@ test('a hundred least-cost combos of a hundred, nine deep, are priced once each'
   const priced: Visit = async ({ entries }, { costOf, reach }) => {
     for (const entry of entries) assert.is(costOf(entry), undefined)
     for (const entry of entries) for (const _ of reach(entry)) assert.unreachable('there is no target')
-    return { entries }
+    return { entries, inputs }
   }
   const start = performance.now()
   for await (const _ of table.resolve('level0-0', priced) ?? []) assert.unreachable()

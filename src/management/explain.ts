@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { Explanation } from '../routing/explanation.ts'
+import { fields } from './fields.ts'
+import { closed, parseInput } from './input.ts'
+
+/** A request that is not made. */
+export interface ExplainedRequest {
+  /** A model name from the listing, an alias or a combo. */
+  model: string
+  /** What it would send; default: a body without messages. Its own `model` does not count. */
+  body?: object
+  /** By name. */
+  headers?: Record<string, string>
+  /** Default `/v1/chat/completions`. */
+  path?: string
+}
+
+/** The same with defaults and header names in lower case. */
+export interface Explainable {
+  model: string
+  body: JsonObject
+  headers: ReadonlyMap<string, string>
+  path: string
+}
+
+const question = closed({
+  model: fields.model,
+  body: v.exactOptional(v.custom<JsonObject>(isObject, 'must be an object: the body of the request')),
+  headers: v.exactOptional(v.record(v.string(), v.string('must be text'), 'must be an object of texts by header name')),
+  path: v.exactOptional(fields.text),
+})
+
+/** `explain` refuses paths that are no model endpoint. */
+export const createExplain =
+  (explain: (request: Explainable) => Promise<Explanation>) =>
+  async (request: unknown): Promise<Explanation> => {
+    const { model, body = {}, headers = {}, path = '/v1/chat/completions' } = parseInput(question, request)
+    const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+    return explain({ model, body, headers: named, path })
+  }
