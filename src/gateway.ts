@@ -1,3 +1,4 @@
+import { deferredManagement } from './deferred-api.ts'
 import { gatewayError } from './errors.ts'
 import { elsewhereReply } from './http/elsewhere.ts'
 import { exchangeOf, type FetchContext, responseOf } from './http/fetch-bridge.ts'
@@ -12,11 +13,9 @@ import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
 import { isObject } from './lib/json.ts'
 import { createListing } from './listing/listing.ts'
-import { createExplain } from './management/explain.ts'
-import { createManagement, type Management } from './management/management.ts'
+import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import type { PipelineContext } from './pipeline/context.ts'
-import { explain } from './pipeline/explain.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { runModelRequest } from './pipeline/run.ts'
 import { platformClock, platformFetch, platformRandom, silentLogger, takesTurns, turnEnd } from './platform.ts'
@@ -97,13 +96,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     observer,
   }
 
-  const api = createManagement({
-    store,
-    catalog,
-    clock,
-    rotation,
-    health,
-    explain: createExplain((request) => explain(request, pipeline)),
+  const api = deferredManagement(async () => {
+    const [{ createManagement }, { explain }] = await Promise.all([
+      import('./management/management.ts'),
+      import('./pipeline/explain.ts'),
+    ])
+    return createManagement({
+      store,
+      catalog,
+      clock,
+      rotation,
+      health,
+      explain: (request) => explain(request, pipeline),
+    })
   })
 
   /** One for as long as requests come the same way, which they nearly always do. */

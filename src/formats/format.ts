@@ -62,6 +62,6 @@ export interface Format {
   errorIn(answer: unknown): EmbeddedError | undefined
   /** What an error body of this format says: message and code. */
   readError(body: unknown): { message?: string; code?: string }
-  /** To and from the canonical form; absent while the format is only passed through. */
-  readonly translator?: Translator
+  /** To and from the canonical form, loaded when the first request needs it; absent while the format is only passed through. */
+  loadTranslator?(): Promise<Translator>
 }

@@ -4,11 +4,12 @@ import type { Health } from '../routing/health.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
+
 import { type AliasOperations, createAliasOperations } from './aliases.ts'
 import { type ComboOperations, createComboOperations } from './combos.ts'
 import { type ConnectionOperations, createConnectionOperations } from './connections.ts'
 import { type CustomModelOperations, createCustomModelOperations } from './custom-models.ts'
-import type { ExplainedRequest } from './explain.ts'
+import { createExplain, type Explainable, type ExplainedRequest } from './explain.ts'
 import { createHealthOperations, type HealthOperations } from './health.ts'
 import { createKeyOperations, type KeyOperations } from './keys.ts'
 import { createProviderOperations, type ProviderOperations } from './providers.ts'
@@ -37,7 +38,7 @@ export interface ManagementDependencies {
   clock: Clock
   rotation: Rotation
   health: Health
-  explain(request: unknown): Promise<Explanation>
+  explain(request: Explainable): Promise<Explanation>
 }
 
 export function createManagement(deps: ManagementDependencies): Management<unknown> {
@@ -51,6 +52,6 @@ export function createManagement(deps: ManagementDependencies): Management<unkno
     aliases: createAliasOperations({ ...deps, inTurn }),
     providers: createProviderOperations(deps),
     health: createHealthOperations(deps),
-    explain: deps.explain,
+    explain: createExplain(deps.explain),
   }
 }

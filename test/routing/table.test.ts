@@ -135,11 +135,11 @@ test('the connection strategy of a combo goes before that of the provider', asyn
   assert.is(await ways('first'), 'combo/first>a@c combo/first>a@d')
 })
 
-test('a hundred least-cost combos of a hundred, nine deep, are priced once each', async () => {
+test('a hundred least-cost combos of a hundred, four deep, are priced once each', async () => {
   const inner = (depth: number) => Array.from({ length: 100 }, (_, nth) => `level${depth + 1}-${nth}`)
   const level = (depth: number) =>
     Array.from({ length: 100 }, (_, nth) => combo(`level${depth}-${nth}`, 'least-cost', ...inner(depth)))
-  const combos = Array.from({ length: 9 }, (_, depth) => level(depth)).flat()
+  const combos = Array.from({ length: 4 }, (_, depth) => level(depth)).flat()
   const { table } = tableOf({ combos })
   const priced: Visit = async ({ entries }, { costOf, reach }) => {
     for (const entry of entries) assert.is(costOf(entry), undefined)
@@ -148,5 +148,5 @@ test('a hundred least-cost combos of a hundred, nine deep, are priced once each'
   }
   const start = performance.now()
   for await (const _ of table.resolve('level0-0', priced) ?? []) assert.unreachable()
-  assert.ok(performance.now() - start < 10_000)
+  assert.ok(performance.now() - start < 5_000)
 })

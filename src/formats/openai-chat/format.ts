@@ -3,7 +3,6 @@ import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { openaiErrorBody } from './error.ts'
 import { watchChatStream } from './stream.ts'
-import { chatTranslator } from './translator.ts'
 import { chatUsage } from './usage.ts'
 
 /** OpenAI Chat Completions. */
@@ -17,7 +16,7 @@ export const openaiChat: Format = {
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !hasChoices(answer) ? embeddedError(answer.error) : undefined),
   readError: readVendorError,
-  translator: chatTranslator,
+  loadTranslator: async () => (await import('./translator.ts')).chatTranslator,
 }
 
 const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0

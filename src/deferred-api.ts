@@ -1,0 +1,46 @@
+import type { Management } from './management/management.ts'
+
+type Resource = Exclude<keyof Management, 'explain'>
+type Operation = (...args: unknown[]) => Promise<unknown>
+type Operations = Partial<Record<string, Partial<Record<string, Operation>>>>
+
+/** Every operation of every resource. */
+const operations: { readonly [R in Resource]: Readonly<Record<keyof Management[R], true>> } = {
+  keys: { list: true, get: true, create: true, update: true, delete: true },
+  settings: { get: true, update: true },
+  combos: { list: true, get: true, create: true, update: true, delete: true },
+  connections: { list: true, get: true, create: true, update: true, delete: true },
+  customModels: { list: true, create: true, delete: true },
+  aliases: { list: true, set: true, delete: true },
+  providers: { list: true, update: true },
+  health: { list: true, reset: true },
+}
+
+/**
+ * The management operations, loaded when the first of them is called: whoever only routes requests does without the code that checks
+ * what administrators send.
+ */
+export function deferredManagement(load: () => Promise<Management<unknown>>): Management<unknown> {
+  let loading: Promise<Management<unknown>> | undefined
+
+  function loaded() {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined // perhaps there was no network
+      throw error
+    })
+    return loading
+  }
+
+  const deferred =
+    (resource: string, name: string): Operation =>
+    async (...args) => {
+      const all = (await loaded()) as unknown as Operations // of the names in the table above
+      return all[resource]?.[name]?.(...args)
+    }
+
+  const resources = Object.entries(operations).map(([resource, names]) => [
+    resource,
+    Object.fromEntries(Object.keys(names).map((name) => [name, deferred(resource, name)])),
+  ])
+  return { ...Object.fromEntries(resources), explain: async (request: unknown) => (await loaded()).explain(request) }
+}
