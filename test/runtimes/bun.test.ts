@@ -1,4 +1,5 @@
 import { startChild } from './child.ts'
+import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { runsIn } from './scenario.ts'
 
@@ -9,3 +10,4 @@ runsIn('Bun.serve({ fetch: gateway.fetch })', () => start('bun-fetch'))
 runsIn('Bun.serve(gateway)', () => start('bun-object'))
 runsIn('serveBun(gateway)', () => start('bun-mount'))
 mountGuardsAndCloses('serveBun', () => start('bun-mount'))
+clientsLeave('serveBun', () => start('bun-mount'))

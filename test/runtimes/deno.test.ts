@@ -1,4 +1,5 @@
 import { startChild } from './child.ts'
+import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { runsIn } from './scenario.ts'
 
@@ -8,3 +9,4 @@ const start = (app: string) => startChild(deno, ['run', '--allow-net', '--no-pro
 runsIn('Deno.serve(gateway.fetch)', () => start('deno-fetch'))
 runsIn('serveDeno(gateway)', () => start('deno-mount'))
 mountGuardsAndCloses('serveDeno', () => start('deno-mount'))
+clientsLeave('serveDeno', () => start('deno-mount'))

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 import { suite } from '../support/suite.ts'
 import { type Served, startChild } from './child.ts'
 import { clientOf } from './client.ts'
+import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { runsIn } from './scenario.ts'
 import { startUpstream } from './upstream.ts'
@@ -17,6 +18,7 @@ for (const [version, node] of nodes) {
   runsIn(`serveNode(gateway) on Node ${version}`, start('node-mount'))
   runsIn(`toExpressHandler(gateway) on Node ${version}`, start('node-express'))
   mountGuardsAndCloses(`serveNode on Node ${version}`, start('node-mount'))
+  clientsLeave(`serveNode on Node ${version}`, start('node-mount'))
   pipelinedClientsLeave(version, start('node-mount'))
 }
 

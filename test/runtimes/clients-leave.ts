@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { assert, suite } from '../support/suite.ts'
+import type { Served } from './child.ts'
+import { clientOf } from './client.ts'
+import { accounts, phases, startHangingUpstream } from './hanging-upstream.ts'
+
+const routes = [
+  { path: '/v1/chat/completions', prefix: 'chat', stream: false },
+  { path: '/v1/chat/completions', prefix: 'chat', stream: true },
+  { path: '/v1/messages', prefix: 'talk', stream: false },
+  { path: '/v1/messages', prefix: 'talk', stream: true },
+] as const
+
+const CLIENTS = 42 * phases.length * routes.length
+const AT_ONCE = 2 * phases.length * routes.length
+
+/** A thousand clients on sockets of their own that leave, on every route and in every phase, and what they leave behind. */
+export function clientsLeave(name: string, start: () => Promise<Served>): void {
+  const test = suite(`1,000 clients that leave ${name}`)
+  test('leave no call to a provider open for longer than a second', { timeoutMs: 60_000 }, async () => {
+    const [served, upstream] = await Promise.all([start(), startHangingUpstream()])
+    try {
+      await connectTo(upstream.url, served.url)
+      const told: string[] = []
+      for (let first = 0; first < CLIENTS; first += AT_ONCE) {
+        const batch = Array.from({ length: AT_ONCE }, (_, at) => leave(first + at, { served, upstream }))
+        told.push(...(await Promise.all(batch)))
+      }
+      await upstream.idle(1_000)
+      assert.is(upstream.open, 0, 'calls that nobody waits for are open')
+      const answered = await clientOf(served.url).manage('/health')
+      assert.is(answered.status, 200)
+      assert.is(upstream.open, 0, 'calls were made for clients that had left')
+      assert.is(told.length, CLIENTS)
+      assert.equal(told.filter(Boolean), [], 'only streams that had begun say anything')
+      const each = CLIENTS / phases.length
+      const { second = 0, ...calls } = upstream.calls
+      assert.equal(calls, { headers: each, 'first-event': each, 'mid-answer': each, 'error-body': each, between: each })
+      assert.ok(second >= each / 2 && second <= each, `${second} calls to a second target`)
+    } finally {
+      await served.stop()
+      upstream.close()
+    }
+  })
+}
+
+/** Two accounts each of a provider of either format. */
+async function connectTo(baseUrl: string, url: string) {
+  for (const [provider, prefix] of [
+    ['openai-compatible-test', 'chat'],
+    ['anthropic-compatible-test', 'talk'],
+  ]) {
+    for (const [priority, apiKey] of accounts.entries()) {
+      const providerSpecificData = { baseUrl, prefix }
+      const connection = { provider, name: apiKey, apiKey, priority: priority + 1, providerSpecificData }
+      const created = await clientOf(url).manage('/connections', connection)
+      assert.is(created.status, 201, await created.text())
+    }
+  }
+}
+
+interface Stage {
+  served: Pick<Served, 'url'>
+  upstream: Awaited<ReturnType<typeof startHangingUpstream>>
+}
+
+/** One client, from its connection until it has left; answers what it was told and should not have been. */
+async function leave(client: number, { served, upstream }: Stage): Promise<string> {
+  const phase = phases[client % phases.length] ?? 'upload'
+  const { path, prefix, stream } = routes[Math.floor(client / phases.length) % routes.length] ?? routes[0]
+  const model = `${phase}-${client}`
+  const body = JSON.stringify({
+    model: `${prefix}/${model}`,
+    stream,
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+
+  const socket = connect(Number(new URL(served.url).port), '127.0.0.1')
+  const closed = once(socket, 'close')
+  const moment = Promise.withResolvers<void>()
+  const isUpload = phase === 'upload'
+  const isRead = phase === 'mid-answer' && stream
+  let text = ''
+  socket.on('error', () => {}) // seen by its close
+  socket.on('data', (part) => {
+    text += part
+    if (isRead && text.includes('Hel')) moment.resolve()
+  })
+  socket.write(isUpload ? head + body.slice(0, 40) : head + body, () => isUpload && moment.resolve())
+  if (!isRead) upstream.onMoment(model, moment.resolve)
+  await Promise.race([moment.promise, closed])
+  if (client % 4 > 1) await new Promise((resolve) => setTimeout(resolve, 3)) // what was sent has arrived
+  if (client % 5 === 0) socket.resetAndDestroy()
+  else socket.destroy()
+  await closed
+  return isRead && text.includes('Hel') ? '' : text
+}

@@ -1,0 +1,89 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** When a client leaves. The upstream does what its model's name says, `<phase>-<number of the client>`, and is then silent. */
+export const phases = ['upload', 'headers', 'first-event', 'mid-answer', 'error-body', 'between'] as const
+
+/** The accounts of each provider; the first one fails what is asked `between` two targets. */
+export const accounts = ['sk-first', 'sk-second'] as const
+
+/** A provider of both formats that never comes to an end, and knows which of its calls are open. */
+export async function startHangingUpstream() {
+  const open = new Set<ServerResponse>()
+  const moments = new Map<string, () => void>()
+  const calls: Record<string, number> = {}
+  let onIdle = () => {}
+
+  const server = createServer(async (req, res) => {
+    open.add(res)
+    res.on('close', () => {
+      open.delete(res)
+      if (open.size === 0) onIdle()
+    })
+    let text = ''
+    try {
+      for await (const part of req.setEncoding('utf8')) text += part
+    } catch {
+      return // it was given up while it was sent
+    }
+    const { model, stream = false } = JSON.parse(text)
+    const [, phase = '', client = ''] = /^(.*)-(\d+)$/.exec(model) ?? []
+    const isFirst = (req.headers.authorization ?? String(req.headers['x-api-key'])).endsWith(accounts[0])
+    const name = phase === 'between' && !isFirst ? 'second' : phase
+    calls[name] = (calls[name] ?? 0) + 1
+    hang(res, { phase: name, stream, isChat: req.url === '/v1/chat/completions' })
+    // Half of those who leave between two targets leave when they have come to the second one.
+    const isMoment = phase !== 'between' || isFirst === (Number(client) % 2 === 0)
+    if (isMoment) moments.get(model)?.()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    /** How many there have been, by phase. */
+    calls,
+    get open() {
+      return open.size
+    },
+    /** Calls `listener` when the model has been called and has done all that it will do. */
+    onMoment: (model: string, listener: () => void) => void moments.set(model, listener),
+    /** Settles when no call is open, after `ms` at the latest. */
+    idle: (ms: number) =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        onIdle = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        if (open.size === 0) onIdle()
+      }),
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function hang(res: ServerResponse, { phase, stream, isChat }: { phase: string; stream: boolean; isChat: boolean }) {
+  const json = { 'content-type': 'application/json' }
+  const head = () => res.writeHead(200, stream ? { 'content-type': 'text/event-stream' } : json).flushHeaders()
+  if (phase === 'first-event') head()
+  else if (phase === 'mid-answer') {
+    head()
+    if (!stream) return void res.write('{"id":"1",')
+    res.write(isChat ? chunk('Hel') : message('Hel'))
+    const more = setInterval(() => res.write(isChat ? chunk('.') : delta('.')), 5)
+    res.on('close', () => clearInterval(more))
+  } else if (phase === 'error-body') res.writeHead(500, json).write('{"error":')
+  else if (phase === 'between') res.writeHead(500, json).end('{"error":{"message":"down"}}')
+}
+
+const chunk = (content: string) => event({ id: '1', choices: [{ index: 0, delta: { content }, finish_reason: null }] })
+
+const delta = (text: string) =>
+  event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }, 'content_block_delta')
+
+const message = (text: string) =>
+  event({ type: 'message_start', message: { id: '1', role: 'assistant', content: [] } }, 'message_start') + delta(text)
+
+const event = (data: object, name?: string) => `${name ? `event: ${name}\n` : ''}data: ${JSON.stringify(data)}\n\n`
