@@ -4,7 +4,6 @@ import type { Health } from '../routing/health.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
-
 import { type AliasOperations, createAliasOperations } from './aliases.ts'
 import { type ComboOperations, createComboOperations } from './combos.ts'
 import { type ConnectionOperations, createConnectionOperations } from './connections.ts'
