@@ -2,12 +2,13 @@ import { gatewayError } from '../errors.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { nearest } from '../lib/nearest.ts'
+import { kinds } from '../lib/unions.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, ModelEntry } from '../types.ts'
 import { GOOGLE_PREFIX } from './models-google.ts'
 
 const LLM: readonly Kind[] = ['llm']
-const OTHERS: readonly Kind[] = ['image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
+const OTHERS = kinds.filter((kind) => kind !== 'llm')
 
 /**
  * The entry of an id, which may also come as Google's clients name models (`models/<id>`), and the kinds among which it was found: `llm`

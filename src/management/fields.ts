@@ -1,28 +1,6 @@
 import * as v from 'valibot'
-import type { Kind, Strategy, WireFormat } from '../types.ts'
-
-const kinds = [
-  'llm',
-  'image',
-  'tts',
-  'stt',
-  'embedding',
-  'imageToText',
-  'webSearch',
-  'webFetch',
-] as const satisfies Kind[]
-const strategies = [
-  'fallback',
-  'round-robin',
-  'weighted',
-  'random',
-  'least-latency',
-  'least-cost',
-  'least-busy',
-  'sticky',
-  'conditional',
-] as const satisfies Strategy[]
-const formats = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const satisfies WireFormat[]
+import { kinds, strategies, wireFormats } from '../lib/unions.ts'
+import type { Strategy } from '../types.ts'
 
 /** The schemas of single fields that several resources share. Lengths are in UTF-16 units. */
 export const fields = {
@@ -30,7 +8,7 @@ export const fields = {
   flag: v.boolean('must be true or false'),
   kind: oneOf(kinds),
   strategy: oneOf(strategies),
-  format: oneOf(formats),
+  format: oneOf(wireFormats),
   /** A name of 1 to 200 characters, trimmed. */
   name: trimmed(200),
   /** A model's name or id of 1 to 512 characters, trimmed. */

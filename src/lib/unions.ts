@@ -1,0 +1,42 @@
+import type { Kind, Strategy, WireFormat } from '../types.ts'
+
+/*
+ * The members of the unions that people name. Written as records, so that a new member fails the compiler here until it is named.
+ */
+
+/** Every kind, the models' own first. */
+export const kinds = membersOf<Kind>({
+  llm: true,
+  image: true,
+  tts: true,
+  stt: true,
+  embedding: true,
+  imageToText: true,
+  webSearch: true,
+  webFetch: true,
+})
+
+/** Every strategy. */
+export const strategies = membersOf<Strategy>({
+  fallback: true,
+  'round-robin': true,
+  weighted: true,
+  random: true,
+  'least-latency': true,
+  'least-cost': true,
+  'least-busy': true,
+  sticky: true,
+  conditional: true,
+})
+
+/** Every wire format, served or not. */
+export const wireFormats = membersOf<WireFormat>({
+  'openai-chat': true,
+  'openai-responses': true,
+  'anthropic-messages': true,
+  gemini: true,
+})
+
+function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {
+  return Object.keys(members) as Union[] // the record has no other keys
+}
