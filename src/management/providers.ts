@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { compatibleFormat } from '../providers/compatible.ts'
 import { catalogAliasOf, definitionOf } from '../providers/names.ts'
 import type { ProviderRecord, Store } from '../store/store.ts'
 import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
@@ -65,7 +66,7 @@ function shown(catalog: Catalog, id: string, record: ProviderRecord | undefined)
     name: definition.name ?? id,
     alias: definition.alias ?? catalogAlias,
     catalogAlias,
-    format: definition.format ?? 'openai-chat',
+    format: definition.format ?? compatibleFormat(id) ?? 'openai-chat',
     serviceKinds: definition.serviceKinds ?? ['llm'],
     models: definition.models ?? [],
     ...(record && { strategy: record.strategy }),

@@ -62,6 +62,17 @@ test('every provider of the built-in catalog is shown and can be connected to', 
   }
 })
 
+test('a compatible provider is shown with the format of its kind', async () => {
+  const { call, expect } = openDoor()
+  for (const [provider, format] of [
+    ['anthropic-compatible-lab', 'anthropic-messages'],
+    ['openai-compatible-lab', 'openai-chat'],
+  ]) {
+    await call('POST', '/api/connections', { provider, providerSpecificData: { baseUrl: 'http://lab.test/v1' } })
+    assert.is((await expect(200, 'PUT', `/api/providers/${provider}`, { strategy: 'random' })).format, format)
+  }
+})
+
 test('the catalog is read only', async () => {
   const { call } = openDoor()
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
