@@ -71,7 +71,8 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
         part: state ? (detachStates([part])[part.type === 'tool-call' ? 1 : 0] ?? part) : part,
       })
     }
-    emit({ ...event, key: keys.get(event.key) ?? event.key })
+    const key = keys.get(event.key) ?? event.key
+    emit(key === event.key ? event : { ...event, key }) // most streams have nothing to detach
     if (event.type !== 'part-end') return
     const part = late.get(event.key)
     if (part) tell(part, candidates.get(event.key) ?? 0)

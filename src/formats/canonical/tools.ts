@@ -18,8 +18,8 @@ export interface FreeFormTool {
   type: 'free-form'
   name: string
   description?: string
-  /** OpenAI: `{ type: 'grammar', … }`. */
-  format?: JsonObject
+  /** What its input has to follow. */
+  grammar?: { syntax: 'lark' | 'regex'; definition: string }
 }
 
 /** Search that the provider does by itself. */

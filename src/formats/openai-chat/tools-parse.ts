@@ -51,8 +51,17 @@ function parseCustom(custom: Fields, warnings: Warnings): FreeFormTool {
     type: 'free-form',
     name: custom.text('name') ?? warnings.refuse(custom.path('name'), 'is required.'),
     description: custom.text('description'),
-    format: custom.object('format'),
+    grammar: parseGrammar(custom.fields('format'), warnings),
   })
+}
+
+function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormTool['grammar'] {
+  if (format?.text('type') !== 'grammar') return undefined
+  const grammar = format.fields('grammar')
+  const definition = grammar?.text('definition')
+  return definition === undefined
+    ? warnings.refuse(format.path('grammar'), 'must have a definition.')
+    : { syntax: grammar?.word('syntax', ['lark', 'regex']) ?? 'lark', definition }
 }
 
 function parseSearch(search: Fields): WebSearchTool {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
-import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeMark } from './parts-write.ts'
 import type { WireTool, WireToolChoice } from './wire.ts'
@@ -9,7 +9,7 @@ import type { WireTool, WireToolChoice } from './wire.ts'
 export function writeTools(tools: readonly Tool[], target: TargetContext) {
   const written = tools.flatMap((tool): WireTool[] => {
     if (tool.type === 'function') return [writeFunction(tool, target)]
-    if (tool.type === 'free-form') return [{ type: 'custom', custom: defined({ ...tool, type: undefined }) }]
+    if (tool.type === 'free-form') return [writeFreeForm(tool)]
     return []
   })
   const search = tools.find((tool) => tool.type === 'web-search')
@@ -17,6 +17,11 @@ export function writeTools(tools: readonly Tool[], target: TargetContext) {
     tools: written.length > 0 ? written : undefined,
     web_search_options: search && writeSearch(search, target),
   }
+}
+
+function writeFreeForm({ name, description, grammar }: FreeFormTool): WireTool {
+  const format = grammar && { type: 'grammar' as const, grammar }
+  return { type: 'custom', custom: defined({ name, description, format }) }
 }
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {

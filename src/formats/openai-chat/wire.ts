@@ -150,7 +150,12 @@ export type WireTool =
       type: 'function'
       function: { name: string; description?: string; parameters: JsonObject; strict?: boolean }
     } & WireMarks)
-  | { type: 'custom'; custom: { name: string; description?: string; format?: JsonObject } }
+  | { type: 'custom'; custom: { name: string; description?: string; format?: WireGrammar } }
+
+export interface WireGrammar {
+  type: 'grammar'
+  grammar: { syntax: 'lark' | 'regex'; definition: string }
+}
 
 export type WireNamedTool =
   | { type: 'function'; function: { name: string } }

@@ -22,7 +22,7 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
   const name = rename(tool.name)
   if (tool.type === 'free-form') {
     if (traits.freeFormTools) return { ...tool, name }
-    if (tool.format && tool.format.type !== 'text') warnings.dropped(`${path}.format`)
+    if (tool.grammar) warnings.dropped(`${path}.format`)
     const { description } = tool
     return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
   }

@@ -1,0 +1,42 @@
+import type OpenAI from 'openai'
+import type {
+  WireAnswer,
+  WireAssistantMessage,
+  WireDelta,
+  WireFinish,
+  WireSystemMessage,
+  WireTextPart,
+  WireTool,
+  WireToolChoice,
+  WireToolMessage,
+  WireUsage,
+  WireUserPart,
+  WireVideoPart,
+} from '../../../src/formats/openai-chat/wire.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+type Chat = OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta
+
+/** Compiles only if what the writers of this format produce is what OpenAI's own client takes. */
+type Fits<_Ours extends Theirs, Theirs> = true
+
+/** Without what only other vendors have. */
+type PlainUserPart = Exclude<WireUserPart, WireVideoPart>
+type PlainAssistant = Omit<WireAssistantMessage, 'content'> & { content: string | null | WireTextPart[] }
+
+const fits: [
+  Fits<WireAnswer, OpenAI.ChatCompletion>,
+  Fits<WireFinish, OpenAI.ChatCompletion.Choice['finish_reason']>,
+  Fits<WireDelta, Chat>,
+  Fits<WireUsage, OpenAI.CompletionUsage>,
+  Fits<WireSystemMessage, OpenAI.ChatCompletionSystemMessageParam | OpenAI.ChatCompletionDeveloperMessageParam>,
+  Fits<PlainUserPart, OpenAI.ChatCompletionContentPart>,
+  Fits<PlainAssistant, OpenAI.ChatCompletionAssistantMessageParam>,
+  Fits<WireToolMessage, OpenAI.ChatCompletionToolMessageParam>,
+  Fits<WireTool, OpenAI.ChatCompletionTool>,
+  Fits<WireToolChoice, OpenAI.ChatCompletionToolChoiceOption>,
+] = [true, true, true, true, true, true, true, true, true, true]
+
+const test = suite('the types of chat completions')
+
+test("are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))
