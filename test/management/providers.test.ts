@@ -69,7 +69,8 @@ test('a compatible provider is shown with the format of its kind', async () => {
     ['openai-compatible-lab', 'openai-chat'],
   ]) {
     await call('POST', '/api/connections', { provider, providerSpecificData: { baseUrl: 'http://lab.test/v1' } })
-    assert.is((await expect(200, 'PUT', `/api/providers/${provider}`, { strategy: 'random' })).format, format)
+    const shown: object = await expect(200, 'PUT', `/api/providers/${provider}`, { strategy: 'random' })
+    assert.ok('format' in shown && shown.format === format, provider)
   }
 })
 
