@@ -2,8 +2,8 @@ import type { WireFormat } from '../types.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
 import type { ErrorFacts, Format } from './format.ts'
 import { geminiErrorBody } from './gemini/error.ts'
-import { openaiErrorBody } from './openai-chat/error.ts'
 import { openaiChat } from './openai-chat/format.ts'
+import { openaiErrorBody } from './openai-error-body.ts'
 
 /** The formats that model requests are served in, each a folder and a line here. */
 const served: Partial<Record<WireFormat, Format>> = {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
-import { openaiErrorBody } from './error.ts'
+import { openaiErrorBody } from '../openai-error-body.ts'
 import { watchChatStream } from './stream.ts'
 import { chatUsage } from './usage.ts'
 

@@ -1,4 +1,4 @@
-import type { ErrorFacts } from '../format.ts'
+import type { ErrorFacts } from './format.ts'
 
 /** OpenAI's envelope, read by clients of all its endpoints. Trouble of the gateway's own is told as spec.md, Errors has it. */
 export function openaiErrorBody({ status, code, message }: ErrorFacts): object {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../lib/json.ts'
-import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { CanonicalError, ErrorKind } from './canonical/errors.ts'
 
 /** An error as OpenAI's clients read it. They try again on 408, 409, 429 and 5xx unless they are told that it is no use. */
 export function writeError(error: CanonicalError): {
