@@ -10,11 +10,18 @@ export type {
   UpstreamCall,
   UpstreamFetch,
 } from './lib/exchange.ts'
+export type { ComboChange, NewCombo } from './management/combos.ts'
+export type { ConnectionChange, NewConnection, ShownConnection } from './management/connections.ts'
+export type { ExplainedRequest } from './management/explain.ts'
 export type { Management } from './management/management.ts'
+export type { Provider, ProviderChange } from './management/providers.ts'
 export type { GatewayOptions, Limits } from './options.ts'
 export type { RequestRecord } from './pipeline/context.ts'
 export type { AttemptRecord } from './pipeline/journey.ts'
 export type { Hooks } from './pipeline/observer.ts'
+export type { Explanation } from './routing/explanation.ts'
+export type { FailureClass } from './routing/failure-class.ts'
+export type { HealthEntry } from './routing/health.ts'
 export type { Secret } from './store/vault.ts'
 export type * from './types.ts'
 export type { UsageRecord } from './usage/record.ts'

@@ -22,6 +22,7 @@ export interface ComboOperations<Input = never> {
   delete(id: string): Promise<{ success: true }>
 }
 
+/** What makes a combo. */
 export interface NewCombo {
   /** Letters, digits, `_`, `.` and `-`; unique. */
   name: string

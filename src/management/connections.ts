@@ -26,6 +26,7 @@ export interface ShownConnection extends Connection {
   health?: HealthEntry[]
 }
 
+/** What is changed of a connection; `null` removes. */
 export interface ConnectionChange {
   name?: string
   isActive?: boolean
@@ -34,6 +35,7 @@ export interface ConnectionChange {
   providerSpecificData?: ProviderSpecificData | null
 }
 
+/** What makes a connection; `null` counts as absent. */
 export interface NewConnection extends ConnectionChange {
   provider: string
 }

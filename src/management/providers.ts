@@ -22,6 +22,7 @@ export interface ProviderOperations<Input = never> {
   update(id: string, input: ProviderChange | Input): Promise<Provider>
 }
 
+/** How a provider's connections are to be chosen among. */
 export interface ProviderChange {
   strategy: Strategy
   /** Under `round-robin`: so many requests in a row for each connection; default 1. */
