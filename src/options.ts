@@ -61,8 +61,9 @@ export function checkOptions(options: GatewayOptions): void {
   if (!isObject(options)) throw new TypeError(`createGateway takes an object of options. ${STORAGE_HINT}`)
   for (const name of Object.keys(options)) if (!names.includes(name)) throw new TypeError(unknownName(name, names))
   const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
+  if (storage === undefined) throw new TypeError(`storage is missing. ${STORAGE_HINT}`)
   if (!hasFunctions(storage, ['get', 'set', 'delete', 'list']))
-    throw new TypeError(`storage is missing. ${STORAGE_HINT}`)
+    throw new TypeError(`storage must have get(), set(), delete() and list(). ${STORAGE_HINT}`)
   if (options.fetch !== undefined && typeof options.fetch !== 'function')
     throw new TypeError('fetch must be a function.')
   if (clock !== undefined && !hasFunctions(clock, ['now', 'sleep']))

@@ -9,7 +9,7 @@ const storage = memoryStorage()
 const refused: Array<[options: unknown, says: RegExp]> = [
   [undefined, /takes an object of options/],
   [{}, /storage is missing.*memoryStorage/],
-  [{ storage: { get() {}, set() {}, list() {} } }, /storage is missing/],
+  [{ storage: { get() {}, set() {}, list() {} } }, /storage must have get\(\), set\(\), delete\(\) and list\(\)/],
   [{ storage, basepath: '/x' }, /basepath is no option.*basePath/],
   [{ storage, basePath: 5 }, /basePath must be text/],
   [{ storage, basePath: 'a b' }, /basePath must look like/],
