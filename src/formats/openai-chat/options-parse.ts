@@ -6,6 +6,7 @@ import { parseReasoning } from './reasoning-options.ts'
 
 /** Everything that a request says besides its conversation and its tools. */
 export function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
+  body.ignore('max_tokens', 'user', 'random_seed', 'top_logprobs', 'prompt_cache_retention') // older names beside newer ones
   return defined<RequestOptions>({
     cacheKey: body.text('prompt_cache_key'),
     cacheOptions: parseCacheOptions(body),

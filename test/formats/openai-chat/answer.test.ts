@@ -1,0 +1,215 @@
+import type { Answer, FinishReason } from '../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
+import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+
+const parsed = (body: JsonObject) => chatTranslator.parseAnswer(body, contexts(chatTranslator).read)
+const parseMessage = (message: object, finish_reason: unknown = 'stop') =>
+  parsed({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }] }).choices[0]
+
+const text = (words: string) => ({ type: 'text', text: words }) as const
+const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
+const call = (id: string, args = '{}') => ({ type: 'tool-call', id, name: 'f', arguments: args }) as const
+const own = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
+  origin: { format: 'openai-chat', account: 'vendor/1' },
+  kind,
+  data,
+})
+
+const read = suite('reading a chat completion')
+
+const messages: Record<string, [message: object, content: AssistantPart[]]> = {
+  text: [{ content: 'a', refusal: null, tool_calls: [] }, [text('a')]],
+  nothing: [{ content: null }, []],
+  'text in parts': [{ content: [text('a'), text('b')] }, [text('ab')]],
+  'a refusal': [{ content: null, refusal: 'no' }, [{ type: 'refusal', text: 'no' }]],
+  'calls behind the text': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, [text('a'), call('c')]],
+  'arguments as an object': [{ tool_calls: [{ id: 'c', ...fn('f', { x: 1 }) }] }, [call('c', '{"x":1}')]],
+  'calls without an id of their own': [
+    {
+      tool_calls: [
+        { id: '', ...fn('f', '{}') },
+        { id: 'c', ...fn('f', '{}') },
+        { id: 'c', ...fn('f', '{}') },
+      ],
+    },
+    [call('call_id1'), call('c'), call('call_id2')],
+  ],
+  'no call without a name': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('', '{}') }] }, [text('a')]],
+  'the old function call': [{ content: null, function_call: { name: 'f', arguments: '{}' } }, [call('call_id1')]],
+  'thoughts as reasoning_content': [
+    { content: 'a', reasoning_content: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'details of thoughts before their text alone': [
+    { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 's' }] },
+    [{ type: 'reasoning', text: 'hm', state: own('detail', '{"type":"reasoning.text","signature":"s"}') }, text('a')],
+  ],
+  'a signature of Google': [
+    { tool_calls: [{ id: 'c', ...fn('f', '{}'), extra_content: { google: { thought_signature: 's' } } }] },
+    [{ ...call('c'), state: own('thought-signature', 's') }],
+  ],
+  citations: [
+    {
+      content: 'ab',
+      annotations: [{ type: 'url_citation', url_citation: { url: 'u', title: 't', start_index: 0, end_index: 1 } }],
+    },
+    [{ ...text('ab'), citations: [{ url: 'u', title: 't', start: 0, end: 1 }] }],
+  ],
+  pictures: [
+    { content: 'a', images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] },
+    [text('a'), { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } }],
+  ],
+  'what Snowflake leaves empty': [
+    { content: 'a', refusal: '', annotations: null, function_call: { name: '', arguments: '' }, audio: { data: '' } },
+    [text('a')],
+  ],
+}
+
+for (const [name, [message, content]] of Object.entries(messages)) {
+  read(`finds ${name}`, () => assert.equal(parseMessage(message)?.content, content))
+}
+
+read('ends as the content shows', () => {
+  const reason = (finish: unknown, tool_calls: object[] = []) =>
+    parseMessage({ content: 'a', tool_calls }, finish)?.finish.reason
+  const calls = [{ id: 'c', ...fn('f', '{}') }]
+  assert.equal(
+    ['stop', 'eos', '', null].map((finish) => reason(finish, calls)),
+    Array(4).fill('tool-calls'),
+  )
+  assert.is(reason('tool_calls'), 'stop')
+  assert.is(reason('length', calls), 'length')
+  assert.equal(
+    ['content_filter', 'model_length'].map((finish) => reason(finish)),
+    ['content-filter', 'context-window'],
+  )
+})
+
+read('counts cached tokens wherever they are, and thoughts that were left out', () => {
+  const usage = (said: object) =>
+    parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, ...said } }).usage
+  const cached = [
+    { prompt_tokens_details: { cached_tokens: 4 } },
+    { prompt_cache_hit_tokens: 4 },
+    { cached_tokens: 4 },
+    { num_cached_tokens: 4 },
+  ]
+  assert.equal(
+    cached.map((said) => usage(said)?.cacheReadTokens),
+    [4, 4, 4, 4],
+  )
+  assert.is(usage({ completion_tokens: 0, total_tokens: 25 })?.outputTokens, 15)
+  assert.is(usage({ completion_tokens: 3, total_tokens: 25 })?.outputTokens, 3)
+})
+
+read('an answer without choices, or one that failed, is none', () => {
+  assert.throws(() => parsed({ choices: [] }), /without choices/)
+  assert.throws(
+    () => parsed({ choices: [{ message: { content: '' }, error: { message: 'busy', code: 502 } }] }),
+    /busy/,
+  )
+})
+
+const write = suite('writing a chat completion')
+
+function written(answer: Answer, client?: object) {
+  const { write: context } = contexts(chatTranslator)
+  return chatTranslator.writeAnswer(answer, context(client ? { client: { ...client } } : {}))
+}
+
+const message = (content: AssistantPart[], reason: FinishReason = 'stop', client?: object) =>
+  Object(written({ choices: [{ content, finish: { reason } }] }, client).choices).at(0)
+
+write('has everything that clients look for', () => {
+  const usage = { inputTokens: 1_110, outputTokens: 5, cacheReadTokens: 1_000, cacheWriteTokens: 100 }
+  assert.equal(written({ choices: [{ content: [text('a'), text('b')], finish: { reason: 'stop' } }], usage }), {
+    id: 'chatcmpl-id1',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'm',
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'ab', refusal: null }, finish_reason: 'stop', logprobs: null },
+    ],
+    usage: {
+      prompt_tokens: 1_110,
+      completion_tokens: 5,
+      total_tokens: 1_115,
+      prompt_tokens_details: { cached_tokens: 1_000, cache_write_tokens: 100 },
+      completion_tokens_details: { reasoning_tokens: 0 },
+    },
+  })
+})
+
+write('has null where nothing was said, and the old call for those who ask for it', () => {
+  const tool_calls = [{ id: 'c', ...fn('f', '{}') }]
+  assert.equal(message([call('c')], 'tool-calls').message, {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    tool_calls,
+  })
+  const old = message([call('c')], 'tool-calls', { functions: true })
+  assert.equal([old.finish_reason, old.message.function_call], ['function_call', { name: 'f', arguments: '{}' }])
+})
+
+write('counts citations over the whole text', () => {
+  const cited = { ...text('bc'), citations: [{ url: 'u', start: 1, end: 2 }, { url: 'v' }] }
+  const spans = message([text('a'), cited]).message.annotations.map(
+    (annotation: { url_citation: JsonObject }) => annotation.url_citation,
+  )
+  assert.equal(spans, [
+    { url: 'u', title: '', start_index: 2, end_index: 3 },
+    { url: 'v', title: '', start_index: 1, end_index: 3 },
+  ])
+})
+
+const foreign = (
+  format: 'anthropic-messages' | 'gemini' | 'openai-responses',
+  kind: OpaqueState['kind'],
+  id?: string,
+): OpaqueState => ({
+  origin: { format, account: 'a/1' },
+  kind,
+  data: 'opaque==',
+  ...(id !== undefined && { id }),
+})
+
+const thoughts: Record<string, AssistantPart[]> = {
+  'signed thoughts': [
+    { type: 'reasoning', text: 'hm', state: foreign('anthropic-messages', 'signature') },
+    text('a'),
+    call('c'),
+  ],
+  'thoughts that are a signature only': [
+    { type: 'reasoning', text: '', state: foreign('anthropic-messages', 'signature') },
+    text('a'),
+  ],
+  'redacted thoughts': [{ type: 'reasoning', text: '', state: foreign('anthropic-messages', 'redacted') }, call('c')],
+  'summaries under an id': [
+    { type: 'reasoning', text: 'hm', isSummary: true, state: foreign('openai-responses', 'encrypted', 'rs_1') },
+    text('a'),
+  ],
+  'a signature on a call': [text('a'), { ...call('c'), state: foreign('gemini', 'thought-signature') }, call('d')],
+  'a signature on the text': [{ ...text('a'), state: foreign('gemini', 'thought-signature') }],
+  'thoughts between calls': [
+    text('a'),
+    { type: 'reasoning', text: 'x', state: foreign('anthropic-messages', 'signature') },
+    call('c'),
+    { type: 'reasoning', text: 'y', state: foreign('anthropic-messages', 'signature') },
+    call('d'),
+  ],
+}
+
+for (const [name, content] of Object.entries(thoughts)) {
+  write(`lets a client carry ${name} without knowing`, () => {
+    const { write: context, warnings } = contexts(chatTranslator)
+    const { choices } = chatTranslator.writeAnswer({ choices: [{ content, finish: { reason: 'stop' } }] }, context())
+    const echoed = Object(choices).at(0).message
+    const { turns } = chatTranslator.parseRequest({ messages: [{ role: 'user', content: 'q' }, echoed] }, { warnings })
+    assert.equal(turns[1], { role: 'assistant', content })
+  })
+}

@@ -1,0 +1,245 @@
+import fc from 'fast-check'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
+import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
+import type { Turn } from '../../../src/formats/canonical/turns.ts'
+import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import type { ReasoningTraits, Traits } from '../../../src/traits.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+
+const EMPTY: CanonicalRequest = { model: 'm', stream: false, streamUsage: false, turns: [], tools: [], options: {} }
+
+function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {}) {
+  const { target } = contexts(chatTranslator, { traits })
+  return chatTranslator.writeRequest({ ...EMPTY, ...request }, target).body
+}
+
+const messages = (turns: Turn[], traits?: Partial<Traits>) => write({ turns }, traits).messages
+const text = (words: string) => ({ type: 'text', text: words }) as const
+const reasoning = (traits: Partial<ReasoningTraits>) => ({
+  reasoning: { ...chatTranslator.traits.reasoning, ...traits },
+})
+
+const turns = suite('messages for a provider of chat completions')
+
+turns('instructions of several blocks are one message', () => {
+  const instructions = (words: string): Turn => ({ role: 'system', as: 'instructions', content: [text(words)] })
+  assert.equal(messages([instructions('a'), instructions('b'), { role: 'user', content: [text('q')] }]), [
+    { role: 'system', content: 'a\n\nb' },
+    { role: 'user', content: 'q' },
+  ])
+})
+
+turns('a marked text keeps its mark, in the words that the vendor knows', () => {
+  const marked: Turn[] = [{ role: 'system', as: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
+  const mark = (traits: Partial<Traits>) => Object(messages(marked, traits)).at(0).content
+  assert.equal(mark({ cacheMarks: 'cache_control' }), [
+    { ...text('a'), cache_control: { type: 'ephemeral', ttl: '1h' } },
+  ])
+  assert.equal(mark({ cacheMarks: 'prompt_cache_breakpoint' }), [
+    { ...text('a'), prompt_cache_breakpoint: { mode: 'explicit' } },
+  ])
+  assert.is(mark({ cacheMarks: 'none' }), 'a')
+})
+
+const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }
+const wireCall = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":12345678901234567890}' } }
+
+turns('an assistant without words has null, and its arguments as they were', () => {
+  assert.equal(messages([{ role: 'assistant', content: [call] }]), [
+    { role: 'assistant', content: null, tool_calls: [wireCall] },
+  ])
+})
+
+turns('a result is text, and says that it is an error', () => {
+  const results = [{ callId: 'c', content: [text('a'), text('b')], isError: true as const }]
+  assert.equal(messages([{ role: 'tool', results }]), [{ role: 'tool', tool_call_id: 'c', content: 'Error: a\nb' }])
+})
+
+turns('images and files are data URLs or addresses', () => {
+  const source = { type: 'base64', mediaType: 'image/png', data: 'AA==' } as const
+  const pdf = { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' } as const
+  const content = [
+    text('q'),
+    { type: 'image', source, detail: 'high' } as const,
+    { type: 'file', source: pdf } as const,
+    { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'words' }, name: 'n' } as const,
+  ]
+  assert.equal(messages([{ role: 'user', content }]), [
+    {
+      role: 'user',
+      content: [
+        text('q'),
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'high' } },
+        { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'file.pdf' } },
+        text('n\n\nwords'),
+      ],
+    },
+  ])
+})
+
+const state = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
+  origin: { format: 'openai-chat', account: 'v' },
+  kind,
+  data,
+})
+const thought: AssistantPart = { type: 'reasoning', text: 'hm', state: state('text') }
+
+turns("a vendor's own thoughts stand where it reads them", () => {
+  const field = (name: ReasoningTraits['field'], part: AssistantPart = thought) =>
+    Object(messages([{ role: 'assistant', content: [part, text('a')] }], reasoning({ field: name }))).at(0)
+  assert.equal(field('reasoning_content'), { role: 'assistant', content: 'a', reasoning_content: 'hm' })
+  assert.equal(field('reasoning'), { role: 'assistant', content: 'a', reasoning: 'hm' })
+  const thinking = { type: 'thinking', thinking: [text('hm')] }
+  assert.equal(field('thinking-parts'), { role: 'assistant', content: [thinking, text('a')] })
+  const detail: AssistantPart = {
+    type: 'reasoning',
+    text: 'hm',
+    state: state('detail', '{"type":"reasoning.text","signature":"s"}'),
+  }
+  assert.equal(field('reasoning_details', detail), {
+    role: 'assistant',
+    content: 'a',
+    reasoning_details: [{ type: 'reasoning.text', signature: 's', text: 'hm' }],
+  })
+})
+
+const options = suite('options for a provider of chat completions')
+
+const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], expected: object][] = [
+  ['effort', { effort: 'low', budget: 2_048 }, { reasoning_effort: 'low' }],
+  ['effort', { budget: 'auto' }, {}],
+  ['effort', { show: 'none' }, {}],
+  ['thinking', { effort: 'high', budget: 9 }, { thinking: { type: 'enabled' } }],
+  ['thinking', { effort: 'none', budget: 0 }, { thinking: { type: 'disabled' } }],
+  ['enable_thinking', { effort: 'high', budget: 9 }, { enable_thinking: true, thinking_budget: 9 }],
+  ['reasoning-object', { effort: 'high', show: 'none' }, { reasoning: { effort: 'high', exclude: true } }],
+  ['chat-template', { effort: 'none' }, { chat_template_kwargs: { enable_thinking: false } }],
+  ['none', { effort: 'high' }, {}],
+]
+
+for (const [by, asked, expected] of switches) {
+  options(`thinking in the words of the vendor: ${by} ${JSON.stringify(asked)}`, () => {
+    const { model, messages: _, ...rest } = write({ options: asked ? { reasoning: asked } : {} }, reasoning({ by }))
+    assert.equal(rest, expected)
+    assert.is(model, 'm')
+  })
+}
+
+options('the limit has the name that the model takes', () => {
+  const limit = { options: { maxOutputTokens: 5 } }
+  assert.is(write(limit).max_completion_tokens, 5)
+  assert.is(write(limit, { outputLimitField: 'max_tokens' }).max_tokens, 5)
+})
+
+options('a long user id is shortened, the same each time', () => {
+  const endUser = 'u'.repeat(300)
+  const id = write({ options: { endUser } }).safety_identifier
+  assert.is(String(id).length, 128)
+  assert.is(write({ options: { endUser } }).safety_identifier, id)
+})
+
+options('a stream always counts its tokens, where the vendor knows how', () => {
+  assert.equal(write({ stream: true }).stream_options, { include_usage: true })
+  assert.is(write({ stream: true }, { streamUsage: false }).stream_options, undefined)
+  assert.is(write({}).stream, undefined)
+})
+
+const trip = suite('a chat request and back')
+
+/** As it arrives: objects of JSON. */
+const plain = (value: object) => JSON.parse(JSON.stringify(value))
+
+const word = fc.string({ minLength: 1, maxLength: 8 })
+const arbitraryText = fc.record({ type: fc.constant('text' as const), text: word })
+const arbitraryUser: fc.Arbitrary<Turn> = fc.oneof(
+  fc.record({ role: fc.constant('user' as const), content: fc.array(arbitraryText, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ role: fc.constant('user' as const), content: fc.tuple(arbitraryText), name: word }),
+)
+const arbitrarySystem: fc.Arbitrary<Turn> = fc.record({
+  role: fc.constant('system' as const),
+  as: fc.constantFrom('system' as const, 'developer' as const),
+  content: fc.tuple(arbitraryText),
+})
+const arbitraryLoop: fc.Arbitrary<Turn[]> = fc
+  .uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { minLength: 1, maxLength: 3 })
+  .chain((ids) =>
+    fc
+      .record({
+        words: fc.array(arbitraryText, { maxLength: 1 }),
+        args: fc.constantFrom('{}', '{"a":1}', '{"a":'),
+        out: word,
+      })
+      .map(({ words, args, out }): Turn[] => [
+        {
+          role: 'assistant',
+          content: [...words, ...ids.map((id) => ({ type: 'tool-call' as const, id, name: 'f', arguments: args }))],
+        },
+        { role: 'tool', results: ids.map((callId) => ({ callId, content: [text(out)] })) },
+      ]),
+  )
+const arbitraryOptions: fc.Arbitrary<RequestOptions> = fc.record(
+  {
+    temperature: fc.constantFrom(0, 0.5, 2),
+    topP: fc.constantFrom(0.1, 1),
+    seed: fc.integer(),
+    stop: fc.array(word, { minLength: 1, maxLength: 4 }),
+    maxOutputTokens: fc.integer({ min: 1, max: 9_999 }),
+    candidates: fc.integer({ min: 2, max: 4 }),
+    logprobs: fc.integer({ min: 0, max: 5 }),
+    logitBias: fc.dictionary(fc.constantFrom('1', '2'), fc.integer({ min: -100, max: 100 })),
+    reasoning: fc.record({ effort: fc.constantFrom('none' as const, 'low' as const, 'high' as const) }),
+    endUser: word,
+    labels: fc.dictionary(fc.constantFrom('a', 'b'), word),
+    serviceTier: fc.constantFrom('auto' as const, 'flex' as const),
+    store: fc.boolean(),
+    verbosity: fc.constantFrom('low' as const, 'high' as const),
+    prediction: word,
+    cacheKey: word,
+  },
+  { requiredKeys: [] },
+)
+
+trip('a request is understood as it was meant, in all that the format carries', () => {
+  const conversation = fc
+    .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
+    .map((runs) => runs.flat())
+  fc.assert(
+    fc.property(conversation, arbitraryOptions, fc.boolean(), (turns, asked, stream) => {
+      const request: CanonicalRequest = { ...EMPTY, turns, options: asked, stream, streamUsage: stream }
+      const { target, warnings } = contexts(chatTranslator)
+      const { body } = chatTranslator.writeRequest(request, target)
+      assert.equal(chatTranslator.parseRequest(plain(body), { warnings }), plain(request))
+      assert.equal(warnings.list(), [])
+    }),
+    { numRuns: 150 },
+  )
+})
+
+trip('what was prepared for the format is written without further loss', () => {
+  const { target, warnings } = contexts(chatTranslator)
+  const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
+  const request: CanonicalRequest = {
+    ...EMPTY,
+    turns: [
+      { role: 'user', content: [text('q')] },
+      { role: 'assistant', content: [call] },
+      { role: 'tool', results: [{ callId: 'c', content: [text('see'), image] }] },
+    ],
+  }
+  const { request: prepared } = prepareRequest(request, { ...target, carries: chatTranslator.carries })
+  const body = chatTranslator.writeRequest(prepared, target).body
+  assert.equal(Object(body.messages).slice(2), [
+    { role: 'tool', tool_call_id: 'c', content: 'see\n[image: see the message after the results]' },
+    {
+      role: 'user',
+      content: [
+        text('From the result of the tool call c:'),
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+      ],
+    },
+  ])
+  assert.equal(warnings.list(), ['moved:messages'])
+})
