@@ -49,7 +49,7 @@ export interface ReasoningTraits {
    * `none`: the model cannot be asked.
    */
   by: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
-  /** The efforts it takes; others become the nearest one, the lower of two. */
+  /** The efforts it takes, lowest first; others become the nearest one, the lower of two. */
   efforts: readonly Effort[]
   /** Tokens by effort, and in reverse the effort nearest to a budget. */
   budgets: Readonly<Record<Effort, number>>

@@ -18,10 +18,14 @@ function parseSwitches(body: Fields): { [K in keyof ReasoningOptions]: Reasoning
   const enabled = body.flag('enable_thinking') ?? templateSwitch(body.any('chat_template_kwargs')) // Qwen, vLLM
   const hidden =
     object?.flag('exclude') ?? (body.flag('include_reasoning') === false || body.any('reasoning_format') === 'hidden')
-  const isOff = object?.flag('enabled') === false || thinking?.text('type') === 'disabled' || enabled === false
+  const type = thinking?.text('type')
+  const isOff = object?.flag('enabled') === false || type === 'disabled' || enabled === false
+  const isOn = object?.flag('enabled') || type === 'enabled' || type === 'adaptive' || enabled
+  const budget = object?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget')
+  const effort = object?.wish('effort', EFFORTS)
   return {
-    effort: object?.wish('effort', EFFORTS) ?? (isOff ? 'none' : undefined),
-    budget: object?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget'),
+    effort: effort ?? (isOff ? 'none' : undefined),
+    budget: budget ?? (isOn && !isOff && effort === undefined ? 'auto' : undefined),
     show: hidden ? 'none' : undefined,
   }
 }

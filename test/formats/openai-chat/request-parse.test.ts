@@ -31,6 +31,8 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { reasoning: { budget: 2_000, show: 'none' } },
   ],
   'thinking of DeepSeek and Z.ai': [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
+  'thinking that is switched on': [{ thinking: { type: 'enabled' } }, { reasoning: { budget: 'auto' } }],
+  'reasoning that is switched on': [{ reasoning: { enabled: true, effort: 'low' } }, { reasoning: { effort: 'low' } }],
   'enable_thinking of Qwen': [{ enable_thinking: false }, { reasoning: { effort: 'none' } }],
   prediction: [{ prediction: { type: 'content', content: [{ type: 'text', text: 'a' }] } }, { prediction: 'a' }],
   speech: [

@@ -53,6 +53,11 @@ turns('an assistant without words has null, and its arguments as they were', () 
   ])
 })
 
+turns('a call without arguments has an empty object', () => {
+  const [written] = Object(messages([{ role: 'assistant', content: [{ ...call, arguments: '' }] }]))
+  assert.is(written.tool_calls[0].function.arguments, '{}')
+})
+
 turns('a result is text, and says that it is an error', () => {
   const results = [{ callId: 'c', content: [text('a'), text('b')], isError: true as const }]
   assert.equal(messages([{ role: 'tool', results }]), [{ role: 'tool', tool_call_id: 'c', content: 'Error: a\nb' }])

@@ -179,7 +179,10 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     'stop,length',
   ],
   'a message that repeats all of the deltas': [
-    [{ choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' } }] }, stop],
+    [
+      { choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' } }] },
+      { choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }] },
+    ],
     ['text: a'],
   ],
 }
@@ -218,7 +221,7 @@ test("a vendor's details of its thoughts come back whole, their text apart", () 
   const detail = (fields: object) =>
     delta({ reasoning: 'x', reasoning_details: [{ type: 'reasoning.text', index: 0, ...fields }] })
   const { events, parts } = read([
-    detail({ text: 'h', format: 'anthropic-claude-v1' }),
+    detail({ text: 'h', format: 'anthropic-claude-v1', signature: '' }),
     detail({ text: 'm' }),
     detail({ signature: 'sig' }),
     delta({ content: 'a' }),
@@ -233,6 +236,14 @@ test("a vendor's details of its thoughts come back whole, their text apart", () 
     format: 'anthropic-claude-v1',
     signature: 'sig',
   })
+})
+
+test('a call that is complete is closed when text follows, so that the text can be told at once', () => {
+  const { events } = read([call({ index: 0, id: 'a', ...fn('f', '{"a":1}') }), delta({ content: 'b' }), stop])
+  assert.equal(
+    events.map(({ type }) => type),
+    ['start', 'part-start', 'part-delta', 'part-end', 'part-start', 'part-delta', 'part-end', 'end'],
+  )
 })
 
 test('megabytes of arguments cost linear time', () => {

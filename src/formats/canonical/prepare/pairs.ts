@@ -44,7 +44,7 @@ function withResults(
   found: ReadonlyMap<string, ToolResult>,
   { isLast, warnings }: { isLast: boolean; warnings: Warnings },
 ): Turn[] {
-  if (isLast && found.size === 0) return [turn]
+  if (isLast) return [turn]
   const results = callsOf(turn).map((call) => resultOf(call, found.get(call.id), warnings))
   const after = turn.content.findLastIndex((part) => part.type === 'tool-call') + 1
   const words = turn.content.slice(after)

@@ -16,6 +16,7 @@ import { prepareOutput } from './output.ts'
 import { keepOwnState } from './own-state.ts'
 import { pairTools } from './pairs.ts'
 import { prepareReasoning } from './reasoning.ts'
+import { fitServerTools } from './server-tools.ts'
 import { fitSystem } from './system.ts'
 import { declared, prepareToolChoice, prepareTools } from './tools.ts'
 
@@ -40,7 +41,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
     ...namesOf(shaped.tool ? [shaped.tool] : []),
   ])
   const rename = createRenamer(names, traits.toolNames)
-  const own = keepOwnState(shaped.turns, origin, traits.reasoning.replay)
+  const own = keepOwnState(fitServerTools(shaped.turns, warnings), origin, traits.reasoning.replay)
   const paired = withoutEmpty(pairTools(fitInputs(own, target), warnings))
   const renameId = createRenamer(callsIn(paired).ids, traits.toolIds)
   const called = fitCalls(paired, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })

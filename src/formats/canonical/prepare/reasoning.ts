@@ -50,10 +50,7 @@ function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
   const others = wanted === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
-  return candidates.reduce((best, effort) => {
-    const nearer = distance(effort) - distance(best)
-    return nearer < 0 || (nearer === 0 && EFFORTS.indexOf(effort) < EFFORTS.indexOf(best)) ? effort : best
-  })
+  return candidates.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
 }
 
 /** Tokens of thought within the target's range and the limit of the answer; undefined when there is no room for any. */

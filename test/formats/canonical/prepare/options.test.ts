@@ -59,6 +59,12 @@ const rows: Record<string, Row> = {
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
+  'a little thought is not none, however near': [
+    { effort: 'minimal' },
+    { efforts: ['none', 'low', 'high'] },
+    { effort: 'low', budget: 2_048 },
+    ['clamped:reasoning'],
+  ],
   'the model may choose': [{ budget: 'auto', show: 'summary' }, {}, { budget: 'auto', show: 'summary' }],
   'but not where a number is needed': [{ budget: 'auto' }, { by: 'budget' }, { effort: 'medium', budget: 8_192 }],
   'a budget leaves room for the answer': [

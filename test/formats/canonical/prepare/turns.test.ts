@@ -99,6 +99,13 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [system('s'), user('q'), user('<system>\nt\n</system>', 'r'), user('<system>\nu\n</system>')],
     { traits: { lateSystem: false } },
   ],
+  'what another provider searched as words': [
+    [
+      user('q'),
+      assistant({ type: 'server-tool', tool: 'web-search', id: 's', query: 'x', results: [{ url: 'u', title: 't' }] }),
+    ],
+    [user('q'), assistant('[Searched the web for: x]\n- t (u)')],
+  ],
   'developers as system where it knows none': [
     [system('s', 'developer'), user('q')],
     [system('s'), user('q')],

@@ -1,0 +1,21 @@
+import type { AssistantPart, ServerToolPart, TextPart } from '../parts.ts'
+import type { Turn } from '../turns.ts'
+import type { Warnings } from '../warnings.ts'
+
+/** What another provider searched before, as words: its own record of it means nothing to the target. */
+export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
+  return turns.map((turn): Turn => {
+    if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn
+    warnings.changed('turns', 'replaced')
+    return { ...turn, content: turn.content.map((part) => (isServerTool(part) ? asText(part) : part)) }
+  })
+}
+
+const isServerTool = (part: AssistantPart): part is ServerToolPart => part.type === 'server-tool'
+
+function asText({ query, results }: ServerToolPart): TextPart {
+  const found = results.map(({ title, url, text }) =>
+    [`- ${title} (${url})`, ...(text ? [`  ${text}`] : [])].join('\n'),
+  )
+  return { type: 'text', text: [`[Searched the web for: ${query}]`, ...found].join('\n') }
+}
