@@ -89,6 +89,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits,
     retryBudget: createRetryBudget(clock),
     hedgeBudget: createHedgeBudget(clock),
+    isStrict: options.strict ?? false,
     chooser: createChooser({ rotation, pins: createPins(state), pace, health, random: platformRandom }),
     health,
     pace,
@@ -123,8 +124,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     store,
     modelRoutes: [
       ...modelsRoutes(listing, { upstream }),
-      ...modelRoutes(({ exchange, key }, endpoint) =>
-        runModelRequest(exchange, endpoint, { context: pipelineFor(exchange), key }),
+      ...modelRoutes(({ exchange, key }, endpoint, pathModel) =>
+        runModelRequest(exchange, endpoint, { context: pipelineFor(exchange), key, pathModel }),
       ),
     ],
     managementRoutes: managementRoutes(api, { maxBodyBytes: limits.maxManagementBodyBytes }),

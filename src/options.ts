@@ -46,6 +46,8 @@ export interface GatewayOptions {
    * when the storage is `atomic`, else each instance keeps them for itself.
    */
   sharedState?: boolean
+  /** Is a request refused whenever its translation would lose something? Default: it is told in `x-signalbox-warning`. */
+  strict?: boolean
   /** Seals credentials at rest, 32 characters or more; default: the one that the storage keeps beside its data, if it does. */
   secret?: Secret
   /** Replaces the built-in catalog; `{ ...defaultCatalog, mine }` extends it. */
@@ -80,6 +82,8 @@ export function checkOptions(options: GatewayOptions): void {
     throw new TypeError('sharedState must be true or false.')
   if (sharedState && !storage.atomic)
     throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
+  if (options.strict !== undefined && typeof options.strict !== 'boolean')
+    throw new TypeError('strict must be true or false.')
   checkSecret(secret)
   checkHooks(hooks)
   checkLimits(limits)
@@ -136,6 +140,7 @@ const names = [
   'basePath',
   'management',
   'sharedState',
+  'strict',
   'secret',
   'catalog',
   'limits',

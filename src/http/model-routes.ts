@@ -1,8 +1,37 @@
+import { gatewayError } from '../errors.ts'
+import { formatOf } from '../formats/formats.ts'
 import type { Reply } from '../lib/exchange.ts'
-import type { Endpoint } from '../pipeline/endpoints.ts'
-import { endpoints } from '../pipeline/endpoints.ts'
+import { type Endpoint, endpoints } from '../pipeline/endpoints.ts'
 import type { Route, RoutedRequest } from './route.ts'
 
+/** `pathModel`: the model's name, where the path has it. */
+type Run = (request: RoutedRequest, endpoint: Endpoint, pathModel?: string) => Promise<Reply>
+
+const MODEL = '{model}'
+
 /** The endpoints for model requests as routes. */
-export const modelRoutes = (run: (request: RoutedRequest, endpoint: Endpoint) => Promise<Reply>): Route[] =>
-  endpoints.map((endpoint) => ({ method: 'POST', path: endpoint.path, run: (request) => run(request, endpoint) }))
+export function modelRoutes(run: Run): Route[] {
+  const served = endpoints.filter(({ format }) => formatOf(format))
+  const named = served.filter(({ path }) => path.includes(MODEL))
+  const plain = served.filter((endpoint) => !named.includes(endpoint))
+  const folders = new Set(named.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
+  return [
+    ...plain.map(
+      (endpoint): Route => ({ method: 'POST', path: endpoint.path, run: (request) => run(request, endpoint) }),
+    ),
+    ...Array.from(
+      folders,
+      (folder): Route => ({
+        method: 'POST',
+        path: `${folder}:call+`,
+        run: (request) => {
+          const { call = '' } = request.params
+          const colon = call.lastIndexOf(':')
+          const endpoint = named.find(({ path }) => path === `${folder}${MODEL}${call.slice(colon)}`)
+          if (endpoint) return run(request, endpoint, call.slice(0, colon))
+          throw gatewayError('NOT_FOUND', { message: `There is no POST ${folder}${call} here.` })
+        },
+      }),
+    ),
+  ]
+}

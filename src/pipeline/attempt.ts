@@ -3,7 +3,7 @@ import type { Format, TokenUsage } from '../formats/format.ts'
 import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
 import { type Deadline, startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock } from '../types.ts'
 import { openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream } from './commit.ts'
@@ -11,9 +11,16 @@ import type { PipelineContext } from './context.ts'
 import { contentFailure, type Failure, failureOfEmbedded, failureOfError, failureOfStatus } from './failure.ts'
 
 /** An answer that can go to the client: whole, or a stream that has begun. */
-export type Answer =
-  | { kind: 'whole'; head: UpstreamAnswer; bytes: Uint8Array; usage: TokenUsage | undefined }
-  | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
+export type Answer = WholeAnswer | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
+
+export interface WholeAnswer {
+  kind: 'whole'
+  head: UpstreamAnswer
+  bytes: Uint8Array
+  /** The same, parsed. */
+  json: JsonObject
+  usage: TokenUsage | undefined
+}
 
 export type AttemptResult = Answer | FailedAttempt
 
@@ -104,7 +111,7 @@ async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected):
     return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
   const error = format.errorIn(answer)
   if (error) return { kind: 'failure', failure: failureOfEmbedded(error) }
-  return { kind: 'whole', head, bytes, usage: format.usageOf(answer) }
+  return { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
 }
 
 /** As much of an error body as there is; a cut or silent one does not hide the status. */

@@ -13,16 +13,17 @@ export interface ModelCall {
   /** The size of the body. */
   bytes: number
   body: JsonObject
+  text: string
   /** The client's body with another model name; every other character as the client wrote it. */
   bodyFor(model: string): string
 }
 
-/** Understands the body of a request. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
-export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint): ModelCall {
+/** Understands the body of a request; `pathModel` is the model's name where the path has it. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
+export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?: string): ModelCall {
   const text = jsonText(bytes)
-  const { spans, depth } = scanTopLevel(text, ['model'])
+  const { spans, depth } = scanTopLevel(text, pathModel === undefined ? ['model'] : [])
   const body = parseJsonObject(text, depth)
-  const { model } = body
+  const model = pathModel ?? body.model
   if (typeof model !== 'string' || model.trim() === '') {
     throw gatewayError('INVALID_REQUEST', {
       message:
@@ -34,13 +35,13 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint): ModelCall
   return {
     endpoint,
     model,
-    stream: endpoint.streams && body.stream === true,
+    stream: endpoint.streams === 'always' || (endpoint.streams === 'asked' && body.stream === true),
     bytes: bytes.length,
     body,
-    bodyFor: (name) => replaceSpans(text, spans, () => JSON.stringify(name)),
+    text,
+    bodyFor: (name) => (spans.length === 0 ? text : replaceSpans(text, spans, () => JSON.stringify(name))),
   }
 }
-
 /** The name goes into messages, headers and records: a prefix, a slash and an id of the longest that the management API takes, and some more. */
 const MAX_MODEL_NAME = 1_000
 

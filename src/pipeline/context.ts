@@ -50,6 +50,8 @@ export interface PipelineContext {
   limits: PipelineLimits
   retryBudget: Budget
   hedgeBudget: Budget
+  /** Is whatever a translation would lose refused? */
+  isStrict: boolean
   chooser: Chooser
   health: Health
   pace: Pace

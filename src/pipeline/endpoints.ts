@@ -1,22 +1,51 @@
 import type { WireFormat } from '../types.ts'
 
+/** What a request wants: an answer, to know how many tokens it has, or a completion as they were before chats, which is only passed through. */
+export type Operation = 'generate' | 'count-tokens' | 'complete'
+
 /** An endpoint for model requests: what clients call, and where it stands below a provider's base URL. */
 export interface Endpoint {
-  /** Below the base path. */
+  /** Below the base path; `{model}` where the format has the model's name in its path. */
   path: string
   format: WireFormat
-  upstreamPath: string
-  /** Does it stream when the body says `"stream": true`? */
-  streams: boolean
+  operation: Operation
+  /** Does it stream: as the body's `stream` says, always, or never? */
+  streams: 'asked' | 'always' | 'never'
+  /** Its path below a provider's base URL, with its query. */
+  upstreamPath(model: string): string
+}
+
+const fixed =
+  (format: WireFormat, operation: Operation = 'generate') =>
+  (path: string): Endpoint => ({
+    path: `/v1${path}`,
+    format,
+    operation,
+    streams: operation === 'count-tokens' ? 'never' : 'asked',
+    upstreamPath: () => path,
+  })
+
+const google = (version: string): Endpoint[] => {
+  const of = (method: string, more: Pick<Endpoint, 'operation' | 'streams'>): Endpoint => ({
+    path: `/${version}/models/{model}:${method}`,
+    format: 'gemini',
+    upstreamPath: (model) => `/models/${encodeURI(model)}:${method}${more.streams === 'always' ? '?alt=sse' : ''}`,
+    ...more,
+  })
+  return [
+    of('generateContent', { operation: 'generate', streams: 'never' }),
+    of('streamGenerateContent', { operation: 'generate', streams: 'always' }),
+    of('countTokens', { operation: 'count-tokens', streams: 'never' }),
+  ]
 }
 
 export const endpoints: readonly Endpoint[] = [
-  { path: '/v1/chat/completions', format: 'openai-chat', upstreamPath: '/chat/completions', streams: true },
-  { path: '/v1/messages', format: 'anthropic-messages', upstreamPath: '/messages', streams: true },
-  {
-    path: '/v1/messages/count_tokens',
-    format: 'anthropic-messages',
-    upstreamPath: '/messages/count_tokens',
-    streams: false,
-  },
+  fixed('openai-chat')('/chat/completions'),
+  fixed('openai-chat', 'complete')('/completions'),
+  fixed('openai-responses')('/responses'),
+  fixed('openai-responses', 'count-tokens')('/responses/input_tokens'),
+  fixed('anthropic-messages')('/messages'),
+  fixed('anthropic-messages', 'count-tokens')('/messages/count_tokens'),
+  ...google('v1beta'),
+  ...google('v1'),
 ]

@@ -29,15 +29,15 @@ const MAX_TARGETS = 1_000
 /** Says what would become of a request, without calling anyone or moving any turn. Throws `INVALID_REQUEST` for a path that is no endpoint. */
 export async function explain(question: Question, context: PipelineContext): Promise<Explanation> {
   const { model, body, headers, path } = question
-  const endpoint = endpoints.find((one) => one.path === path)
-  if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
+  if (!endpoints.some((one) => one.path === path))
+    throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
   const bytes = new TextEncoder().encode(JSON.stringify(body)).length
   const facts = factsOf({ model, stream: body.stream === true, bytes, body }, (name) => headers.get(name.toLowerCase()))
   const leftOut: LeftOut[] = []
   const routes: Route[] = []
   try {
     const visit = noting(context.chooser.glanceFor(facts), (group) => leftOut.push(...leftOutOf(group, facts)))
-    for await (const route of routesOf({ model, endpoint }, { table: await context.routes(), visit }))
+    for await (const route of routesOf(model, { table: await context.routes(), visit }))
       if (routes.push(route) === MAX_TARGETS) break
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)

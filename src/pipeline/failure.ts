@@ -18,6 +18,8 @@ export interface Failure {
   retryAfterMs?: number | undefined
   /** The provider's own JSON error, which the caller may have as it is. */
   body?: Uint8Array
+  /** Of an error that was translated, in place of the provider's. */
+  headers?: Record<string, string>
 }
 
 /** What an error status means for the chain (design.md: a client's 4xx never walks it). */

@@ -18,8 +18,9 @@ export function finalReply(
   const headers = journeyHeaders(steps)
   if (isSpent) headers['x-should-retry'] = 'false'
   if (decisive?.head && decisive.failure.body) {
-    const { status, body } = decisive.failure
-    return { status, headers: { ...replyHeaders(decisive.head, 'application/json'), ...headers }, body }
+    const { status, body, headers: own } = decisive.failure
+    const said = own ? { 'content-type': 'application/json', ...own } : replyHeaders(decisive.head, 'application/json')
+    return { status, headers: { ...said, ...headers }, body }
   }
   throw exhausted(decisive ? [decisive.failure] : failed.map(({ failure }) => failure), { attempts, headers })
 }

@@ -1,21 +1,22 @@
 import { startDeadline } from '../lib/deadline.ts'
 import type { Route } from '../routing/group.ts'
 import type { Itinerary } from './itinerary.ts'
-import { type Run, type Success, type Try, tryRoute } from './try.ts'
+import type { ModelRequest } from './model-request.ts'
+import { type Leg, type Success, type Try, tryLeg } from './try.ts'
 
 /**
  * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time in which 95 % of its answers
  * come. The first answer wins; the other attempt ends at once. `undefined` when none has answered.
  */
-export async function tryFrom(run: Run, route: Route, itinerary: Itinerary): Promise<Success | undefined> {
-  const first = start(run, route)
-  run.client.follows(first)
-  const delayMs = delayOf(run, route)
-  if (delayMs === undefined || !(await isSlower(run, first, delayMs))) return settle(first)
-  const other = run.context.hedgeBudget.spend() ? await itinerary.next({ hedge: true }) : undefined
+export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itinerary): Promise<Success | undefined> {
+  const first = start(request, leg)
+  request.client.follows(first)
+  const delayMs = delayOf(request, leg.route)
+  if (delayMs === undefined || !(await isSlower(request, first, delayMs))) return settle(first)
+  const other = request.context.hedgeBudget.spend() ? await itinerary.next({ hedge: true }) : undefined
   if (!other) return settle(first)
-  const second = start(run, other)
-  run.client.follows({
+  const second = start(request, other)
+  request.client.follows({
     cancel(reason) {
       first.cancel(reason)
       second.cancel(reason)
@@ -40,16 +41,16 @@ interface Started extends Try {
   route: Route
 }
 
-const start = (run: Run, route: Route): Started => ({ ...tryRoute(run, route), route })
+const start = (request: ModelRequest, leg: Leg): Started => ({ ...tryLeg(request, leg), route: leg.route })
 
-function delayOf({ call, context }: Run, { target, via }: Route): number | undefined {
+function delayOf({ call, context }: ModelRequest, { target, via }: Route): number | undefined {
   for (let choice = via; choice; choice = choice.before)
     if (choice.group.hedge) return context.pace.p95Of(target, call.stream)
   return undefined
 }
 
 /** Has the attempt neither answered nor failed after so many ms? */
-function isSlower({ context }: Run, { result }: Started, ms: number): Promise<boolean> {
+function isSlower({ context }: ModelRequest, { result }: Started, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const deadline = startDeadline(context.clock, ms, () => resolve(true))
     const onTime = () => {

@@ -1,8 +1,10 @@
+import { type GatewayError, isGatewayError } from '../errors.ts'
 import { contextWindowOf } from '../providers/names.ts'
 import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
-import type { PipelineContext } from './context.ts'
-import type { Report } from './report.ts'
+import type { ModelRequest } from './model-request.ts'
+import { passageTo } from './passage.ts'
+import type { Leg } from './try.ts'
 
 /** Which target comes next, after what has become of those before. */
 export interface Itinerary {
@@ -11,23 +13,24 @@ export interface Itinerary {
    * Targets that are cooling are passed over; when all are, the one that recovers first comes rather than none. A hedge stays off them
    * and takes nothing out of the retry budget.
    */
-  next(options?: { hedge?: boolean }): Promise<Route | undefined>
+  next(options?: { hedge?: boolean }): Promise<Leg | undefined>
   failed(route: Route, result: FailedAttempt): void
   readonly failures: readonly FailedAttempt[]
   /** It ended because the retry budget was used up. */
   readonly isSpent: boolean
+  /** Why the first target that was passed over for it cannot be told what the client asks. */
+  readonly refusal: GatewayError | undefined
 }
 
-export function createItinerary(
-  routes: AsyncIterator<Route, void>,
-  { context, report }: { context: PipelineContext; report: Report },
-): Itinerary {
+export function createItinerary(routes: AsyncIterator<Route, void>, request: ModelRequest): Itinerary {
+  const { context, report } = request
   const { health, limits, retryBudget, catalog } = context
   const failures: FailedAttempt[] = []
   let tries = 0
   let soonest: { route: Route; retryAt: number } | undefined
   let window = 0 // what the request did not fit into
   let isSpent = false
+  let refusal: GatewayError | undefined
   let isOver = false
 
   /** The next one that is neither cooling nor too small. */
@@ -45,19 +48,42 @@ export function createItinerary(
     return undefined
   }
 
+  /** The way to a target, unless its format cannot say what the client asks. */
+  async function legOf(route: Route): Promise<Leg | undefined> {
+    try {
+      return { route, passage: await passageTo(request, route.target) }
+    } catch (thrown) {
+      if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
+      refusal ??= thrown
+      report.skipped(route, 'format')
+      return undefined
+    }
+  }
+
+  async function nextLeg(): Promise<Leg | undefined> {
+    for (let route = await nextUsable(); route; route = await nextUsable()) {
+      const leg = await legOf(route)
+      if (leg) return leg
+    }
+    return undefined
+  }
+
   return {
     failures,
     get isSpent() {
       return isSpent
     },
+    get refusal() {
+      return refusal
+    },
     async next({ hedge = false } = {}) {
       if (isOver || tries >= limits.maxAttempts) return undefined
-      const usable = await nextUsable()
-      const route = usable ?? (tries === 0 && !hedge ? soonest?.route : undefined)
-      if (route && !hedge && tries > 0) isSpent = !retryBudget.spend()
-      if (!route || isSpent) return undefined
+      let leg = await nextLeg()
+      if (!leg && tries === 0 && !hedge && soonest) leg = await legOf(soonest.route)
+      if (leg && !hedge && tries > 0) isSpent = !retryBudget.spend()
+      if (!leg || isSpent) return undefined
       tries += 1
-      return route
+      return leg
     },
     failed({ target }, result) {
       failures.push(result)

@@ -70,7 +70,7 @@ function result(step: Step): string {
 const MAX_SHOWN = 300
 
 /** Header values are printable ASCII; anything else, and the list's own separators, are percent-encoded. */
-function headerSafe(text: string): string {
+export function headerSafe(text: string): string {
   const shown = text.slice(0, MAX_SHOWN)
   return /^[\x21-\x2b\x2d-\x7e]*$/.test(shown) ? shown : shown.replace(/[^\x21-\x2b\x2d-\x7e]/gu, percentEncoded)
 }

@@ -1,31 +1,26 @@
-import type { Format } from '../formats/format.ts'
-import type { Exchange } from '../lib/exchange.ts'
-import type { Route, RouteTarget } from '../routing/group.ts'
+import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
-import { requestHeaders } from '../upstream/headers.ts'
-import { type Ask, upstreamCall } from '../upstream/request.ts'
+import { upstreamCall } from '../upstream/request.ts'
 import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
-import type { ModelCall } from './call.ts'
-import { type Client, throwIfGone } from './client.ts'
-import type { PipelineContext } from './context.ts'
+import { throwIfGone } from './client.ts'
 import { failureOfError, withoutCredential } from './failure.ts'
-import type { Report } from './report.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { Passage } from './passage.ts'
 
-/** One model request on its way. */
-export interface Run {
-  exchange: Exchange
-  call: ModelCall
-  format: Format
-  context: PipelineContext
-  report: Report
-  client: Client
+/** A target to call, and how to speak to it. */
+export interface Leg {
+  route: Route
+  passage: Passage
 }
 
 /** An attempt that has brought an answer; `ended` is to be called when its last byte is out. */
 export interface Success {
   kind: 'success'
   route: Route
+  passage: Passage
   answer: Answer
+  /** Of a whole answer, as the client reads it. */
+  bytes: Uint8Array | undefined
   ended(): void
 }
 
@@ -38,20 +33,24 @@ export interface Try {
   lose(): void
 }
 
-export function tryRoute(run: Run, route: Route): Try {
-  const { call, format, context, report, client } = run
+export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
+  const { call, context, report, client } = request
   const { target } = route
   const startedAt = context.clock.now()
   const pacing = context.pace.begin(target, call.stream)
   let trial: Trial | undefined
   let attempt: Attempt | undefined
+  let bytes: Uint8Array | undefined
   let isLost = false
 
   async function callTarget(apiKey: string | undefined): Promise<AttemptResult> {
     try {
-      attempt = startAttempt(upstreamCall(target, apiKey, askOf(run, target)), { format, stream: call.stream }, context)
+      const { format, ask } = passage
+      attempt = startAttempt(upstreamCall(target, apiKey, ask), { format, stream: call.stream }, context)
       const result = await attempt.result
-      return result.kind === 'failure' ? { ...result, failure: withoutCredential(result.failure, apiKey) } : result
+      if (result.kind === 'whole') bytes = passage.whole(result)
+      if (result.kind !== 'failure') return result
+      return passage.failed({ ...result, failure: withoutCredential(result.failure, apiKey) })
     } catch (thrown) {
       return { kind: 'failure', failure: failureOfError(thrown) }
     }
@@ -72,7 +71,7 @@ export function tryRoute(run: Run, route: Route): Try {
       trial.answered()
       pacing.answeredAfter(context.clock.now() - startedAt)
       report.attempted(route, startedAt, { outcome: 'answered', status: result.head.status })
-      return { kind: 'success', route, answer: result, ended: pacing.ended }
+      return { kind: 'success', route, passage, answer: result, bytes, ended: pacing.ended }
     }
     trial.failed(result.failure)
     const { class: outcome, status, upstreamStatus = status, message } = result.failure
@@ -96,13 +95,3 @@ export function tryRoute(run: Run, route: Route): Try {
 
 /** Why a slower attempt ends; nobody hears of it. */
 const OUTRUN = Symbol('outrun')
-
-const askOf = ({ exchange, call, format }: Run, target: RouteTarget): Ask => ({
-  path: call.endpoint.upstreamPath,
-  query: upstreamQuery(exchange.query),
-  headers: requestHeaders(exchange, format.defaultHeaders),
-  body: call.bodyFor(target.model),
-})
-
-/** Of a client's query only what has a meaning to providers goes on. */
-const upstreamQuery = (query: string) => (/[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')

@@ -2,6 +2,7 @@
 export type FailureClass =
   | 'client'
   | 'context-overflow'
+  | 'format' // the target's format cannot say what the client asks
   | 'credentials'
   | 'rate-limit'
   | 'server'

@@ -25,6 +25,22 @@ export function requestHeaders(exchange: Exchange, defaults: Readonly<Record<str
   return headers
 }
 
+/** What has the same meaning to every provider. */
+const towardsAny = ['http-referer', 'idempotency-key', 'traceparent', 'tracestate', 'user-agent', 'x-title']
+
+/** The same for a request in another format than the client's. */
+export function translatedHeaders(
+  exchange: Exchange,
+  defaults: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }
+  for (const name of towardsAny) {
+    const value = exchange.header(name)
+    if (value !== undefined) headers[name] = value
+  }
+  return headers
+}
+
 /** The headers that a `Connection` header declares to be of one hop. */
 const namesIn = (connection: string | undefined) =>
   connection

@@ -34,6 +34,8 @@ const routes: ReadonlyArray<[method: string, path: string, format: 'openai' | 'a
   ['POST', '/v1/messages/count_tokens', 'anthropic'],
   ['POST', '/v1/messages/batches', 'anthropic'],
   ['POST', '/v1/responses', 'openai'],
+  ['POST', '/v1/responses/input_tokens', 'openai'],
+  ['POST', '/v1/completions', 'openai'],
   ['POST', '/v1/embeddings', 'openai'],
   ['POST', '/v1/images/generations', 'openai'],
   ['POST', '/v1/audio/speech', 'openai'],
@@ -42,7 +44,11 @@ const routes: ReadonlyArray<[method: string, path: string, format: 'openai' | 'a
   ['POST', '/v1/search', 'openai'],
   ['POST', '/v1/web/fetch', 'openai'],
   ['POST', '/v1/models/g:generateContent', 'google'],
+  ['POST', '/v1/models/g:streamGenerateContent', 'google'],
+  ['POST', '/v1/models/g:countTokens', 'google'],
+  ['POST', '/v1beta/models/g:generateContent', 'google'],
   ['POST', '/v1beta/models/g:streamGenerateContent', 'google'],
+  ['POST', '/v1beta/models/g:countTokens', 'google'],
   ['GET', '/v1beta/models', 'google'],
   ['DELETE', '/v1', 'openai'],
   ['GET', '/v1/', 'openai'],
@@ -70,7 +76,7 @@ async function assertRefused(response: Response, status: 401 | 403, route: (type
 test('without a key every route is 401, in the format of its caller', async () => {
   const { ask, up } = await gated()
   assert.ok(
-    endpoints.every(({ path }) => routes.some(([, known]) => known === path)),
+    endpoints.every(({ path }) => routes.some(([, known]) => known === path.replace('{model}', 'g'))),
     'a new endpoint belongs in the list',
   )
   for (const route of routes) {

@@ -157,25 +157,6 @@ test('a provider without an active connection is named', async () => {
   assert.not.match(await asked('one/'), /no active connection/)
 })
 
-test('a model of another format is 400 and names both formats and where to send it', async () => {
-  const { asked } = await routing({ combos: { talk: ['claude/c'] }, connections: ['one', 'claude', 'google'] })
-  const message =
-    '400 The request is in the format "openai-chat", but the target of "talk", claude/c, speaks "anthropic-messages". Send it to POST /v1/messages in that format.'
-  assert.is(await asked('talk'), message)
-  assert.match(
-    await asked('one/m', '/v1/messages'),
-    /"anthropic-messages".*one\/m, speaks "openai-chat"\. Send it to POST \/v1\/chat\/completions/,
-  )
-  assert.match(await asked('one/m', '/v1/messages/count_tokens'), /^400 /)
-  assert.match(await asked('google/g'), /speaks "gemini"\.$/)
-})
-
-test('of a combo of several formats those targets count that speak that of the request', async () => {
-  const { asked } = await routing({ combos: { mixed: ['claude/c', 'one/m'] } })
-  assert.is(await asked('mixed'), 'one/m')
-  assert.is(await asked('mixed', '/v1/messages'), 'claude/c')
-})
-
 test('a combo or an alias that leads nowhere names the providers that lack a connection', async () => {
   const { asked } = await routing({
     combos: {

@@ -1,0 +1,17 @@
+import type { Format } from '../formats/format.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import type { ModelCall } from './call.ts'
+import type { Client } from './client.ts'
+import type { PipelineContext } from './context.ts'
+import type { Report } from './report.ts'
+
+/** One model request on its way. */
+export interface ModelRequest {
+  exchange: Exchange
+  call: ModelCall
+  /** The client's. */
+  format: Format
+  context: PipelineContext
+  report: Report
+  client: Client
+}

@@ -1,0 +1,106 @@
+import { toGatewayError } from '../errors.ts'
+import type { StreamEvent } from '../formats/canonical/stream.ts'
+import type { TokenUsage } from '../formats/format.ts'
+import { errorOf, type StreamTranslation, translateStream } from '../formats/translate-stream.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import type { ByteStream } from '../lib/exchange.ts'
+import type { Clock } from '../types.ts'
+import type { Committed } from './commit.ts'
+import type { RelayedStream, StreamEnd } from './relay.ts'
+
+/** A provider that thinks this long in silence is covered by a sign of life: proxies and clients cut what is quiet. */
+const KEEP_ALIVE_MS = 15_000
+
+interface Terms {
+  translation: StreamTranslation
+  clock: Clock
+  onEnd(end: StreamEnd): void
+}
+
+/**
+ * Turns a committed stream into the client's format, one event a chunk. How it ends is judged by the translation; a stream that is cut or
+ * silent too long ends with an error event.
+ */
+export function relayTranslated(
+  body: ByteStream,
+  { head }: Committed,
+  { translation, clock, onEnd }: Terms,
+): RelayedStream {
+  const events: string[] = []
+  const held = [...head]
+  let usage: TokenUsage | undefined
+  let error: StreamEnd['error']
+  let isOver = false // nothing more is read
+  let isTold = false
+  let pulling: Promise<void> | undefined
+
+  const watched = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
+    if (event.type === 'end') usage = event.usage
+    if (event.type === 'error') error = { message: event.error.message, status: event.error.status }
+    if (event.type === 'end' || event.type === 'error') isOver = true
+    emit(event)
+  }
+  const { restore = (emit) => emit } = translation
+  const translator = translateStream({ ...translation, restore: (emit) => restore(watched(emit)) }, (event) =>
+    events.push(event),
+  )
+
+  function tell(cancelled: boolean) {
+    if (isTold) return
+    isTold = true
+    onEnd({ usage, error, cancelled })
+  }
+
+  function fail(thrown: unknown) {
+    if (isOver) return
+    body.cancel(thrown)
+    translator.fail(errorOf(toGatewayError(thrown)))
+    isOver = true
+  }
+
+  /** Reads on until there is something to say. */
+  async function pull() {
+    try {
+      const chunk = held.shift() ?? (await body.next())
+      if (chunk) translator.push(chunk)
+      else translator.end()
+    } catch (thrown) {
+      fail(thrown)
+    }
+  }
+
+  return {
+    async next() {
+      while (events.length === 0 && !isOver) {
+        pulling ??= pull().finally(() => {
+          pulling = undefined
+        })
+        if (!(await isWithin(pulling, KEEP_ALIVE_MS, clock))) return encodeUtf8(translator.keepAlive())
+      }
+      const event = events.shift()
+      if (event !== undefined) return encodeUtf8(event)
+      body.cancel() // it has said all, though it may not have closed
+      tell(false)
+      return undefined
+    },
+    fail,
+    cancel(reason) {
+      body.cancel(reason)
+      isOver = true
+      events.length = 0
+      tell(true)
+    },
+  }
+}
+
+/** Does the work settle in time? */
+function isWithin(work: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const deadline = startDeadline(clock, ms, () => resolve(false))
+    void work.then(() => {
+      deadline.cancel()
+      resolve(true)
+    })
+  })
+}

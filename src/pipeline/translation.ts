@@ -1,0 +1,96 @@
+import { gatewayError } from '../errors.ts'
+import { prepareRequest } from '../formats/canonical/prepare/prepare.ts'
+import type { CanonicalRequest } from '../formats/canonical/request.ts'
+import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
+import { createWarnings } from '../formats/canonical/warnings.ts'
+import type { Format } from '../formats/format.ts'
+import { formatOf } from '../formats/formats.ts'
+import type { Translator } from '../formats/translator.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { tryParseJson } from '../lib/json.ts'
+import { targetName } from '../providers/target.ts'
+import { traitsFor } from '../providers/traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import { translatedHeaders } from '../upstream/headers.ts'
+import type { FailedAttempt } from './attempt.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { Passage } from './passage.ts'
+import { relayTranslated } from './relay-translated.ts'
+
+/** A passage through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
+export async function translated(request: ModelRequest, target: RouteTarget): Promise<Passage> {
+  const { call, exchange, context } = request
+  const [client, upstream] = await Promise.all([translatorOf(request.format), translatorOf(formatOf(target.format))])
+  const toTarget = formatOf(target.format)
+  if (call.endpoint.operation !== 'generate' || !client || !upstream || !toTarget) throw untranslatable(request, target)
+
+  const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
+  const route = { model: call.model, stream: call.stream }
+  const asked: CanonicalRequest = client.parseRequest(call.body, { warnings, route })
+  const traits = traitsFor(upstream.traits, target, context.catalog)
+  const origin = { format: target.format, account: target.connection.id }
+  const told = { model: target.model, traits, origin, warnings }
+  const { request: prepared, restoration } = prepareRequest(asked, { ...told, carries: upstream.carries })
+  const written = upstream.writeRequest(prepared, told)
+
+  const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }
+  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000) }
+
+  return {
+    format: toTarget,
+    ask: {
+      path: written.path,
+      query: '',
+      headers: { ...translatedHeaders(exchange, toTarget.defaultHeaders), ...written.headers },
+      body: JSON.stringify(written.body),
+    },
+    isVerbatim: false,
+    warnings: warnings.list,
+    whole({ json }) {
+      const answer = restoreAnswer(upstream.parseAnswer(json, read), restoration)
+      return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
+    },
+    failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
+    stream: (body, committed, onEnd) =>
+      relayTranslated(body, committed, {
+        translation: { from: upstream, to: client, read, write, restore: restoreStream(restoration) },
+        clock: context.clock,
+        onEnd,
+      }),
+  }
+}
+
+const translatorOf = async (format: Format | undefined): Promise<Translator | undefined> => format?.loadTranslator?.()
+
+function untranslatable({ call }: ModelRequest, target: RouteTarget) {
+  const { format, path } = call.endpoint
+  return gatewayError('FORMAT_MISMATCH', {
+    message: `A request to ${path} in the format "${format}" cannot be translated for ${targetName(target)}, which speaks "${target.format}".`,
+  })
+}
+
+/** The header decides for its request, in either direction only towards strictness. */
+const isStrict = ({ exchange, context }: ModelRequest) =>
+  context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
+
+/** The provider's own error in the client's words. What has no body of the provider's is told by the gateway itself. */
+function translatedFailure(
+  attempt: FailedAttempt,
+  { client, upstream, now }: { client: Translator; upstream: Translator; now: number },
+): FailedAttempt {
+  const { failure, head } = attempt
+  if (!head || !failure.body) return attempt
+  const text = decodeUtf8Lenient(failure.body)
+  const header = (name: string) => head.header(name)
+  const error = upstream.parseError({ status: head.status, body: tryParseJson(text) ?? text, header, now })
+  const { status, headers, body } = client.writeError(error)
+  return { ...attempt, failure: { ...failure, status, headers, body: encodeUtf8(JSON.stringify(body)) } }
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** 24 letters and digits. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(24))
+  return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join('')
+}
