@@ -40,6 +40,8 @@ export interface Translator {
 
 export interface ParseContext {
   warnings: Warnings
+  /** The version of the API that the client asks for in a header, where the format has one (Anthropic: `2026-10-21`). */
+  version?: string
   /** What the path says, where the format has it there (Gemini). */
   route?: { model: string; stream: boolean }
 }
