@@ -2,7 +2,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { embeddedError } from '../embedded-error.ts'
 import { type StreamWatch, untouchedStream } from '../format.ts'
-import { messageUsage } from './usage.ts'
+import { mergeCounts, messageUsage } from './usage.ts'
 
 /** Named events from `message_start` to `message_stop`. The opening of an empty text block is not yet an answer. */
 export function watchMessageStream(): StreamWatch {
@@ -16,12 +16,12 @@ export function watchMessageStream(): StreamWatch {
       case 'ping':
         return
       case 'message_start':
-        return mergeCounts(isObject(message.message) ? message.message.usage : undefined)
+        return count(isObject(message.message) ? message.message.usage : undefined)
       case 'content_block_start':
         watch.started ||= isMeaningfulBlock(message.content_block)
         return
       case 'message_delta':
-        mergeCounts(message.usage)
+        count(message.usage)
         if (isObject(message.delta) && message.delta.stop_reason) watch.started = watch.ended = true
         return
       case 'message_stop':
@@ -35,10 +35,9 @@ export function watchMessageStream(): StreamWatch {
     }
   }
 
-  /** Later counts are cumulative and may restate earlier ones: they replace, null ones do not. */
-  function mergeCounts(usage: unknown) {
+  function count(usage: unknown) {
     if (!isObject(usage)) return
-    for (const name in usage) if (usage[name] !== null) counts[name] = usage[name]
+    mergeCounts(counts, usage)
     watch.usage = messageUsage(counts)
   }
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { count } from '../count.ts'
 import type { TokenUsage } from '../format.ts'
 
@@ -15,4 +15,10 @@ export function messageUsage(usage: unknown): TokenUsage | undefined {
     cacheWriteTokens,
     reasoningTokens: count(details.thinking_tokens),
   }
+}
+
+/** Takes the counts of one event of a stream: they are cumulative and may restate earlier ones, which they replace; null ones do not. */
+export function mergeCounts(counts: JsonObject, usage: unknown): void {
+  if (!isObject(usage)) return
+  for (const name in usage) if (usage[name] !== null) counts[name] = usage[name]
 }

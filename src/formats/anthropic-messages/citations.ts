@@ -1,0 +1,63 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Citation } from '../canonical/citations.ts'
+import { defined } from '../canonical/defined.ts'
+import type { WireCitation, WireCitationParam } from './wire.ts'
+
+/** `citations` of a text block; those of a kind that nobody knows are left out. */
+export function parseCitations(citations: unknown): Citation[] | undefined {
+  if (!Array.isArray(citations)) return undefined
+  const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
+  return parsed.length > 0 ? parsed : undefined
+}
+
+export function parseCitation(citation: JsonObject): Citation | undefined {
+  const unit = units[String(citation.type)]
+  const url = text(citation.url) ?? text(citation.source)
+  if (!unit && url === undefined) return undefined
+  const [start, end] = unit ? [citation[`start_${unit}`], citation[`end_${unit}`]] : []
+  return defined<Citation>({
+    url,
+    title: text(citation.document_title) ?? text(citation.title),
+    quote: text(citation.cited_text),
+    document: typeof citation.document_index === 'number' ? citation.document_index : undefined,
+    place:
+      typeof start === 'number' && typeof end === 'number' && unit ? { unit: places[unit], start, end } : undefined,
+    fileId: text(citation.file_id),
+  })
+}
+
+/** What the fields of a citation of each type call the place. */
+const units: Readonly<Record<string, keyof typeof places>> = {
+  char_location: 'char_index',
+  page_location: 'page_number',
+  content_block_location: 'block_index',
+  search_result_location: 'block_index',
+}
+
+const places = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** A citation for a client. One of a file that is not among the documents of the request has no place in this format. */
+export function wireCitation(citation: Citation): WireCitation | undefined {
+  const { url, title = null, quote = '', fileId = null } = citation
+  if (url !== undefined)
+    return { type: 'web_search_result_location', cited_text: quote, encrypted_index: '', title, url }
+  const param = wireCitationParam(citation)
+  return param && { ...param, file_id: fileId }
+}
+
+/** A citation in what the model said before. Those of the web would need the key that only their answer had. */
+export function wireCitationParam({ title, quote, document, place }: Citation): WireCitationParam | undefined {
+  if (document === undefined || !place) return undefined
+  const { start, end } = place
+  const cited = { cited_text: quote ?? '', document_index: document, document_title: title ?? null }
+  switch (place.unit) {
+    case 'character':
+      return { type: 'char_location', ...cited, start_char_index: start, end_char_index: end }
+    case 'page':
+      return { type: 'page_location', ...cited, start_page_number: start, end_page_number: end }
+    case 'block':
+      return { type: 'content_block_location', ...cited, start_block_index: start, end_block_index: end }
+  }
+}

@@ -1,0 +1,27 @@
+import type { TokenUsage } from '../canonical/usage.ts'
+import { wireTier } from './tier.ts'
+import type { WireCounts, WireUsage } from './wire.ts'
+
+/** The counts as Anthropic tells them in the last delta of a stream. */
+export function wireCounts(usage: TokenUsage): WireCounts {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
+  return {
+    input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    output_tokens: outputTokens,
+    output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
+  }
+}
+
+/** The counts of a whole message. */
+export function wireUsage(usage: TokenUsage, tier?: string): WireUsage {
+  return {
+    ...wireCounts(usage),
+    cache_creation: null,
+    inference_geo: null,
+    service_tier: wireTier(tier),
+    speed: null,
+  }
+}
