@@ -1,0 +1,82 @@
+import { argumentsText } from '../canonical/arguments.ts'
+import { defined } from '../canonical/defined.ts'
+import { attachStates } from '../canonical/detach.ts'
+import type { Fields } from '../canonical/fields.ts'
+import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { parseCitations } from './citations.ts'
+import { parseMark } from './marks.ts'
+import { parseSource } from './media.ts'
+import { parseText } from './parts-parse.ts'
+import { parseSearchResults, queryOf } from './search.ts'
+import { serverToolText } from './server-tools.ts'
+import { parseRedacted, parseThinking } from './thoughts.ts'
+
+/** What the model said before, as the client gives it back. */
+export function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
+  const queries = new Map<string, string>()
+  const parts = blocks.flatMap((block) => {
+    const part = parsePart(block, queries, warnings)
+    block.drop()
+    if (!part) return []
+    if (part.type !== 'text') warnings.place(part, block.at)
+    return [part]
+  })
+  return attachStates(parts)
+}
+
+function parsePart(block: Fields, queries: Map<string, string>, warnings: Warnings): AssistantPart | undefined {
+  const type = block.text('type')
+  switch (type) {
+    case 'text': {
+      const citations = parseCitations(block.any('citations'))
+      const part = parseText(block)
+      return part && citations ? { ...part, citations } : part
+    }
+    case 'thinking':
+      block.ignore('cache_control') // Anthropic refuses it here
+      return parseThinking(block.text('thinking') ?? '', block.text('signature') ?? '')
+    case 'redacted_thinking':
+      return parseRedacted(block.text('data') ?? '')
+    case 'tool_use':
+      return parseCall(block, warnings)
+    case 'image':
+      return { type, source: parseSource(block, warnings) }
+    case 'web_search_tool_result':
+      block.ignore('caller', 'cache_control')
+      return parseSearchResults(passOver(block), queries)
+    case 'server_tool_use':
+      if (block.text('name') === 'web_search') {
+        queries.set(block.text('id') ?? '', queryOf(block.any('input')))
+        block.ignore('caller', 'cache_control')
+        return undefined
+      }
+  }
+  return parseServerBlock(block, warnings)
+}
+
+function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
+  const required = (name: string) => block.text(name) ?? warnings.refuse(block.path(name), 'is required.')
+  block.ignore('caller')
+  return defined<ToolCallPart>({
+    type: 'tool-call',
+    id: required('id'),
+    name: required('name'),
+    arguments: argumentsText(block.any('input')),
+    cache: parseMark(block),
+  })
+}
+
+/** What tools that ran at Anthropic were given and gave, for a model that never had them: its readable text. */
+function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | undefined {
+  const text = serverToolText(passOver(block))
+  if (text === undefined)
+    return warnings.refuse(block.path('type'), `"${block.text('type')}" is no type of content that can be passed on.`)
+  warnings.changed(block.at, text === '' ? 'dropped' : 'replaced')
+  return text === '' ? undefined : { type: 'text', text }
+}
+
+function passOver(block: Fields) {
+  block.ignore(...Object.keys(block.value))
+  return block.value
+}

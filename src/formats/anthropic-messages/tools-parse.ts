@@ -1,0 +1,87 @@
+import { defined } from '../canonical/defined.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { parseMark } from './marks.ts'
+
+/** `tools`: the client's own, and the search that Anthropic makes. */
+export function parseTools(body: Fields, warnings: Warnings): Tool[] {
+  return (body.list('tools') ?? []).flatMap((entry, index) => {
+    const fields = elementFields(entry, `tools[${index}]`, warnings)
+    const tool = parseTool(fields, warnings)
+    fields.drop()
+    if (!tool) return []
+    warnings.place(tool, fields.at)
+    return [tool]
+  })
+}
+
+function parseTool(tool: Fields, warnings: Warnings): Tool | undefined {
+  const type = tool.text('type') ?? 'custom'
+  if (type === 'custom') return parseFunction(tool, warnings)
+  if (type.startsWith('web_search_')) return parseSearch(tool)
+  if (!type.startsWith('tool_search_tool_'))
+    return warnings.refuse(tool.path('type'), `a tool of type "${type}" is Anthropic's own and cannot be passed on.`)
+  warnings.dropped(tool.at) // the tools that it would find are declared from the beginning
+  tool.ignore(...Object.keys(tool.value))
+  return undefined
+}
+
+function parseFunction(tool: Fields, warnings: Warnings): FunctionTool {
+  if (tool.flag('defer_loading')) warnings.dropped('tools.defer_loading')
+  if (tool.list('input_examples')) warnings.dropped('tools.input_examples')
+  tool.ignore('allowed_callers', 'eager_input_streaming')
+  return defined<FunctionTool>({
+    type: 'function',
+    name: tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.'),
+    description: tool.text('description'),
+    schema: tool.object('input_schema'),
+    strict: tool.flag('strict'),
+    cache: parseMark(tool),
+  })
+}
+
+function parseSearch(tool: Fields): WebSearchTool {
+  const place = tool.fields('user_location')
+  const location = place && {
+    city: place.text('city'),
+    region: place.text('region'),
+    country: place.text('country'),
+    timezone: place.text('timezone'),
+  }
+  tool.ignore('name', 'allowed_callers', 'response_inclusion', 'defer_loading', 'strict', 'cache_control')
+  return defined<WebSearchTool>({
+    type: 'web-search',
+    maxUses: tool.number('max_uses'),
+    allowedDomains: tool.texts('allowed_domains'),
+    blockedDomains: tool.texts('blocked_domains'),
+    location: location && defined<NonNullable<WebSearchTool['location']>>(location),
+  })
+}
+
+/** `tool_choice`, which says besides whether calls may come together. */
+export function parseToolChoice(
+  body: Fields,
+  warnings: Warnings,
+): { toolChoice: ToolChoice | undefined; parallelToolCalls: boolean | undefined } {
+  const choice = body.fields('tool_choice')
+  const isSerial = choice?.flag('disable_parallel_tool_use')
+  return {
+    toolChoice: choice && parseChoice(choice, warnings),
+    parallelToolCalls: isSerial === undefined ? undefined : !isSerial,
+  }
+}
+
+function parseChoice(choice: Fields, warnings: Warnings): ToolChoice {
+  const type = choice.word('type', ['auto', 'any', 'tool', 'none'])
+  switch (type) {
+    case undefined:
+      return warnings.refuse(choice.path('type'), 'is required.')
+    case 'any':
+      return { type: 'required' }
+    case 'tool':
+      return { type, name: choice.text('name') ?? warnings.refuse(choice.path('name'), 'is required.') }
+    default:
+      return { type }
+  }
+}
