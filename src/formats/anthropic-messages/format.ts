@@ -16,4 +16,5 @@ export const anthropicMessages: Format = {
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
   readError: readVendorError,
+  loadTranslator: async () => (await import('./translator.ts')).messagesTranslator,
 }

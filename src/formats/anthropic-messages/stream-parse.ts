@@ -1,0 +1,86 @@
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { AssistantPart } from '../canonical/parts.ts'
+import type { ReaderEvent } from '../canonical/stream.ts'
+import type { ReadContext, StreamReader } from '../translator.ts'
+import { type BlockReader, createBlockReader } from './block-reader.ts'
+import { streamError } from './error-parse.ts'
+import { parseStop } from './stop-reason.ts'
+import { mergeCounts, messageUsage } from './usage.ts'
+
+/** Reads named events from `message_start` to `message_stop`, and what vendors make of them: blocks without a start, a second start. */
+export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+  const blocks = new Map<unknown, BlockReader>() // by index
+  const counts: JsonObject = {}
+  const blockContext = { ...context, queries: new Map<string, string>(), start, emit }
+  let next = 0
+
+  function start(part: AssistantPart): number {
+    emit({ type: 'part-start', key: next, candidate: 0, part })
+    return next++
+  }
+
+  function observe({ event, data }: SseEvent) {
+    const said = tryParseJson(data)
+    if (!isObject(said)) return // says nothing that a client could read
+    switch (said.type ?? event) {
+      case 'message_start':
+        return startMessage(isObject(said.message) ? said.message : {})
+      case 'content_block_start':
+        return startBlock(said.index, isObject(said.content_block) ? said.content_block : {})
+      case 'content_block_delta':
+        if (isObject(said.delta)) addTo(said.index, said.delta)
+        return
+      case 'content_block_stop':
+        return endBlock(said.index)
+      case 'message_delta':
+        return endMessage(isObject(said.delta) ? said.delta : {}, said.usage)
+      case 'message_stop':
+        end()
+        return emit({ type: 'done' })
+      case 'error':
+        return emit({ type: 'error', error: streamError(said.error) })
+    }
+  }
+
+  function startMessage({ id, model, usage }: JsonObject) {
+    mergeCounts(counts, usage)
+    const known = messageUsage(usage)
+    emit({
+      type: 'start',
+      ...(typeof id === 'string' && id && { id }),
+      ...(typeof model === 'string' && model && { model }),
+      ...(known && { usage: known }),
+    })
+  }
+
+  function startBlock(index: unknown, block: JsonObject) {
+    endBlock(index)
+    blocks.set(index, createBlockReader(block, blockContext))
+  }
+
+  function addTo(index: unknown, delta: JsonObject) {
+    if (!blocks.has(index)) startBlock(index, { type: delta.type === 'thinking_delta' ? 'thinking' : 'text' })
+    blocks.get(index)?.add(delta)
+  }
+
+  function endBlock(index: unknown) {
+    const block = blocks.get(index)
+    blocks.delete(index)
+    block?.end()
+  }
+
+  function endMessage(delta: JsonObject, usage: unknown) {
+    mergeCounts(counts, usage)
+    const finish = parseStop(delta)
+    const whole = isObject(usage) ? messageUsage(counts) : undefined
+    if (whole) emit({ type: 'usage', usage: whole })
+    if (finish) emit({ type: 'finish', candidate: 0, finish })
+  }
+
+  function end() {
+    for (const index of [...blocks.keys()]) endBlock(index)
+  }
+
+  return { observe, end }
+}

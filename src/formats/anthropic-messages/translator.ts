@@ -1,0 +1,69 @@
+import type { OptionName, Traits } from '../../traits.ts'
+import { baseTraits } from '../canonical/base-traits.ts'
+import type { Translator } from '../translator.ts'
+import { parseAnswer } from './answer-parse.ts'
+import { writeAnswer } from './answer-write.ts'
+import { parseError } from './error-parse.ts'
+import { writeError } from './error-write.ts'
+import { parseRequest } from './request-parse.ts'
+import { writeRequest } from './request-write.ts'
+import { createReader } from './stream-parse.ts'
+import { createWriter } from './stream-write.ts'
+
+/** What Anthropic calls the options. */
+const optionNames: Partial<Record<OptionName, string>> = {
+  cacheOptions: 'cache_control',
+  endUser: 'metadata.user_id',
+  maxOutputTokens: 'max_tokens',
+  parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
+  reasoning: 'thinking',
+  serviceTier: 'service_tier',
+  stop: 'stop_sequences',
+  temperature: 'temperature',
+  topK: 'top_k',
+  topP: 'top_p',
+}
+
+/** Anthropic Messages, to and from the canonical form. */
+export const messagesTranslator: Translator = {
+  traits: traits(),
+  carries: new Set(Object.keys(optionNames) as OptionName[]), // its type says so
+  fieldNames: {
+    ...optionNames,
+    toolChoice: 'tool_choice',
+    output: 'output_config.format',
+    turns: 'messages',
+    cache: 'cache_control',
+  },
+  parseRequest,
+  writeRequest,
+  parseAnswer,
+  writeAnswer,
+  createReader,
+  createWriter,
+  parseError,
+  writeError,
+}
+
+/** Anthropic itself with a model of today; older models and the vendors that follow it differ from this. */
+function traits(): Traits {
+  return {
+    ...baseTraits,
+    inputs: ['image', 'image-url', 'file', 'file-url', 'search-result'],
+    toolResultInputs: ['image', 'image-url', 'file', 'file-url', 'search-result'],
+    maxTemperature: 1,
+    maxStopSequences: Number.MAX_SAFE_INTEGER,
+    developerRole: false,
+    lateSystem: false,
+    toolNames: { ...baseTraits.toolNames, maxLength: 128 },
+    toolChoices: ['none', 'required', 'tool'],
+    webSearch: true,
+    outputFormats: ['json-schema'],
+    cacheMarks: 'cache_control',
+    reasoning: {
+      ...baseTraits.reasoning,
+      by: 'adaptive',
+      efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream'
+import fc from 'fast-check'
+import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
+import { unsealState } from '../../../src/formats/canonical/state.ts'
+import { translateStream } from '../../../src/formats/translate-stream.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { createSseParser } from '../../../src/lib/sse.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
+
+const test = suite('recorded messages')
+
+/** The stream as a client of the same format gets it when it goes through the canonical form, cut as told. */
+function translated(bytes: Uint8Array, cuts: readonly number[]): string[] {
+  const { read, write } = contexts(messagesTranslator)
+  const events: string[] = []
+  const stream = translateStream({ from: messagesTranslator, to: messagesTranslator, read, write: write() }, (event) =>
+    events.push(event),
+  )
+  let from = 0
+  for (const cut of [...cuts, bytes.length]) {
+    stream.push(bytes.subarray(from, cut))
+    from = cut
+  }
+  stream.end()
+  return events
+}
+
+/** What Anthropic's client makes of a stream. */
+async function heardBy(events: readonly string[]) {
+  const lines: string[] = []
+  const parser = createSseParser(({ data }) => lines.push(`${data}\n`))
+  for (const event of events) parser.push(event)
+  const { body } = new Response(lines.join(''))
+  assert.ok(body)
+  const message = await MessageStream.fromReadableStream(body).finalMessage()
+  const of = <T extends string>(type: T) =>
+    message.content.flatMap((block) => (block.type === type ? [block as typeof block & { type: T }] : []))
+  return {
+    text: of('text')
+      .map(({ text }) => text)
+      .join(''),
+    reasoning: of('thinking')
+      .map(({ thinking }) => thinking)
+      .join(''),
+    signatures: of('thinking').map(({ signature }) => unsealState(signature, { format: 'gemini', kind: 'text' }).kind),
+    redacted: of('redacted_thinking').length,
+    calls: of('tool_use').map(({ id, name, input }) => ({ id, name, args: input })),
+    finish: message.stop_reason,
+    usage: message.usage,
+  }
+}
+
+async function assertSame(events: readonly string[], heard: Heard, name: string) {
+  const told = await heardBy(events)
+  assert.is(told.text, heard.text, name)
+  assert.is(told.reasoning, heard.reasoning ?? '', name)
+  assert.equal(told.calls, heard.tool_calls, name)
+  assert.is(told.finish, heard.finish, name)
+  for (const count of ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'])
+    assert.is(Object(told.usage)[count], heard.usage?.[count], `${name}: ${count}`)
+  const { signatures, redacted } = Object(heard)
+  assert.is(told.signatures.length, signatures ?? 0, name)
+  assert.ok(
+    told.signatures.every((kind) => kind === 'signature'),
+    name,
+  )
+  assert.is(told.redacted, redacted ?? 0, name)
+}
+
+test("say the same to Anthropic's own client, whole", async () => {
+  const recorded = recordedStreams('anthropic')
+  assert.ok(recorded.length > 30)
+  for (const { name, sse, heard } of recorded) await assertSame(translated(encodeUtf8(sse), []), heard, name)
+})
+
+test("say the same to Anthropic's own client, wherever they are cut", { timeoutMs: 60_000 }, () => {
+  for (const { name, sse } of recordedStreams('anthropic')) {
+    const bytes = encodeUtf8(sse)
+    const whole = translated(bytes, []).join('')
+    const cuts = fc.array(fc.nat(bytes.length), { maxLength: 30 }).map((at) => at.sort((a, b) => a - b))
+    fc.assert(
+      fc.property(cuts, (at) => translated(bytes, at).join('') === whole),
+      { numRuns: 3 },
+    )
+    const isShort = bytes.length < 8_000
+    if (isShort) assert.is(translated(bytes, [...bytes.keys()]).join(''), whole, name)
+  }
+})
+
+const isMessages = (url: string) => /\/v1\/messages(\?|$)/.test(url)
+
+test('answers say the same when they are written again', () => {
+  let understood = 0
+  for (const { name, url, answer } of recordedExchanges(['anthropic'])) {
+    if (!isMessages(url) || !isObject(answer) || !Array.isArray(answer.content)) continue
+    const { read, write } = contexts(messagesTranslator)
+    const again = messagesTranslator.writeAnswer(messagesTranslator.parseAnswer(answer, read), write())
+    assert.equal(blocksOf(again.content), blocksOf(answer.content), name)
+    assert.is(again.stop_reason, answer.stop_reason, name)
+    assert.is(again.stop_sequence, answer.stop_sequence, name)
+    const { usage } = answer
+    if (isObject(usage))
+      for (const count of ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'])
+        assert.is(Object(again.usage)[count], usage[count], `${name}: ${count}`)
+    understood++
+  }
+  assert.ok(understood > 300, String(understood))
+})
+
+/** The blocks that have a part in the canonical form, with their signatures unsealed. */
+function blocksOf(content: unknown): JsonObject[] {
+  const blocks: JsonObject[] = Array.isArray(content) ? content.filter(isObject) : []
+  return blocks.flatMap((block): JsonObject[] => {
+    const { type, text, thinking, signature, data, id, name, input } = block
+    const citations = Array.isArray(block.citations) ? block.citations.length : 0
+    const bare = (sealed: unknown) => unsealState(String(sealed), { format: 'gemini', kind: 'text' }).data
+    if (type === 'text') return [{ text, citations }]
+    if (type === 'thinking') return [{ thinking, signature: bare(signature) }]
+    if (type === 'redacted_thinking') return [{ data: bare(data) }]
+    return type === 'tool_use' ? [{ id, name, input }] : []
+  })
+}
+
+test('errors are understood', () => {
+  const kinds = recordedExchanges(['anthropic'])
+    .filter(({ url, status }) => isMessages(url) && status >= 400)
+    .map(({ status, answer }) =>
+      messagesTranslator.parseError({ status, body: answer, header: () => undefined, now: 0 }),
+    )
+    .map(({ kind }) => kind)
+  assert.equal(kinds.sort(), ['authentication', 'bad-request', 'context-overflow'])
+})

@@ -1,0 +1,17 @@
+import type Anthropic from '@anthropic-ai/sdk'
+import type { WireEvent, WireMessage } from '../../../src/formats/anthropic-messages/wire.ts'
+import type { WireRequest } from '../../../src/formats/anthropic-messages/wire-request.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+/** Compiles only if what the writers of this format produce is what Anthropic's own client takes. */
+type Fits<_Ours extends Theirs, Theirs> = true
+
+const fits: [
+  Fits<WireMessage, Anthropic.Message>,
+  Fits<WireEvent, Anthropic.RawMessageStreamEvent>,
+  Fits<WireRequest, Anthropic.MessageCreateParams>,
+] = [true, true, true]
+
+const test = suite('the types of messages')
+
+test("are those of Anthropic's own client", () => assert.ok(fits.every(Boolean)))
