@@ -23,7 +23,7 @@ export interface WorldOptions {
   secret?: string
   /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
-  combos?: Record<string, string[] | Pick<Combo, 'models' | 'strategy'>>
+  combos?: Record<string, string[] | (Pick<Combo, 'models'> & Partial<Pick<Combo, 'strategy' | 'hedge'>>)>
   aliases?: Record<string, string>
 }
 

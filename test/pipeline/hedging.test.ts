@@ -1,0 +1,102 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents } from './support/answers.ts'
+import { type Answering, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('a second attempt beside a slow one')
+
+/** Within which 95 % of the first target's answers come. */
+const P95 = 20
+const answer = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
+
+/** A combo that hedges and whose first target has shown how fast it is; from now on its targets do as they are told. */
+async function hedging(
+  targets: { one?: Answering; two?: Answering },
+  options: WorldOptions & { stream?: boolean } = {},
+) {
+  const { stream = false, clock = fakeClock(), ...more } = options
+  let isWarm = false
+  const up = fakeUpstream(async (call, nth) => {
+    if (isWarm) return ((call.provider === 'one' ? targets.one : targets.two) ?? never)(call, nth)
+    await clock.sleep(nth <= 2 ? P95 : 10)
+    return answer(stream)
+  })
+  const combos = { pair: { models: ['one/m', 'two/m'], hedge: true } }
+  const world = await openWorld({ fetch: up, clock, combos, ...more })
+  const ask = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
+  for (let request = 0; request < 25; request++) {
+    const asked = ask().then((response) => response.text())
+    await clock.untilPending()
+    await clock.advance(P95)
+    await asked
+  }
+  isWarm = true
+  up.calls.length = 0
+  world.told.attempts.length = 0
+  return {
+    up,
+    world,
+    clock,
+    ask,
+    /** Until the second attempt is under way. */
+    async untilBoth() {
+      while (up.calls.length < 1) await clock.advance(0)
+      await clock.advance(P95)
+      while (up.calls.length < 2) await clock.advance(0)
+    },
+  }
+}
+
+for (const stream of [false, true]) {
+  const what = stream ? 'a stream' : 'a whole answer'
+  test(`ends with the first when the client leaves: ${what}`, async () => {
+    const { up, world, clock, ask, untilBoth } = await hedging({}, { stream })
+    const abort = new AbortController()
+    const asked = ask({ signal: abort.signal })
+    await untilBoth()
+    assert.equal([up.providers, up.open], [['one', 'two'], 2])
+    abort.abort()
+    assert.is(up.open, 0, 'at once')
+    assert.is((await asked).status, 499)
+    assert.equal(world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`).sort(), [
+      'one cancelled',
+      'two cancelled',
+    ])
+    assert.is(clock.pending(), 0)
+  })
+
+  test(`ends the first when it is faster: ${what}`, async () => {
+    const { up, world, clock, ask, untilBoth } = await hedging({ two: () => answer(stream) }, { stream })
+    const asked = ask()
+    await untilBoth()
+    const response = await asked
+    assert.is(response.headers.get('x-signalbox-target'), 'two/m')
+    assert.is(up.calls[0]?.signal.aborted, true)
+    await response.text()
+    assert.is(up.open, 0)
+    assert.equal(
+      world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+      ['two answered', 'one outrun'],
+    )
+    assert.is(clock.pending(), 0)
+  })
+}
+
+test('takes the place of the first when that one fails meanwhile', async () => {
+  let fail: () => void = () => {}
+  const failing = new Promise<void>((resolve) => {
+    fail = resolve
+  })
+  const { clock, ask, untilBoth } = await hedging({
+    one: () => failing.then(() => json({}, 500)),
+    two: () => clock.sleep(5).then(() => answer(false)),
+  })
+  const asked = ask()
+  await untilBoth()
+  fail()
+  await clock.advance(5)
+  const response = await asked
+  assert.is(response.status, 200)
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
+})
