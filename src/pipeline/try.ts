@@ -59,6 +59,7 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
   async function outcome(): Promise<Success | FailedAttempt> {
     const apiKey = await context.apiKeyOf(target.connection)
     throwIfGone(client)
+    if (isLost) throw OUTRUN
     trial = context.health.begin(target)
     const result = await callTarget(apiKey)
     if (isLost) throw OUTRUN
@@ -86,7 +87,8 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
     cancel: (reason) => attempt?.cancel(reason),
     lose() {
       isLost = true
-      trial?.dropped()
+      if (!trial) return // there is no call yet, and there will be none
+      trial.dropped()
       attempt?.cancel(OUTRUN)
       report.attempted(route, startedAt, { outcome: 'outrun', status: 499 })
     },

@@ -100,3 +100,32 @@ test('takes the place of the first when that one fails meanwhile', async () => {
   assert.is(response.status, 200)
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
 })
+
+test('is never made when the first answers while the credential for it is opened', async () => {
+  const base = fakeClock()
+  let bring: () => void = () => {}
+  const clock = {
+    ...base,
+    async sleep(ms: number, signal?: AbortSignal) {
+      await base.sleep(ms, signal)
+      bring()
+    },
+  }
+  const { up, world, ask } = await hedging(
+    {
+      one: () =>
+        new Promise((resolve) => {
+          bring = () => resolve(answer(false))
+        }),
+    },
+    { clock },
+  )
+  const asked = ask()
+  while (up.calls.length < 1) await clock.advance(0)
+  await clock.advance(P95)
+  assert.is((await asked).headers.get('x-signalbox-target'), 'one/m')
+  await world.api.connections.list() // by now it is open
+  await clock.advance(0)
+  assert.equal([up.providers, up.open], [['one'], 0])
+  assert.is(world.told.attempts.length, 1)
+})
