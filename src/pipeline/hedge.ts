@@ -22,7 +22,12 @@ export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itiner
       second.cancel(reason)
     },
   })
-  const one = await Promise.race([first, second].map((started) => started.result.then(() => started)))
+  const firstDone = first.result.then(() => first)
+  const secondDone = second.result.then(
+    () => second,
+    () => firstDone, // its credential cannot be opened, which is not the first one's fault
+  )
+  const one = await Promise.race([firstDone, secondDone])
   const two = one === first ? second : first
   const success = await settle(one)
   if (!success) return settle(two)

@@ -1,3 +1,4 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
@@ -128,4 +129,20 @@ test('is never made when the first answers while the credential for it is opened
   await clock.advance(0)
   assert.equal([up.providers, up.open], [['one'], 0])
   assert.is(world.told.attempts.length, 1)
+})
+
+test('leaves the first alone when its own credential cannot be opened', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const first = () => clock.sleep(P95 + 5).then(() => answer(false))
+  const { up, ask } = await hedging({ one: first }, { clock, storage })
+  for (const { key, value } of await storage.list('connections/')) {
+    if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})./, '$1!'))
+  }
+  const asked = ask()
+  while (up.calls.length < 1) await clock.advance(0)
+  await clock.advance(P95)
+  await clock.advance(5)
+  assert.is((await asked).status, 200)
+  assert.equal([up.providers, up.open], [['one'], 0])
 })
