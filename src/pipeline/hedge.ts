@@ -29,10 +29,10 @@ export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itiner
   )
   const one = await Promise.race([firstDone, secondDone])
   const two = one === first ? second : first
-  const success = await settle(one)
-  if (!success) return settle(two)
-  two.lose()
-  return success
+  const outcome = await one.result
+  const isDecided = outcome.kind === 'success' || outcome.failure.class === 'client'
+  if (isDecided) two.lose()
+  return (await settle(one)) ?? (isDecided ? undefined : settle(two))
 
   async function settle({ route, result }: Started): Promise<Success | undefined> {
     const outcome = await result

@@ -102,6 +102,22 @@ test('takes the place of the first when that one fails meanwhile', async () => {
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
 })
 
+test('is given up when the first one finds the client at fault, which is answered at once', async () => {
+  const { up, world, clock, ask, untilBoth } = await hedging({
+    one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
+  })
+  const asked = ask()
+  await untilBoth()
+  await clock.advance(5)
+  assert.is(up.open, 0)
+  assert.is((await asked).status, 422)
+  assert.equal(
+    world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+    ['one client', 'two outrun'],
+  )
+  assert.is(clock.pending(), 0)
+})
+
 test('is never made when the first answers while the credential for it is opened', async () => {
   const base = fakeClock()
   let bring: () => void = () => {}
