@@ -42,6 +42,7 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
   let attempt: Attempt | undefined
   let bytes: Uint8Array | undefined
   let isLost = false
+  let isTold = false
 
   async function callTarget(apiKey: string | undefined): Promise<AttemptResult> {
     try {
@@ -68,6 +69,7 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
       report.attempted(route, startedAt, { outcome: 'cancelled', status: client.gone.status })
       throw client.gone
     }
+    isTold = true
     if (result.kind !== 'failure') {
       trial.answered()
       pacing.answeredAfter(context.clock.now() - startedAt)
@@ -88,8 +90,10 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
     lose() {
       isLost = true
       if (!trial) return // there is no call yet, and there will be none
-      trial.dropped()
       attempt?.cancel(OUTRUN)
+      pacing.ended()
+      if (isTold) return // it has come to its end at the same moment
+      trial.dropped()
       report.attempted(route, startedAt, { outcome: 'outrun', status: 499 })
     },
   }

@@ -162,3 +162,25 @@ test('leaves the first alone when its own credential cannot be opened', async ()
   assert.is((await asked).status, 200)
   assert.equal([up.providers, up.open], [['one'], 0])
 })
+
+test('counts once when both answer at the same moment, and is under way no more', async () => {
+  let bring: () => void = () => {}
+  const both = new Promise<void>((resolve) => {
+    bring = resolve
+  })
+  const late = () => both.then(() => answer(false))
+  const { up, world, ask, untilBoth } = await hedging({ one: late, two: late })
+  await world.api.combos.create({ name: 'calm', models: ['two/m', 'one/m'], strategy: 'least-busy' })
+  const asked = ask()
+  await untilBoth()
+  bring()
+  const response = await asked
+  assert.is(response.headers.get('x-signalbox-target'), 'one/m')
+  assert.is(up.open, 0)
+  assert.equal(
+    world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+    ['one answered', 'two answered'],
+  )
+  await world.chat({ model: 'calm' })
+  assert.equal(up.providers, ['one', 'two', 'two'])
+})
