@@ -25,6 +25,7 @@ interface Waiting {
   group: Group
   isUsable(entry: Entry): boolean
   resolve(turn: Turn): void
+  reject(error: unknown): void
 }
 
 /** Races lost to other instances; then a turn may be taken twice, which is better than to wait. */
@@ -40,16 +41,18 @@ export function createRotation(state: SharedState): Rotation {
 
   /** All that wait take their turns in one write, so that a slow storage sets no limit to the requests in a second. */
   async function serve(label: string, queue: Waiting[]) {
-    for (let races = 0; queue.length > 0; ) {
+    let races = 0
+    while (queue.length > 0) {
       const { last, ifVersion } = await lastOf(label)
-      const served = queue.splice(0)
+      const served = [...queue]
       const turns: Turn[] = []
       for (const { group, isUsable } of served) turns.push(nextTurn(turns.at(-1) ?? last, group, isUsable))
       const version = await state.write(keyOf(label), textOf(turns.at(-1)), { ifVersion })
-      if (version === false && races++ < MAX_RACES) queue.unshift(...served)
-      else
-        for (const [at, turn] of turns.entries())
-          served[at]?.resolve(at === turns.length - 1 && version ? { ...turn, version } : turn)
+      if (version === false && races++ < MAX_RACES) continue
+      races = 0
+      queue.splice(0, served.length)
+      for (const [at, turn] of turns.entries())
+        served[at]?.resolve(at === turns.length - 1 && version ? { ...turn, version } : turn)
     }
     queues.delete(label)
   }
@@ -58,11 +61,15 @@ export function createRotation(state: SharedState): Rotation {
     take: (group, isUsable) =>
       new Promise((resolve, reject) => {
         const { label } = group
+        const waiting = { group, isUsable, resolve, reject }
         const queue = queues.get(label)
-        if (queue) return void queue.push({ group, isUsable, resolve })
-        const started = [{ group, isUsable, resolve }]
+        if (queue) return void queue.push(waiting)
+        const started = [waiting]
         queues.set(label, started)
-        serve(label, started).catch(reject)
+        serve(label, started).catch((error: unknown) => {
+          queues.delete(label)
+          for (const left of started) left.reject(error)
+        })
       }),
     peek: async (group, isUsable) => nextTurn((await lastOf(group.label)).last, group, isUsable),
     async answered(group, entry, { index, version }) {

@@ -1,11 +1,12 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createGateway, type Gateway } from '../../../src/gateway.ts'
 import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
+import type { NewCombo } from '../../../src/management/combos.ts'
 import type { Limits } from '../../../src/options.ts'
 import type { RequestRecord } from '../../../src/pipeline/context.ts'
 import type { AttemptRecord } from '../../../src/pipeline/journey.ts'
 import type { Hooks } from '../../../src/pipeline/observer.ts'
-import type { Catalog, Combo, Connection, Logger, Storage } from '../../../src/types.ts'
+import type { Catalog, Connection, Logger, Storage } from '../../../src/types.ts'
 import type { UsageRecord } from '../../../src/usage/record.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 
@@ -21,9 +22,10 @@ export interface WorldOptions {
   logger?: Logger | false
   basePath?: string
   secret?: string
+  sharedState?: boolean
   /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
-  combos?: Record<string, string[] | (Pick<Combo, 'models'> & Partial<Pick<Combo, 'strategy' | 'hedge'>>)>
+  combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
   aliases?: Record<string, string>
 }
 
@@ -72,6 +74,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     management: { token },
     hooks: options.hooks ?? keeping(told),
     ...(options.limits && { limits: options.limits }),
+    ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
     ...(options.secret !== undefined && { secret: options.secret }),
     ...(options.basePath !== undefined && { basePath: options.basePath }),
   })

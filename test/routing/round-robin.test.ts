@@ -1,0 +1,60 @@
+import { assert, suite } from '../support/suite.ts'
+import { countOf, openPool } from './support/pool.ts'
+
+const test = suite('round-robin')
+
+const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
+
+test('a dead first of three leaves the same share to the two others', async () => {
+  const { up, down, asks } = await openPool(turns)
+  down.set('one', 401)
+  assert.is(await asks(1), 'one>two')
+  await asks(60)
+  assert.equal(countOf(up.providers), { one: 1, two: 31, three: 30 })
+})
+
+test('so it does before the dead one is known to be dead', async () => {
+  const { down, asks } = await openPool(turns)
+  down.set('one', 500)
+  assert.is(await asks(7), 'one>two three one>two three one>two three two')
+})
+
+test('a recovered one has its turn again, in its place', async () => {
+  const { world, down, asks } = await openPool(turns)
+  down.set('two', 401)
+  assert.is(await asks(4), 'one two>three one three')
+  down.clear()
+  await world.clock.advance(70_000)
+  assert.is(await asks(4), 'one two three one')
+})
+
+test('"stickyLimit" gives each so many requests in a row', async () => {
+  const { asks } = await openPool({ ...turns, stickyLimit: 3 })
+  assert.is(await asks(10), 'one one one two two two three three three one')
+})
+
+test('"stickyLimit" begins anew with the one that answered for another', async () => {
+  const { down, asks } = await openPool({ ...turns, stickyLimit: 3 })
+  assert.is(await asks(1), 'one')
+  down.set('one', 401)
+  assert.is(await asks(6), 'one>two two two three three three')
+  assert.is(await asks(1), 'two')
+})
+
+test('"stickyLimit" holds for requests that come at once', async () => {
+  const { world, up } = await openPool({ ...turns, stickyLimit: 10 })
+  await Promise.all(Array.from({ length: 30 }, () => world.chat({ model: 'pool' })))
+  assert.equal(countOf(up.providers), { one: 10, two: 10, three: 10 })
+})
+
+test('300 at once are even, also when one of them is dead', async () => {
+  const { world, up, down } = await openPool(turns)
+  const many = (count: number) => Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
+  await many(300)
+  assert.equal(countOf(up.providers), { one: 100, two: 100, three: 100 })
+  down.set('three', 401)
+  await world.chat({ model: 'three/m' })
+  up.calls.length = 0
+  await many(300)
+  assert.equal(countOf(up.providers), { one: 150, two: 150 })
+})

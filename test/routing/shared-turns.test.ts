@@ -1,0 +1,130 @@
+import { fileStorage } from '../../adapters/storage/file.ts'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { inFolder } from '../storage/support/folder.ts'
+import { createRandom } from '../storage/support/random.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { countOf, joinPool, openPool, type Pool } from './support/pool.ts'
+
+const test = suite('turns of several instances')
+
+const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
+
+/** What routing keeps takes up to 4 ms to read or write, as over a network; `lost` counts the races. */
+function slowStorage(clock: FakeClock, seed: number): Storage & { lost: number } {
+  const inner = memoryStorage({ clock })
+  const random = createRandom(seed)
+  const delay = async (key: string) => key.startsWith('routing/') && (await clock.sleep(Math.ceil(random.next() * 4)))
+  const slow: Storage & { lost: number } = {
+    ...inner,
+    lost: 0,
+    async get(key) {
+      await delay(key)
+      const found = await inner.get(key)
+      await delay(key)
+      return found
+    },
+    async set(key, value, options) {
+      await delay(key)
+      const version = await inner.set(key, value, options)
+      if (version === false) slow.lost += 1
+      await delay(key)
+      return version
+    },
+  }
+  return slow
+}
+
+/** Lets time pass until the work is done. */
+async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let isOver = false
+  const settled = work.finally(() => {
+    isOver = true
+  })
+  while (!isOver) await clock.advance(1)
+  return settled
+}
+
+test('two instances on one storage take turns, whichever is asked', async () => {
+  const storage = memoryStorage()
+  const first = await openPool(turns, { storage })
+  const second = await joinPool(first, { storage })
+  assert.is(await first.asks(2), 'one two')
+  assert.is(await second.asks(2), 'three one')
+  assert.is(await first.asks(1), 'two')
+  assert.is(await second.asks(1), 'three')
+  const random = createRandom(1)
+  for (let time = 0; time < 60; time++) {
+    const either = random.next() < 0.5 ? first : second
+    assert.is(await either.asks(1), ['one', 'two', 'three'][time % 3])
+  }
+})
+
+test('so they do when each goes on from another one than it was given', async () => {
+  const storage = memoryStorage()
+  const first = await openPool(turns, { storage })
+  const second = await joinPool(first, { storage })
+  first.down.set('two', 500)
+  assert.is(await first.asks(2), 'one two>three')
+  assert.is(await second.asks(2), 'one two>three')
+  assert.is(await first.asks(1), 'one')
+})
+
+test('three instances that lose races all the time are even to the last turn', async () => {
+  const clock = fakeClock()
+  const storage = slowStorage(clock, 7)
+  const first = await passing(clock, openPool(turns, { storage, clock }))
+  const others = [await joinPool(first, { storage }), await joinPool(first, { storage })]
+  const chats = [first, ...others].flatMap(({ world }) =>
+    Array.from({ length: 400 }, async (_, nth) => {
+      await clock.sleep(nth * 3)
+      await world.chat({ model: 'pool' })
+    }),
+  )
+  await passing(clock, Promise.all(chats))
+  assert.ok(storage.lost > 200, `${storage.lost} races`)
+  assert.equal(countOf(first.up.providers), { one: 400, two: 400, three: 400 })
+})
+
+test('PUT and DELETE of a combo let every instance begin at the first model again', async () => {
+  const storage = memoryStorage()
+  const first = await openPool(turns, { storage })
+  const second = await joinPool(first, { storage })
+  assert.is(`${await first.asks(1)} ${await second.asks(1)}`, 'one two')
+  const id = (await first.world.api.combos.list()).combos[0]?.id ?? ''
+  await first.world.api.combos.update(id, {})
+  assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
+  await second.world.api.combos.delete(id)
+  await first.world.api.combos.create({ name: 'pool', ...turns })
+  assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
+})
+
+test('two instances on one folder take turns', () =>
+  inFolder(async (path) => {
+    const open = () => fileStorage({ path, logger: false })
+    const storages = [open(), open()] as const
+    const first = await openPool(turns, { storage: storages[0] })
+    const second = await joinPool(first, { storage: storages[1] })
+    assert.is(`${await first.asks(1)} ${await second.asks(1)} ${await first.asks(1)}`, 'one two three')
+    const many = ({ world }: Pick<Pool, 'world'>) => Array.from({ length: 30 }, () => world.chat({ model: 'pool' }))
+    await Promise.all([...many(first), ...many(second)])
+    assert.equal(countOf(first.up.providers), { one: 21, two: 21, three: 21 })
+    for (const { gateway } of [first.world, second.world]) await gateway.close()
+    for (const storage of storages) await storage.close?.()
+  }))
+
+for (const [what, options] of [
+  ['the storage is not atomic', { storage: { ...memoryStorage(), atomic: false } }],
+  ['"sharedState" is false', { storage: memoryStorage(), sharedState: false }],
+] as const) {
+  test(`when ${what} each instance takes turns for itself, and nothing is written`, async () => {
+    const first = await openPool(turns, options)
+    const second = await joinPool(first, options)
+    assert.is(
+      `${await first.asks(2)} | ${await second.asks(3)} | ${await first.asks(2)}`,
+      'one two | one two three | three one',
+    )
+    assert.equal(await options.storage.list('routing/'), [])
+  })
+}
