@@ -38,29 +38,48 @@ export function localState(clock: Clock): SharedState {
   }
 }
 
+/** A storage that has failed is left alone for so long: it may take seconds each time. */
+const PAUSE_MS = 1_000
+
 /** In a storage whose conditional writes hold, for all instances on it. While it fails, each instance remembers for itself. */
 export function storedState(
   storage: Storage,
   { clock, onError }: { clock: Clock; onError(error: unknown): void },
 ): SharedState {
   const own = localState(clock)
+  let pausedUntil = Number.NEGATIVE_INFINITY
 
-  const tolerated =
-    <T>(instead: () => Awaitable<T>) =>
-    (error: unknown) => {
+  async function attempt<T>(work: () => Promise<T>, instead: () => Awaitable<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      pausedUntil = clock.now() + PAUSE_MS
       onError(error)
       return instead()
     }
+  }
+
+  const isPaused = () => clock.now() < pausedUntil
 
   return {
-    read: (key) => storage.get(PREFIX + key).catch(tolerated(() => own.read(key))),
-    write: (key, value, options) =>
-      storage.set(PREFIX + key, value, options).catch(tolerated(() => own.write(key, value, withoutVersion(options)))),
-    drop: (key) => storage.delete(PREFIX + key).catch(tolerated(() => own.drop(key))),
+    read(key) {
+      const instead = () => own.read(key)
+      return isPaused() ? instead() : attempt(() => storage.get(PREFIX + key), instead)
+    },
+    write(key, value, options) {
+      if (isPaused()) return own.write(key, value, options)
+      const { ttlMs } = options // the version is the storage's, and means nothing in memory
+      const instead = () => own.write(key, value, ttlMs === undefined ? {} : { ttlMs })
+      return attempt(() => storage.set(PREFIX + key, value, options), instead)
+    },
+    async drop(key) {
+      await own.drop(key)
+      await attempt(
+        () => storage.delete(PREFIX + key),
+        () => false,
+      )
+    },
   }
 }
 
 const PREFIX = 'routing/'
-
-/** The version was the storage's, and means nothing in memory. */
-const withoutVersion = ({ ttlMs }: { ttlMs?: number }) => (ttlMs === undefined ? {} : { ttlMs })
