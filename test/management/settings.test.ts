@@ -82,8 +82,8 @@ const refusals: Array<[body: unknown, error: string]> = [
     { cloudUrl: `https://cloud.example/${'x'.repeat(2_048)}` },
     '"cloudUrl" must not be longer than 2048 characters, or be empty',
   ],
-  [{ cloudEnabled: true }, '"cloudEnabled" is changed with POST /api/sync/cloud, action "enable" or "disable"'],
-  [{ cloudEnabled: false }, '"cloudEnabled" is changed with POST /api/sync/cloud, action "enable" or "disable"'],
+  [{ cloudEnabled: true }, '"cloudEnabled" cannot be changed yet; leave it out'],
+  [{ cloudEnabled: false }, '"cloudEnabled" cannot be changed yet; leave it out'],
 ]
 for (const [body, error] of refusals) {
   test(`a patch is refused whole and changes nothing: ${JSON.stringify(body).slice(0, 60)}`, async () => {
