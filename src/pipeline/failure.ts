@@ -78,6 +78,7 @@ export function failureOfEmbedded({ status, message }: EmbeddedError): Failure {
 /** A failure out of what a call threw. */
 export function failureOfError(thrown: unknown): Failure {
   const error = toGatewayError(thrown)
+  if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message }
   const failureClass =
     error.code === 'UPSTREAM_TIMEOUT' ? 'timeout' : error.code === 'UPSTREAM_INVALID' ? 'content' : 'network'
   return { class: failureClass, status: error.status, message: error.message }
@@ -93,6 +94,13 @@ export function withoutCredential(failure: Failure, apiKey: string | undefined):
 
 /** Shorter ones are placeholders for providers that want none. */
 const SHORTEST_SECRET = 8
+
+/** The connection's own credential is damaged, or sealed with another secret. */
+export const unreadableCredential: Failure = {
+  class: 'credentials',
+  status: 500,
+  message: 'The credential of the connection cannot be opened.',
+}
 
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 

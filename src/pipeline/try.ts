@@ -3,7 +3,7 @@ import type { Trial } from '../routing/health.ts'
 import { upstreamCall } from '../upstream/request.ts'
 import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import { throwIfGone } from './client.ts'
-import { failureOfError, withoutCredential } from './failure.ts'
+import { failureOfError, unreadableCredential, withoutCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { Passage } from './passage.ts'
 
@@ -26,7 +26,7 @@ export interface Success {
 
 /** A call to one target, with what it means for the target's health and for the report. */
 export interface Try {
-  /** Rejects when nobody waits for it any more, or the target's credential cannot be opened. */
+  /** Rejects when nobody waits for it any more. */
   result: Promise<Success | FailedAttempt>
   cancel(reason: unknown): void
   /** Another attempt was faster. */
@@ -53,16 +53,28 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
       if (result.kind !== 'failure') return result
       return passage.failed({ ...result, failure: withoutCredential(result.failure, apiKey) })
     } catch (thrown) {
-      return { kind: 'failure', failure: failureOfError(thrown) }
+      const failure = failureOfError(thrown)
+      if (failure.class === 'internal') context.observer.onError(thrown)
+      return { kind: 'failure', failure }
+    }
+  }
+
+  /** One that cannot be opened is a failure of its connection alone. */
+  async function openCredential(): Promise<{ apiKey: string | undefined } | FailedAttempt> {
+    try {
+      return { apiKey: await context.apiKeyOf(target.connection) }
+    } catch (thrown) {
+      context.observer.onError(thrown)
+      return { kind: 'failure', failure: unreadableCredential }
     }
   }
 
   async function outcome(): Promise<Success | FailedAttempt> {
-    const apiKey = await context.apiKeyOf(target.connection)
+    const opened = await openCredential()
     throwIfGone(client)
     if (isLost) throw OUTRUN
     trial = context.health.begin(target)
-    const result = await callTarget(apiKey)
+    const result = 'failure' in opened ? opened : await callTarget(opened.apiKey)
     if (isLost) throw OUTRUN
     if (client.gone) {
       trial.dropped()
@@ -76,7 +88,8 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
       report.attempted(route, startedAt, { outcome: 'answered', status: result.head.status })
       return { kind: 'success', route, passage, answer: result, bytes, ended: pacing.ended }
     }
-    trial.failed(result.failure)
+    if (result.failure.class === 'internal') trial.dropped()
+    else trial.failed(result.failure)
     const { class: outcome, status, upstreamStatus = status, message } = result.failure
     report.attempted(route, startedAt, { outcome, status: upstreamStatus, message })
     return result

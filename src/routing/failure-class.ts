@@ -10,6 +10,7 @@ export type FailureClass =
   | 'timeout'
   | 'content'
   | 'model-not-found'
+  | 'internal' // the gateway's own fault
 
 /** Whom a failure speaks against: the account, or one model by that account. One bad model never takes its account with it. */
 export type HealthLevel = 'connection' | 'model'

@@ -87,7 +87,8 @@ test('a connection may speak another format than its provider', async () => {
   assert.is(response.status, 200)
   assert.is(call?.url.href, 'http://one.test/v1/messages')
   assert.is(call?.headers.get('x-api-key'), 'secret-of-one')
-  assert.is((await called(options, '/v1/chat/completions', 'one/m')).response.status, 400)
+  const translated = await called(options, '/v1/chat/completions', 'one/m')
+  assert.is(translated.call?.url.href, 'http://one.test/v1/messages')
 })
 
 test('a connection without any address is told so, without a call', async () => {

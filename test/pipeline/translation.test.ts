@@ -1,0 +1,182 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/answers.ts'
+import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('translation between formats')
+
+/** Providers that answer in their own format, as they are asked. */
+const both: Answering = ({ url, body }) => {
+  const isMessages = url.pathname.endsWith('/messages')
+  if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())
+  return json(isMessages ? messageAnswer() : chatAnswer())
+}
+
+async function open(answer: Answering = both, options: WorldOptions = {}) {
+  const up = fakeUpstream(answer)
+  return { up, world: await openWorld({ fetch: up, ...options }) }
+}
+
+const hello = [{ role: 'user', content: 'Hi' }]
+
+test('a chat client reads a messages provider, whole', async () => {
+  const { up, world } = await open()
+  const response = await world.chat({ model: 'claude/c', messages: hello, temperature: 0.5 })
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('content-type'), 'application/json')
+  assert.is(response.headers.get('x-signalbox-target'), 'claude/c')
+  const answer = await response.json()
+  assert.is(answer.object, 'chat.completion')
+  assert.equal(answer.choices[0].message, { role: 'assistant', content: 'Hello', refusal: null })
+  assert.is(answer.choices[0].finish_reason, 'stop')
+  const [call] = up.calls
+  assert.is(call?.url.href, 'http://claude.test/v1/messages')
+  assert.is(call?.headers.get('x-api-key'), 'secret-of-claude')
+  assert.is(call?.headers.get('anthropic-version'), '2023-06-01')
+  const sent = JSON.parse(call?.body ?? '')
+  assert.equal([sent.model, sent.temperature], ['c', 0.5])
+  assert.type(sent.max_tokens, 'number')
+  assert.equal(world.told.usages.length, 1)
+})
+
+test('a chat client reads a messages provider, streamed, one event a write', async () => {
+  const { up, world } = await open()
+  const response = await world.chat({
+    model: 'claude/c',
+    messages: hello,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  assert.is(response.headers.get('content-type'), 'text/event-stream')
+  const writes: string[] = []
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) writes.push(decoder.decode(chunk))
+  for (const write of writes) assert.match(write, /^data: [^\n]*\n\n$/)
+  const chunks = writes.slice(0, -1).map((write) => JSON.parse(write.slice(6)))
+  assert.is(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'Hello there, world')
+  assert.is(writes.at(-1), 'data: [DONE]\n\n')
+  assert.is(chunks.at(-1).usage.completion_tokens, 5)
+  assert.is(world.told.usages[0]?.outputTokens, 5)
+  assert.is(up.open, 0)
+})
+
+test('a messages client reads a chat provider, whole and streamed', async () => {
+  const { world } = await open()
+  const whole = await (await world.messages({ model: 'one/m', messages: hello })).json()
+  assert.equal(whole.content, [{ type: 'text', text: 'Hello', citations: null }])
+  assert.is(whole.stop_reason, 'end_turn')
+  const text = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
+  assert.match(text, /^event: message_start\n/)
+  assert.match(text, /event: message_stop\ndata: [^\n]*\n\n$/)
+})
+
+test('a combo goes from a failing provider to one of another format', async () => {
+  const failing: Answering = (call, nth) =>
+    call.provider === 'claude'
+      ? json({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529)
+      : both(call, nth)
+  const { world } = await open(failing, { combos: { chain: ['claude/c', 'one/m'] } })
+  const response = await world.messages({ model: 'chain', messages: hello })
+  assert.is((await response.json()).content[0].text, 'Hello')
+  assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=529:server;via=chain:fallback, one/m=200')
+})
+
+test('an error of the provider is told in the words of the client', async () => {
+  const overflow = {
+    type: 'error',
+    error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
+  }
+  const { world } = await open(() => json(overflow, 400))
+  const response = await world.chat({ model: 'claude/c', messages: hello })
+  assert.is(response.status, 400)
+  assert.is(response.headers.get('content-type'), 'application/json')
+  const { error } = await response.json()
+  assert.is(error.code, 'context_length_exceeded')
+  assert.match(error.message, /prompt is too long/)
+})
+
+test('what is lost is named in a header, and refused in strict mode, by header or by option', async () => {
+  const { up, world } = await open()
+  const lossy = { model: 'claude/c', messages: hello, seed: 7 }
+  assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')
+  const refused = await world.chat(lossy, { headers: { 'x-signalbox-strict': 'true' } })
+  assert.is(refused.status, 400)
+  assert.match((await refused.json()).error.message, /"seed"/)
+  assert.is(up.calls.length, 1)
+})
+
+test('what one target cannot be told goes to one that can', async () => {
+  const { up, world } = await open(both, { combos: { chain: ['claude/c', 'one/m'] } })
+  const response = await world.chat({ model: 'chain', messages: hello, n: 2 })
+  assert.is(response.status, 200)
+  assert.equal(up.providers, ['one'])
+  assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=skipped:format;via=chain:fallback, one/m=200')
+})
+
+test('a warning cannot forge a header', async () => {
+  const { world } = await open()
+  const response = await world.chat({ model: 'claude/c', messages: hello, 'x\r\nset-cookie: a, b': 1 })
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('set-cookie'), null)
+  assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:x%0D%0Aset-cookie:%20a%2C%20b$/)
+})
+
+test('a translated stream that is cut ends with an error event, never with its end mark', async () => {
+  const cut = messageEvents().slice(0, 6)
+  const { world, up } = await open(() => sse(cut))
+  const text = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
+  assert.match(text, /data: \{"error":[^\n]*ended the stream before[^\n]*\n\n(data: \[DONE\]\n\n)?$/)
+  assert.not.match(text, /finish_reason":"stop"/)
+  assert.is(world.told.requests[0]?.status, 502)
+  assert.is(up.open, 0)
+})
+
+test('the client of a translated stream that leaves ends the call to the provider', async () => {
+  const { world, up } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
+  const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  assert.is(up.open, 1)
+  await reader?.cancel()
+  assert.is(up.open, 0)
+  assert.is(world.told.requests[0]?.status, 499)
+})
+
+test('a silent provider is covered by signs of life in the format of the client', async () => {
+  const { world } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
+  const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
+  const reader = response.body?.getReader()
+  let text = ''
+  const decoder = new TextDecoder()
+  while (!text.includes('there')) text += decoder.decode((await reader?.read())?.value)
+  const next = reader?.read()
+  await world.clock.advance(15_000)
+  assert.match(decoder.decode((await next)?.value), /^:/)
+  await reader?.cancel()
+})
+
+test('tokens that a provider of another format would have to count are estimated, and the answer says so', async () => {
+  const { up, world } = await open()
+  const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('x-signalbox-warning'), 'estimated:input_tokens')
+  assert.type((await response.json()).input_tokens, 'number')
+  assert.is(up.calls.length, 0)
+})
+
+test('a connection whose credential cannot be opened is passed over, and the operator is told', async () => {
+  const storage = memoryStorage()
+  const { up, world } = await open(both, { combos: { chain: ['one/m', 'two/m'] }, storage })
+  const [stored] = (await storage.list('connections/')).filter(({ value }) => value.includes('"provider":"one"'))
+  if (stored)
+    await storage.set(
+      stored.key,
+      stored.value.replace(/"sealedApiKey":"[^"]{20}/, (text) => `${text.slice(0, -4)}AAAA`),
+    )
+  const response = await world.chat({ model: 'chain', messages: hello })
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')
+  assert.equal(up.providers, ['two'])
+  assert.is(world.told.errors.length, 1)
+})
