@@ -1,6 +1,7 @@
 import type { ManagementOptions } from './http/management-guard.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
+import { refuseUnknownOptions } from './lib/unknown-options.ts'
 import type { PipelineLimits } from './pipeline/context.ts'
 import type { Hooks } from './pipeline/observer.ts'
 import type { Secret } from './store/vault.ts'
@@ -61,7 +62,7 @@ export interface GatewayOptions {
 /** Throws a TypeError that says what to pass, before anything else can go wrong with it. */
 export function checkOptions(options: GatewayOptions): void {
   if (!isObject(options)) throw new TypeError(`createGateway takes an object of options. ${STORAGE_HINT}`)
-  for (const name of Object.keys(options)) if (!names.includes(name)) throw new TypeError(unknownName(name, names))
+  refuseUnknownOptions(options, names)
   const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
   if (storage === undefined) throw new TypeError(`storage is missing. ${STORAGE_HINT}`)
   if (!hasFunctions(storage, ['get', 'set', 'delete', 'list']))
@@ -114,20 +115,17 @@ const isVersion = (version: unknown) => (typeof version === 'string' ? version.t
 function checkHooks(hooks: unknown): void {
   if (hooks === undefined) return
   if (!isObject(hooks)) throw new TypeError(`hooks must be an object of functions: ${hookNames.join(', ')}.`)
-  for (const [name, hook] of Object.entries(hooks)) {
-    if (!hookNames.includes(name)) throw new TypeError(unknownName(`hooks.${name}`, hookNames))
+  refuseUnknownOptions(hooks, hookNames, 'hooks.')
+  for (const [name, hook] of Object.entries(hooks))
     if (hook !== undefined && typeof hook !== 'function') throw new TypeError(`hooks.${name} must be a function.`)
-  }
 }
 
 function checkLimits(limits: unknown): void {
   if (limits === undefined) return
   if (!isObject(limits)) throw new TypeError('limits must be an object of numbers.')
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Object.hasOwn(defaultLimits, name))
-      throw new TypeError(unknownName(`limits.${name}`, Object.keys(defaultLimits)))
+  refuseUnknownOptions(limits, Object.keys(defaultLimits), 'limits.')
+  for (const [name, value] of Object.entries(limits))
     if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`limits.${name} must be a number above 0.`)
-  }
 }
 
 /** It is stretched by nothing: whoever has the storage may try secrets as fast as a machine can. */
@@ -149,8 +147,6 @@ const names = [
 ]
 const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']
 const STORAGE_HINT = 'Call createGateway({ storage: memoryStorage() }), or pick another one of signalbox/storage/*.'
-
-const unknownName = (name: string, known: readonly string[]) => `${name} is no option; there are ${known.join(', ')}.`
 
 const hasFunctions = (value: unknown, members: readonly string[]) =>
   (isObject(value) || typeof value === 'function') &&

@@ -3,6 +3,7 @@ import { bearerToken } from '../lib/bearer.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { isObject } from '../lib/json.ts'
+import { refuseUnknownOptions } from '../lib/unknown-options.ts'
 import { isClientKey } from '../store/client-key.ts'
 import { refuseForeignChange, refuseUnknownHost } from './management-origin.ts'
 
@@ -23,7 +24,7 @@ export type ManagementGuard = (exchange: Exchange) => Promise<void>
 
 /**
  * The guard of `/api` (design.md, Who may call /api): closed until the host says who may come in. Throws `MANAGEMENT_CLOSED`,
- * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`; a TypeError at once on options that guard nothing.
+ * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`; a TypeError at once on options that guard nothing or are none.
  */
 export function createManagementGuard(
   options: ManagementOptions | undefined,
@@ -33,9 +34,10 @@ export function createManagementGuard(
   const isGiven = (mode: string) => isObject(options) && mode in options
   if (['token', 'authorize', 'dangerouslyAllowUnauthenticated'].filter(isGiven).length !== 1)
     throw new TypeError(`management must have exactly one of ${MODES}.`)
-  if ('token' in options) return tokenGuard(options.token)
-  if ('authorize' in options) return authorizeGuard(options, deps.onError)
-  return openGuard(options)
+  if ('authorize' in options) return authorizeGuard(options, deps.onError) // with whatever members the host's object has
+  const isOpen = 'dangerouslyAllowUnauthenticated' in options
+  refuseUnknownOptions(options, isOpen ? ['dangerouslyAllowUnauthenticated', 'allowedHosts'] : ['token'], 'management.')
+  return isOpen ? openGuard(options) : tokenGuard(options.token)
 }
 
 const MODES = '{ token }, { authorize } or { dangerouslyAllowUnauthenticated: true }'
