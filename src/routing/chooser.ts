@@ -1,13 +1,13 @@
 import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
-import type { Entry, Route } from './group.ts'
+import type { Entry, Group, Route, RouteTarget } from './group.ts'
 import type { Health } from './health.ts'
 import type { Pace, Run } from './pace.ts'
 import type { Pins } from './pins.ts'
 import type { Rotation } from './rotation.ts'
 import type { Inputs } from './strategies/order.ts'
 import { orderOf } from './strategies/strategies.ts'
-import type { Visit } from './table.ts'
+import type { Prospect, Visit } from './table.ts'
 
 /** Lets the strategies of groups choose, with what they have to know. */
 export interface Chooser {
@@ -36,11 +36,27 @@ export interface ChooserDependencies {
 }
 
 export function createChooser({ rotation, pins, pace, health, random }: ChooserDependencies): Chooser {
-  function glance(facts: RequestFacts, turnOf: Rotation['take']): Visit {
-    return async (group, { firstOf, costOf, reach }) => {
+  const isWell = (target: RouteTarget) => !health.standingOf(target)
+
+  /** Whom an entry will probably lead to now. */
+  function likelyOf(entry: Entry, { firstOf, reach }: Prospect): RouteTarget | undefined {
+    const first = firstOf(entry)
+    return first && isWell(first) ? first : (find(reach(entry), isWell) ?? first)
+  }
+
+  /** All that is under way to whatever the entry leads to. */
+  function loadOf(entry: Entry, { reach }: Prospect): number {
+    let load = 0
+    for (const target of new Set(reach(entry))) load += pace.loadOf(target)
+    return load
+  }
+
+  /** `onChosen` hears of the choice before any other request chooses. */
+  function glance(facts: RequestFacts, turnOf: Rotation['take'], onChosen?: OnChosen): Visit {
+    return async (group, prospect) => {
       const { strategy, label } = group
       const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
-      const isUsable = (entry: Entry) => isMeant(entry) && some(reach(entry), (target) => !health.standingOf(target))
+      const isUsable = (entry: Entry) => isMeant(entry) && find(prospect.reach(entry), isWell) !== undefined
       const turn = strategy === 'round-robin' ? await turnOf(group, isUsable) : undefined
       const session = strategy === 'sticky' ? facts.session : ''
       const pin = session === '' ? undefined : await pins.of(group, session)
@@ -50,26 +66,30 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
         label,
         session,
         pin,
-        costOf,
-        latencyOf: (entry) => ask(firstOf(entry), (target) => pace.averageOf(target, facts.stream)),
-        loadOf: (entry) => ask(firstOf(entry), pace.loadOf) ?? 0,
+        costOf: prospect.costOf,
+        latencyOf: (entry) => ask(likelyOf(entry, prospect), (target) => pace.averageOf(target, facts.stream)),
+        loadOf: (entry) => loadOf(entry, prospect),
       }
       const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
+      onChosen?.(group, entries, prospect)
       return { entries, inputs, ...(turn && { turn }) }
     }
   }
 
   function tripFor(facts: RequestFacts): Trip {
-    const choose = glance(facts, rotation.take)
     let reserved: Run[] = []
+
+    /** Or all of a burst would find it idle. */
+    function reserve({ strategy }: Group, entries: readonly Entry[], prospect: Prospect) {
+      if (strategy !== 'least-busy') return
+      for (const entry of entries) {
+        const target = likelyOf(entry, prospect)
+        if (target && isWell(target)) return void reserved.push(pace.begin(target, facts.stream))
+      }
+    }
+
     return {
-      async visit(group, prospect) {
-        const chosen = await choose(group, prospect)
-        const [first] = group.strategy === 'least-busy' ? chosen.entries : []
-        const target = first && prospect.firstOf(first)
-        if (target) reserved.push(pace.begin(target, facts.stream)) // or all of a burst would find it idle
-        return chosen
-      },
+      visit: glance(facts, rotation.take, reserve),
       begun() {
         for (const run of reserved) run.ended()
         reserved = []
@@ -88,10 +108,12 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
   return { tripFor, glanceFor: (facts) => glance(facts, rotation.peek) }
 }
 
+type OnChosen = (group: Group, entries: readonly Entry[], prospect: Prospect) => void
+
 const ask = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
   value === undefined ? undefined : question(value)
 
-function some<T>(values: Iterable<T>, is: (value: T) => boolean): boolean {
-  for (const value of values) if (is(value)) return true
-  return false
+function find<T>(values: Iterable<T>, is: (value: T) => unknown): T | undefined {
+  for (const value of values) if (is(value)) return value
+  return undefined
 }

@@ -1,0 +1,130 @@
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { countOf, openPool, type Pool, type PoolOptions } from './support/pool.ts'
+
+const test = suite('least-busy')
+
+const busy = (...models: string[]) => ({ models, strategy: 'least-busy' as const })
+const pair = busy('one/m', 'two/m')
+
+/** Answers the first call as told and all others at once. */
+const first = (answer: Answering): PoolOptions => ({
+  answer: (call, nth) => (nth === 1 ? answer(call, nth) : json(chatAnswer())),
+})
+
+for (const [count, models] of [
+  [10, ['one/m', 'two/m']],
+  [9, ['one/m', 'two/m', 'three/m']],
+] as const) {
+  test(`a burst of ${count} over ${models.length} targets is even`, async () => {
+    const { world, up } = await openPool(busy(...models))
+    await Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
+    const counts = Object.values(countOf(up.providers))
+    assert.equal(counts, Array(models.length).fill(count / models.length))
+  })
+}
+
+test('a burst is even where one of the targets is cooling', async () => {
+  const { world, up, down } = await openPool(busy('one/m', 'two/m', 'three/m'))
+  down.set('one', 401)
+  await world.chat({ model: 'one/m' })
+  up.calls.length = 0
+  await Promise.all(Array.from({ length: 10 }, () => world.chat({ model: 'pool' })))
+  assert.equal(countOf(up.providers), { two: 5, three: 5 })
+})
+
+/** Asks one after the other for answers that never come, and answers whom they wait for. */
+async function waitingFor(pool: Pick<Pool, 'world' | 'up'>, times: number) {
+  const { world, up } = pool
+  up.calls.length = 0
+  for (let time = 1; time <= times; time++) {
+    void world.chat({ model: 'pool' })
+    while (up.calls.length < time) await world.clock.advance(0)
+  }
+  return countOf(up.providers)
+}
+
+test('what waits for another connection than the first one counts too', async () => {
+  const pool = await openPool(pair, {
+    connections: [{ provider: 'one', apiKey: 'dead' }, 'one', 'two'],
+    answer: ({ headers }) => (headers.get('authorization') === 'Bearer dead' ? json({}, 401) : never()),
+  })
+  void pool.world.chat({ model: 'one/m' })
+  while (pool.up.calls.length < 2) await pool.world.clock.advance(0)
+  assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one waits already')
+})
+
+test('what waits for any target of a combo counts too', async () => {
+  const combos = { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' as const } }
+  const pool = await openPool(busy('inner', 'three/m'), { combos, answer: never })
+  assert.equal(await waitingFor(pool, 12), { one: 3, two: 3, three: 6 })
+})
+
+test('a whole answer counts until it is here', async () => {
+  let bring: () => void = () => {}
+  const late = new Promise<void>((resolve) => {
+    bring = resolve
+  })
+  const { world, up, asks } = await openPool(
+    pair,
+    first(() => late.then(() => json(chatAnswer()))),
+  )
+  const asked = world.chat({ model: 'pool' })
+  while (up.calls.length < 1) await world.clock.advance(0)
+  assert.is(await asks(2), 'two two')
+  bring()
+  await asked
+  assert.is(await asks(1), 'one')
+  assert.is(up.open, 0)
+})
+
+const stream = { model: 'pool', stream: true }
+const events = chatEvents()
+const ends: Array<
+  [how: string, rest: Answering, end: (response: Response, leave: AbortController) => Promise<unknown>]
+> = [
+  ['is read to its end', () => sse(events), (response) => response.text()],
+  ['is cut', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
+  ['is left by its client', () => sse(events.slice(0, 3), 'hang'), async (_, leave) => leave.abort()],
+  ['is cancelled by the host', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
+]
+for (const [how, answer, end] of ends) {
+  test(`a stream counts until it ${how}`, async () => {
+    const { world, up, asks } = await openPool(pair, first(answer))
+    const leave = new AbortController()
+    const response = await world.chat(stream, { signal: leave.signal })
+    assert.is(await asks(2), 'two two')
+    await end(response, leave)
+    assert.is(await asks(2), 'one one')
+    assert.is(up.open, 0)
+  })
+}
+
+test('a request whose client leaves before the answer counts no more', async () => {
+  const { world, up, asks } = await openPool(pair, first(never))
+  const leave = new AbortController()
+  const asked = world.chat(stream, { signal: leave.signal })
+  while (up.calls.length < 1) await world.clock.advance(0)
+  assert.is(await asks(1), 'two')
+  leave.abort()
+  await asked
+  assert.is(await asks(1), 'one')
+})
+
+test('attempts that fail count no more', async () => {
+  const { down, asks } = await openPool(pair)
+  down.set('one', 500)
+  assert.is(await asks(2), 'one>two one>two')
+  down.clear()
+  assert.is(await asks(2), 'one one')
+})
+
+test('a request that no target could take counts nowhere', async () => {
+  const { world, down, asks } = await openPool(pair)
+  down.set('one', 401).set('two', 401)
+  assert.is(await asks(1), 'one>two')
+  down.clear()
+  await world.clock.advance(10 * 60_000)
+  assert.is(await asks(2), 'one one')
+})
