@@ -17,7 +17,7 @@ export interface Rotation {
   peek(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
   /** Goes on from the entry that answered, unless another request has taken a turn since. */
   answered(group: Group, entry: Entry, taken: Turn): Promise<void>
-  /** The next request starts at the first entry again. */
+  /** The next request starts at the first entry again; so it does where groups stand below that label. */
   reset(label: string): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export function createRotation(state: SharedState): Rotation {
       if (entry.index === index || version === undefined) return
       await state.write(keyOf(group.label), textOf({ index: entry.index, times: 1 }), { ifVersion: version })
     },
-    reset: async (label) => void (await state.drop(keyOf(label))),
+    reset: async (label) => state.drop(keyOf(label)),
   }
 }
 
@@ -92,7 +92,7 @@ function nextTurn(last: Turn | undefined, group: Group, isUsable: (entry: Entry)
   return { index: entries.length > 0 ? start % entries.length : 0, times: 1 }
 }
 
-const keyOf = (label: string) => `rotation/${encodeURIComponent(label)}`
+const keyOf = (label: string) => `rotation/${label}`
 
 const textOf = (turn: Turn | undefined) => (turn ? `${turn.index} ${turn.times}` : '')
 

@@ -6,7 +6,8 @@ export interface SharedState {
   read(key: string): Awaitable<Stored | undefined>
   /** The new version, or `false` when another writer was faster. */
   write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Awaitable<string | false>
-  drop(key: string): Awaitable<unknown>
+  /** The key, and all that are written below it: `<key>/…`. */
+  drop(key: string): Awaitable<void>
 }
 
 /** Keys are made of what clients send, so there is a limit; the oldest go first. */
@@ -34,7 +35,9 @@ export function localState(clock: Clock): SharedState {
       values.set(key, { value, version, endsAt: clock.now() + ttlMs })
       return version
     },
-    drop: (key) => values.delete(key),
+    drop(key) {
+      for (const one of values.keys()) if (one === key || one.startsWith(`${key}/`)) values.delete(one)
+    },
   }
 }
 
@@ -74,12 +77,14 @@ export function storedState(
     },
     async drop(key) {
       await own.drop(key)
-      await attempt(
-        () => storage.delete(PREFIX + key),
-        () => false,
-      )
+      await attempt(async () => {
+        await storage.delete(PREFIX + key)
+        for (const below of await storage.list(`${PREFIX}${key}/`)) await storage.delete(below.key)
+      }, noop)
     },
   }
 }
 
 const PREFIX = 'routing/'
+
+function noop() {}

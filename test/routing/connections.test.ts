@@ -1,0 +1,141 @@
+import type { NewCombo } from '../../src/management/combos.ts'
+import type { Strategy } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { countOf } from './support/pool.ts'
+
+const test = suite("a provider's connections")
+
+const keyOf = ({ headers }: Call) => headers.get('authorization')?.replace('Bearer key-', '') ?? ''
+
+/** A provider `one` with the connections `a`, `b` and `c`, and `two` with one of its own. */
+async function openOne(options: WorldOptions = {}) {
+  /** The status for `<connection>` or `<connection>/<model>`. */
+  const down = new Map<string, number>()
+  const up = fakeUpstream((call) => {
+    const key = keyOf(call)
+    const status = down.get(key) ?? down.get(`${key}/${JSON.parse(call.body).model}`)
+    const error = { message: 'no', ...(status === 404 && { code: 'model_not_found' }) }
+    return status === undefined ? json(chatAnswer()) : json({ error }, status)
+  })
+  const connections = ['a', 'b', 'c'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
+  const two = { provider: 'two', apiKey: 'key-two' }
+  const world = await openWorld({ fetch: up, connections: [...connections, two], ...options })
+  /** The connections that each of so many requests called. */
+  async function asks(times: number, body: object = {}) {
+    const seen: string[] = []
+    for (let time = 0; time < times; time++) {
+      const before = up.calls.length
+      await world.chat({ model: 'one/m', ...body })
+      seen.push(up.calls.slice(before).map(keyOf).join('>'))
+    }
+    return seen.join(' ')
+  }
+  return { world, up, down, asks }
+}
+
+const pool = (connectionStrategy?: Strategy, more: Partial<NewCombo> = {}) => ({
+  pool: { models: ['one/m', 'two/m'], ...(connectionStrategy && { connectionStrategy }), ...more },
+})
+const fromPool = { model: 'pool' }
+
+test('are used by priority, unless the provider is told otherwise', async () => {
+  const { world, asks } = await openOne()
+  assert.is(await asks(3), 'a a a')
+  await world.api.providers.update('one', { strategy: 'round-robin' })
+  assert.is(await asks(5), 'a b c a b')
+  await world.api.providers.update('one', { strategy: 'round-robin', stickyLimit: 2 })
+  assert.is(await asks(6), 'b c c a a b')
+  await world.api.providers.update('one', { strategy: 'fallback' })
+  assert.is(await asks(3), 'a a a')
+})
+
+test('follow the provider in a combo too, unless the combo says otherwise', async () => {
+  const { world, asks } = await openOne({
+    combos: { ...pool(), calm: pool('fallback').pool, busy: pool('round-robin').pool },
+  })
+  await world.api.providers.update('one', { strategy: 'round-robin' })
+  assert.is(await asks(4, fromPool), 'a b c a')
+  assert.is(await asks(3, { model: 'calm' }), 'a a a')
+  assert.is(await asks(2, { model: 'busy' }), 'a b', 'a turn of its own')
+  assert.is(await asks(1, fromPool), 'b')
+  await world.api.providers.update('one', { strategy: 'fallback' })
+  assert.is(await asks(2, { model: 'busy' }), 'c a')
+})
+
+test('have a turn that a change of their combo resets', async () => {
+  const { world, asks } = await openOne({ combos: pool('round-robin', { strategy: 'round-robin' }) })
+  assert.is(await asks(3, fromPool), 'a two b')
+  const [combo] = (await world.api.combos.list()).combos
+  await world.api.combos.update(combo?.id ?? '', {})
+  assert.is(await asks(3, fromPool), 'a two b')
+  await world.api.combos.delete(combo?.id ?? '')
+  await world.api.combos.create({ name: 'pool', ...pool('round-robin').pool })
+  assert.is(await asks(2, fromPool), 'a b')
+})
+
+test('take "stickyLimit" from the combo that says how to choose', async () => {
+  const { asks } = await openOne({ combos: pool('round-robin', { stickyLimit: 2 }) })
+  assert.is(await asks(5, fromPool), 'a a b b c')
+})
+
+test('are chosen among by each strategy that asks for nothing more', async () => {
+  for (const strategy of ['random', 'least-latency', 'least-busy', 'sticky'] as const) {
+    const { world, up } = await openOne()
+    await world.api.providers.update('one', { strategy })
+    const chats = Array.from({ length: 90 }, (_, nth) => world.chat({ model: 'one/m', user: `u${nth}` }))
+    await Promise.all(chats)
+    const counts = countOf(up.calls.map(keyOf))
+    assert.equal(
+      Object.keys(counts).sort(),
+      strategy === 'least-latency' ? Object.keys(counts).sort() : ['a', 'b', 'c'],
+      strategy,
+    )
+    if (strategy === 'least-busy') assert.equal(counts, { a: 30, b: 30, c: 30 })
+  }
+})
+
+test('keep a session under "sticky", and move it when theirs fails', async () => {
+  const { world, down, asks } = await openOne()
+  await world.api.providers.update('one', { strategy: 'sticky' })
+  const home = await asks(1, { user: 'somebody' })
+  assert.is(await asks(2, { user: 'somebody' }), `${home} ${home}`)
+  down.set(home, 401)
+  const [, other] = (await asks(1, { user: 'somebody' })).split('>')
+  down.clear()
+  await world.clock.advance(10 * 60_000)
+  assert.is(await asks(2, { user: 'somebody' }), `${other} ${other}`)
+})
+
+test('one bad key never takes its provider with it', async () => {
+  for (const strategy of ['fallback', 'round-robin', 'least-busy', 'least-latency', 'random', 'sticky'] as const) {
+    const { world, up, down, asks } = await openOne()
+    await world.api.providers.update('one', { strategy })
+    down.set('a', 401)
+    await asks(30, { user: 'somebody' })
+    for (const { status } of world.told.requests) assert.is(status, 200, strategy)
+    assert.ok(up.calls.filter((call) => keyOf(call) === 'a').length <= 1, strategy)
+  }
+})
+
+test('one bad model never takes its key with it', async () => {
+  const { world, up, down, asks } = await openOne()
+  down.set('a/m', 404)
+  assert.is(await asks(3), 'a>b b b')
+  assert.is(await asks(2, { model: 'one/other' }), 'a a')
+  await world.api.providers.update('one', { strategy: 'round-robin' })
+  up.calls.length = 0
+  await asks(10)
+  await asks(9, { model: 'one/other' })
+  const calls = up.calls.map((call) => `${keyOf(call)}/${JSON.parse(call.body).model}`)
+  assert.equal(countOf(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
+})
+
+test('three dead keys of one provider lead on to the next provider of the combo', async () => {
+  const { world, down, asks } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
+  for (const key of ['a', 'b', 'c']) down.set(key, 401)
+  assert.is(await asks(3, fromPool), 'a>b>c>two two two')
+  for (const { status } of world.told.requests) assert.is(status, 200)
+})
