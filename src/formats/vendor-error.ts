@@ -1,8 +1,9 @@
 import { isObject } from '../lib/json.ts'
 import { resetMs, retryAfterMs, retryDelayMs } from '../lib/retry-after.ts'
-import { type CanonicalError, type ErrorKind, kindOfStatus, saysNoFunds, saysOverflow } from './canonical/errors.ts'
+import { type CanonicalError, type ErrorKind, kindOfStatus } from './canonical/errors.ts'
 import { readVendorError } from './embedded-error.ts'
 import type { ErrorAnswer } from './translator.ts'
+import { saysBadKey, saysNoFunds, saysOverflow } from './vendor-words.ts'
 
 /** An error answer in any envelope that vendors really send, whatever their format: JSON, an array of it, plain text, HTML, nothing. */
 export function parseVendorError({ status, body, header, now }: ErrorAnswer): CanonicalError {
@@ -23,7 +24,7 @@ export function parseVendorError({ status, body, header, now }: ErrorAnswer): Ca
 export function kindOf(status: number, message: string, code?: string): ErrorKind {
   if ((status === 400 || status === 413 || status === 422) && saysOverflow(message, code)) return 'context-overflow'
   if ((status === 429 || status === 400 || status === 403) && saysNoFunds(message, code)) return 'billing'
-  if (status === 400 && /API_KEY_INVALID|API key not valid/.test(message)) return 'authentication' // Google's 401
+  if (status === 400 && saysBadKey(message)) return 'authentication'
   return kindOfStatus(status)
 }
 

@@ -1,5 +1,6 @@
 import { toGatewayError } from '../errors.ts'
 import type { EmbeddedError, Format } from '../formats/format.ts'
+import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
@@ -25,7 +26,7 @@ export interface Failure {
 /** What an error status means for the chain (design.md: a client's 4xx never walks it). */
 export function classOfStatus(status: number, text: string, code: string | undefined): FailureClass {
   if (status === 401 || status === 402 || status === 403) return 'credentials'
-  if (status === 400 && /API_KEY_INVALID|API key not valid/.test(text)) return 'credentials' // Google's 401
+  if (status === 400 && saysBadKey(text)) return 'credentials'
   if (status === 429) return 'rate-limit'
   if (status === 408 || status === 504) return 'timeout'
   if (status === 404 && code !== undefined && /model_?not_?found|not_found_error/i.test(code)) return 'model-not-found'
@@ -33,14 +34,6 @@ export function classOfStatus(status: number, text: string, code: string | undef
   if (status >= 400) return saysOverflow(text, code) ? 'context-overflow' : 'client'
   return 'content'
 }
-
-/** The request does not fit this model's context window, in the words of the vendors. */
-function saysOverflow(text: string, code: string | undefined): boolean {
-  return code === 'context_length_exceeded' || OVERFLOW.test(text)
-}
-
-const OVERFLOW =
-  /context_length_exceeded|maximum context length|prompt is too long|input token count[^"]{0,40} exceeds the maximum|exceeds? the (?:model's )?context (?:window|length)/i
 
 /** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
 export function failureOfStatus(

@@ -157,6 +157,8 @@ test('a request that is too long goes on only to a larger context window, and co
   const response = await world.chat({ model: 'small' })
   assert.is(response.status, 400)
   assert.equal(await response.json(), body)
+  down.one = () => json({ error: { message: 'the request exceeds the available context size' } }, 400) // llama.cpp's words
+  assert.is(await ask(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
 })
 
 test('over HTTP health is read and reset', async () => {

@@ -1,3 +1,5 @@
+export { saysNoFunds, saysOverflow } from '../vendor-words.ts'
+
 /** What went wrong, in no format's words. */
 export type ErrorKind =
   | 'bad-request'
@@ -47,16 +49,3 @@ const kinds: Readonly<Record<number, ErrorKind>> = {
   504: 'timeout',
   529: 'overloaded',
 }
-
-/** Does the request not fit into the model's context window? In the words of the vendors, since few have a code for it. */
-export function saysOverflow(message: string, code?: string): boolean {
-  return code === 'context_length_exceeded' || OVERFLOW.test(message)
-}
-
-const OVERFLOW =
-  /context_length_exceeded|maximum context length|prompt (?:is )?too long|too_many_(?:prompt_)?tokens|input tokens exceeded|input token count[^"]{0,40} exceeds the maximum|exceeds? the (?:model's )?(?:available )?context (?:window|length|size)/i
-
-/** Has the account run out of money or quota, so that waiting a little does not help? */
-export const saysNoFunds = (message: string, code?: string): boolean =>
-  code === 'insufficient_quota' ||
-  /insufficient_quota|exceeded your current quota|credit balance|spend(?:ing)? limit/i.test(message)
