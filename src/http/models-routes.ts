@@ -2,7 +2,6 @@ import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, WireFormat } from '../types.ts'
 import { modelsFormat } from './caller-format.ts'
-import { findModel } from './models-find.ts'
 import { modelBody, modelsBody } from './models-reply.ts'
 import { endingWith } from './models-upstream.ts'
 import { emptyReply, jsonReply } from './reply.ts'
@@ -42,6 +41,7 @@ export function modelsRoutes(listing: Listing, options: ModelsRoutesOptions): Ro
       modelsBody(format, await listing.list(kinds, upstream(exchange)), { kinds, query: exchange.query })
 
   const find: Body = async ({ exchange, params }, format) => {
+    const { findModel } = await import('./models-find.ts')
     const { entry, kinds } = await findModel(listing, params.id ?? '', upstream(exchange))
     return modelBody(format, entry, kinds)
   }

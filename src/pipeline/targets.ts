@@ -1,7 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { Group, Route } from '../routing/group.ts'
 import type { RouteTable, Visit } from '../routing/table.ts'
-import { unknownModel } from './unknown-model.ts'
 import { unreachableModel } from './unreachable-model.ts'
 
 /**
@@ -20,7 +19,10 @@ export async function* routesOf(
     return chosen
   }
   const resolved = table.resolve(model, noting)
-  if (!resolved) throw await unknownModel(model, table)
+  if (!resolved) {
+    const { unknownModel } = await import('./unknown-model.ts')
+    throw await unknownModel(model, table)
+  }
   for await (const route of resolved) {
     any = true
     yield route

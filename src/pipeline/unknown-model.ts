@@ -1,4 +1,5 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { RouteTable } from '../routing/table.ts'
 import { unreachableModel } from './unreachable-model.ts'
@@ -10,9 +11,8 @@ export async function unknownModel(
 ): Promise<GatewayError> {
   if (table.missingProviders(model).length > 0) return unreachableModel(model, table)
   const names = await table.names().catch(() => []) // a hint is not worth a failure
-  const near = nearest(model, names)
-  const hint = near.length > 0 ? ` Did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : ''
+  const hint = didYouMean(nearest(model, names))
   return gatewayError('MODEL_NOT_FOUND', {
-    message: `The model "${model}" does not exist.${hint} GET /v1/models lists all of them.`,
+    message: `The model "${model}" does not exist. ${hint ? `${hint} ` : ''}GET /v1/models lists all of them.`,
   })
 }

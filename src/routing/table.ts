@@ -5,7 +5,6 @@ import type { Catalog, Combo, CustomModel } from '../types.ts'
 import { createFirsts, type Firsts, type Meaning } from './firsts.ts'
 import type { Choice, Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
 import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
-import { knownNames } from './known-names.ts'
 import { missingProviders } from './missing-providers.ts'
 import { connectionsByName } from './named-connections.ts'
 
@@ -127,6 +126,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
     missingProviders: (model) =>
       missingProviders(model, { ...routes, catalog, combos, aliases, isConnected: (name) => connections.has(name) }),
     async names() {
+      const { knownNames } = await import('./known-names.ts')
       const leads = (model: string) => direct(model) !== undefined
       return [...knownNames({ ...routes, catalog, combos, connections, customModels: await customModels(), leads })]
     },
