@@ -5,7 +5,6 @@ import type { ExplainedTarget, Explanation, LeftOut } from '../routing/explanati
 import type { RequestFacts } from '../routing/facts.ts'
 import type { Choice, Group, Route } from '../routing/group.ts'
 import { reasonOf } from '../routing/reason.ts'
-import type { Visit } from '../routing/table.ts'
 import { viaOf } from '../routing/via.ts'
 import type { PipelineContext } from './context.ts'
 import { endpoints } from './endpoints.ts'
@@ -36,9 +35,12 @@ export async function explain(question: Question, context: PipelineContext): Pro
   const leftOut: LeftOut[] = []
   const routes: Route[] = []
   try {
-    const visit = noting(context.chooser.glanceFor(facts), (group) => leftOut.push(...leftOutOf(group, facts)))
-    for await (const route of routesOf(model, { table: await context.routes(), visit }))
-      if (routes.push(route) === MAX_TARGETS) break
+    const way = {
+      table: await context.routes(),
+      visit: context.chooser.glanceFor(facts),
+      onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
+    }
+    for await (const route of routesOf(model, way)) if (routes.push(route) === MAX_TARGETS) break
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
     if (status >= 500) throw thrown
@@ -46,13 +48,6 @@ export async function explain(question: Question, context: PipelineContext): Pro
   }
   return { model, targets: explained(routes, context), leftOut }
 }
-
-const noting =
-  (visit: Visit, note: (group: Group) => void): Visit =>
-  (group, prospect) => {
-    note(group)
-    return visit(group, prospect)
-  }
 
 function leftOutOf({ name, entries }: Group, facts: RequestFacts): LeftOut[] {
   return entries.flatMap(({ name: model, when }) => {
