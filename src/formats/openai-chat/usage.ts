@@ -14,7 +14,7 @@ export function chatUsage(usage: unknown): TokenUsage | undefined {
     inputTokens,
     // Some layers over other formats leave thoughts out of the completion, and nothing else was said.
     outputTokens: count(usage.completion_tokens) || Math.max(0, count(usage.total_tokens) - inputTokens),
-    cacheReadTokens: count(cached),
+    cacheReadTokens: Math.min(count(cached), inputTokens), // some count blocks, of which the last one is not full
     cacheWriteTokens: count(prompt.cache_write_tokens),
     reasoningTokens: count(completion.reasoning_tokens),
   }

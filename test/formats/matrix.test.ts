@@ -1,0 +1,180 @@
+import { createWarnings } from '../../src/formats/canonical/warnings.ts'
+import { formatOf } from '../../src/formats/formats.ts'
+import { translateStream } from '../../src/formats/translate-stream.ts'
+import type { Translator } from '../../src/formats/translator.ts'
+import { encodeUtf8 } from '../../src/lib/bytes.ts'
+import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { clients, type Understood } from './support/clients.ts'
+import { type Heard, recordedStreams } from './support/recordings.ts'
+
+const test = suite('every recorded stream, for the client of every format')
+
+/** The names of the formats in the list of what the vendors' own clients heard. */
+const apis: Readonly<Record<WireFormat, string>> = {
+  'openai-chat': 'chat',
+  'openai-responses': 'responses',
+  'anthropic-messages': 'anthropic',
+  gemini: 'gemini',
+}
+
+const SMALL = 8_000
+
+/** How a stream comes: in pieces of so many bytes. */
+const manners: Readonly<Record<string, (bytes: Uint8Array, seed: number) => Iterable<Uint8Array>>> = {
+  whole: (bytes) => [bytes],
+  'in random pieces': randomPieces,
+  'byte by byte': (bytes) => (bytes.length > SMALL ? randomPieces(bytes, 1) : pieces(bytes, () => 1)),
+}
+
+function* pieces(bytes: Uint8Array, size: () => number) {
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + size()
+    yield bytes.subarray(at, end)
+    at = end
+  }
+}
+
+function* randomPieces(bytes: Uint8Array, seed: number) {
+  let state = seed + 1
+  yield* pieces(bytes, () => {
+    state = (state * 48_271) % 0x7fffffff
+    return 1 + (state % 97)
+  })
+}
+
+/** The stream that a client of `to` gets. */
+async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<Response> {
+  const [source, client] = await Promise.all([translatorOf(from), translatorOf(to)])
+  const events: string[] = []
+  let count = 0
+  const newId = () => `${++count}`.padStart(24, 'a')
+  const origin = { format: from, account: 'vendor' }
+  const stream = translateStream(
+    {
+      from: source,
+      to: client,
+      read: { origin, traits: source.traits, newId, warnings: createWarnings({ isStrict: false }) },
+      write: {
+        request: {
+          model: 'm',
+          stream: true,
+          streamUsage: true,
+          turns: [],
+          tools: [],
+          options: {},
+          client: { alt: 'sse' },
+        },
+        model: 'm',
+        newId,
+        now: 1_700_000_000,
+      },
+    },
+    (event) => events.push(event),
+  )
+  for (const chunk of chunks) stream.push(chunk)
+  stream.end()
+  return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
+}
+
+async function translatorOf(name: WireFormat): Promise<Translator> {
+  const translator = await formatOf(name)?.loadTranslator?.()
+  if (!translator) throw new Error(`${name} has no translator`)
+  return translator
+}
+
+/** What the vendor's own client heard, in the vocabulary of all. Thoughts and counts in places that it does not know are left out. */
+function wanted(api: WireFormat, heard: Heard): Partial<Understood> {
+  const calls = (heard.tool_calls ?? []).map(({ name, args, arguments: text }) => ({
+    name,
+    args: args ?? parsed(text),
+  }))
+  return {
+    text: heard.text ?? '',
+    ...(heard.reasoning !== undefined && { reasoning: heard.reasoning }),
+    calls,
+    finish: finishOf(heard.finish ?? '', calls.length > 0),
+    ...(isObject(heard.usage) && tokensOf(api, heard.usage)),
+  }
+}
+
+const parsed = (text = '') => (text.trim() === '' ? {} : JSON.parse(text))
+
+function finishOf(finish: string, hasCalls: boolean): Understood['finish'] {
+  if (/^(length|max_tokens|incomplete)$/i.test(finish)) return 'length'
+  if (/content_filter|refusal|safety/i.test(finish)) return 'filter'
+  return hasCalls ? 'calls' : 'stop'
+}
+
+function tokensOf(api: WireFormat, usage: JsonObject) {
+  const count = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0)
+  switch (api) {
+    case 'openai-chat':
+      return { inputTokens: count('prompt_tokens'), outputTokens: count('completion_tokens') }
+    case 'openai-responses':
+      return { inputTokens: count('input_tokens'), outputTokens: count('output_tokens') }
+    case 'anthropic-messages':
+      return {
+        inputTokens: count('input_tokens') + count('cache_read_input_tokens') + count('cache_creation_input_tokens'),
+        outputTokens: count('output_tokens'),
+      }
+    case 'gemini':
+      return {
+        inputTokens: count('promptTokenCount'),
+        outputTokens: count('candidatesTokenCount') + count('thoughtsTokenCount'),
+      }
+  }
+}
+
+const passed = new Map<string, string>()
+
+for (const from of wireFormats) {
+  for (const to of wireFormats) {
+    test(`${from} for ${to}`, { timeoutMs: 60_000 }, async () => {
+      for (const name of [from, to]) if (!formatOf(name)?.loadTranslator) skip(`${name} has no translator yet`)
+      const failures: string[] = []
+      const recorded = recordedStreams(apis[from])
+      assert.ok(recorded.length > 20)
+      let seed = 0
+      for (const { name, sse, heard } of recorded) {
+        for (const [manner, cut] of Object.entries(manners)) {
+          const chunks = cut(encodeUtf8(sse), ++seed)
+          const understood = await clients[to](await translated(chunks, from, to)).catch(String)
+          const difference = differenceOf(understood, heard.ok ? wanted(from, heard) : undefined)
+          if (difference) failures.push(`${name}, ${manner}: ${difference}`)
+        }
+      }
+      const runs = recorded.length * Object.keys(manners).length
+      passed.set(`${from} ${to}`, `${runs - failures.length}/${runs}`)
+      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${runs}`)
+    })
+  }
+}
+
+function differenceOf(understood: Understood | string, expected: Partial<Understood> | undefined): string | undefined {
+  if (typeof understood === 'string' || !expected)
+    return typeof understood === 'string' && !expected ? undefined : String(JSON.stringify(understood))
+  const different = Object.entries(expected).filter(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(understood[field as keyof Understood]), // a key of the same type
+  )
+  if (different.length === 0) return undefined
+  return different
+    .map(
+      ([field, value]) =>
+        `${field} ${JSON.stringify(understood[field as keyof Understood])?.slice(0, 200)} instead of ${JSON.stringify(value)?.slice(0, 200)}`,
+    )
+    .join('; ')
+}
+
+test.after(() => {
+  const width = 20
+  console.log(['', ...wireFormats].map((name) => name.padStart(width)).join(''))
+  for (const from of wireFormats)
+    console.log(
+      [from, ...wireFormats.map((to) => passed.get(`${from} ${to}`) ?? '-')]
+        .map((cell) => cell.padStart(width))
+        .join(''),
+    )
+})
