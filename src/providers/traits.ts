@@ -1,13 +1,32 @@
 import type { Traits } from '../traits.ts'
 import type { Catalog, WireFormat } from '../types.ts'
 import { definitionOf } from './names.ts'
+import { anthropic } from './traits/anthropic.ts'
+import { differing, type Row } from './traits/difference.ts'
+import { followers } from './traits/followers.ts'
+import { openai } from './traits/openai.ts'
+import { vendors } from './traits/vendors.ts'
+
+/** From the general to the particular: each row counts before those above it. */
+const rows: readonly Row[] = [...followers, ...openai, ...anthropic, ...vendors]
 
 /** What the target takes: its wire format's traits, with what its vendor and its model differ in. */
 export function traitsFor(
   base: Traits,
-  { provider, model }: { provider: string; model: string; format: WireFormat },
+  { provider, model, format }: { provider: string; model: string; format: WireFormat },
   catalog: Catalog,
 ): Traits {
+  const name = bareName(model)
+  const isOf = ({ formats, providers, models }: Row) =>
+    formats?.test(format) !== false && providers?.test(provider) !== false && models?.test(name) !== false
+  const traits = rows.filter(isOf).reduce(differing, base)
   const known = definitionOf(catalog, provider)?.models?.find(({ id }) => id === model)
-  return known?.maxOutputTokens === undefined ? base : { ...base, maxOutputTokens: known.maxOutputTokens }
+  return known?.maxOutputTokens === undefined ? traits : { ...traits, maxOutputTokens: known.maxOutputTokens }
 }
+
+/** `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, `accounts/fireworks/models/…`: the name behind what hosts put before it. */
+const bareName = (model: string): string =>
+  model
+    .toLowerCase()
+    .replace(/^.*\//, '')
+    .replace(/^(?:[a-z-]+\.)+/, '')
