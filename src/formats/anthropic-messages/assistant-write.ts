@@ -1,6 +1,5 @@
 import { argumentsOf } from '../canonical/arguments.ts'
 import type { AssistantPart, ReasoningPart, TextPart } from '../canonical/parts.ts'
-import { searchText } from '../canonical/search-text.ts'
 import type { TargetContext } from '../translator.ts'
 import { wireCitationParam } from './citations.ts'
 import { wireMark } from './marks.ts'
@@ -22,8 +21,8 @@ export function writeAssistant(part: AssistantPart, target: TargetContext): Wire
       const input = isFreeForm ? { input: part.arguments } : argumentsOf(part.arguments)
       return [{ type: 'tool_use', id, name, input, ...wireMark(cache, target) }]
     }
-    case 'server-tool': // the pages that were found can only be told with the key that Anthropic gave out with them
-      return writeText({ type: 'text', text: searchText(part) }, target)
+    case 'server-tool': // a record of it would need the key that only its own answer had; it comes as text
+      return []
     case 'audio':
       if (part.transcript === undefined) warnings.dropped(warnings.pathOf(part, 'audio'))
       return writeText({ type: 'text', text: part.transcript ?? '' }, target)
