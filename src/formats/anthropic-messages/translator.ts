@@ -45,16 +45,18 @@ export const messagesTranslator: Translator = {
   writeError,
 }
 
-/** Anthropic itself with a model of today; older models and the vendors that follow it differ from this. */
+/** What the newest models of Anthropic take; older ones and the vendors that follow it take more in some things, less in others. */
 function traits(): Traits {
   return {
     ...baseTraits,
+    lacks: ['temperature', 'topP', 'topK'],
     inputs: ['image', 'image-url', 'file', 'file-url', 'search-result'],
     toolResultInputs: ['image', 'image-url', 'file', 'file-url', 'search-result'],
     maxTemperature: 1,
     maxStopSequences: Number.MAX_SAFE_INTEGER,
     developerRole: false,
     lateSystem: false,
+    prefill: false,
     toolNames: { ...baseTraits.toolNames, maxLength: 128 },
     toolChoices: ['none', 'required', 'tool'],
     webSearch: true,
