@@ -14,18 +14,25 @@ import { parseRedacted, parseThinking } from './thoughts.ts'
 
 /** What the model said before, as the client gives it back. */
 export function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
-  const queries = new Map<string, string>()
+  const searches: Searches = { queries: new Map(), places: new Map() }
   const parts = blocks.flatMap((block) => {
-    const part = parsePart(block, queries, warnings)
+    const part = parsePart(block, searches, warnings)
     block.drop()
     if (!part) return []
     if (part.type !== 'text') warnings.place(part, block.at)
     return [part]
   })
+  for (const place of searches.places.values()) warnings.dropped(place) // has found nothing so far
   return attachStates(parts)
 }
 
-function parsePart(block: Fields, queries: Map<string, string>, warnings: Warnings): AssistantPart | undefined {
+/** The searches that Anthropic made, by their ids, and where those stand whose results have not come yet. */
+interface Searches {
+  queries: Map<string, string>
+  places: Map<string, string>
+}
+
+function parsePart(block: Fields, { queries, places }: Searches, warnings: Warnings): AssistantPart | undefined {
   const type = block.text('type')
   switch (type) {
     case 'text': {
@@ -43,12 +50,13 @@ function parsePart(block: Fields, queries: Map<string, string>, warnings: Warnin
     case 'image':
       return { type, source: parseSource(block, warnings) }
     case 'web_search_tool_result':
-      block.ignore('caller', 'cache_control')
+      places.delete(block.text('tool_use_id') ?? '')
       return parseSearchResults(passOver(block), queries)
     case 'server_tool_use':
       if (block.text('name') === 'web_search') {
-        queries.set(block.text('id') ?? '', queryOf(block.any('input')))
-        block.ignore('caller', 'cache_control')
+        const id = block.text('id') ?? ''
+        queries.set(id, queryOf(passOver(block).input))
+        places.set(id, block.at)
         return undefined
       }
   }

@@ -246,14 +246,3 @@ test('what other formats have no part for is told as a loss', () => {
     'dropped:tool_use',
   ])
 })
-
-test('megabytes of arguments cost linear time', () => {
-  const time = (count: number) => {
-    const from = performance.now()
-    const pieces = Array.from({ length: count }, () => json(0, '{"a":[{"b":1}]},'))
-    read([begin, start(0, tool()), ...pieces, stop(0), finish('tool_use'), end])
-    return performance.now() - from
-  }
-  time(1_000)
-  assert.ok(time(40_000) < 3_000)
-})

@@ -1,0 +1,112 @@
+import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
+import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
+import type { TargetContext } from '../../../src/formats/translator.ts'
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import type { Traits } from '../../../src/traits.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { recordedExchanges } from '../support/recordings.ts'
+
+const test = suite('recorded requests for messages')
+
+/** The request as it goes to Anthropic again, through the canonical form. */
+function again(request: JsonObject): { body: JsonObject; warnings: string[] } {
+  const { target, warnings } = contexts(messagesTranslator, { traits: traitsOf(request) })
+  const own: TargetContext = {
+    ...target,
+    model: String(request.model),
+    origin: { format: 'anthropic-messages', account: 'a' },
+  }
+  const parsed = messagesTranslator.parseRequest(request, { warnings })
+  const { carries } = messagesTranslator
+  const { request: prepared } = prepareRequest(parsed, { ...own, carries })
+  return { body: messagesTranslator.writeRequest(prepared, own).body, warnings: warnings.list() }
+}
+
+/** What the model that was asked takes. */
+function traitsOf({ thinking, output_config }: JsonObject): Partial<Traits> {
+  const by = isObject(thinking)
+    ? thinking.type === 'enabled'
+      ? 'budget'
+      : 'adaptive'
+    : output_config
+      ? 'effort'
+      : 'budget'
+  const reasoning = { ...messagesTranslator.traits.reasoning, by } as const
+  return { lacks: [], lateSystem: true, prefill: true, reasoning }
+}
+
+/** A request without the differences that mean nothing: short forms, nulls, defaults, turns of one role apart. */
+function normal(request: JsonObject): JsonObject {
+  const { system, messages, stream, tools, ...rest } = withoutNulls(request)
+  const turns: { role: unknown; content: JsonObject[] }[] = []
+  for (const { role, content } of objects(messages)) {
+    const blocks = blocksOf(content)
+    const last = turns.at(-1)
+    if (last?.role === role) last?.content.push(...blocks)
+    else if (blocks.length > 0) turns.push({ role, content: blocks })
+  }
+  const normalTools = objects(tools).map(normalTool)
+  return {
+    ...rest,
+    ...(blocksOf(system).length > 0 && { system: blocksOf(system) }),
+    ...(stream === true && { stream }),
+    ...(normalTools.length > 0 && { tools: normalTools }),
+    messages: turns,
+  }
+}
+
+/** The oldest version of the search is the one that is written. */
+function normalTool({ type, allowed_callers: _, ...tool }: JsonObject): JsonObject {
+  if (type === undefined || type === 'custom') return tool
+  return { ...tool, type: String(type).replace(/^(web_search)_.*/, '$1_20250305') }
+}
+
+function blocksOf(content: unknown): JsonObject[] {
+  if (typeof content === 'string') return blocksOf([{ type: 'text', text: content }])
+  const isSaid = ({ type, text }: JsonObject) => type !== 'text' || String(text).trim() !== ''
+  return objects(content)
+    .filter(isSaid)
+    .map(({ is_error, content: inner, ...block }) => {
+      const within = blocksOf(inner)
+      return { ...block, ...(is_error === true && { is_error }), ...(within.length > 0 && { content: within }) }
+    })
+}
+
+const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
+/** Clients send nulls for what they do not say, and wrong types of images. */
+const withoutNulls = (value: JsonObject): JsonObject =>
+  JSON.parse(
+    JSON.stringify(value, (name, inner) =>
+      inner === null || (name === 'media_type' && String(inner).startsWith('image/')) ? undefined : inner,
+    ),
+  )
+
+test('are the same when they are written again, but for what is told', () => {
+  const counts = { same: 0, changed: 0, refused: 0 }
+  for (const { name, url, request } of recordedExchanges(['anthropic'])) {
+    if (!/\/v1\/messages(\?|$)/.test(url) || !isObject(request)) continue
+    let written: ReturnType<typeof again>
+    try {
+      written = again(request)
+    } catch (error) {
+      assert.match(String(error), REFUSED, name)
+      counts.refused++
+      continue
+    }
+    const unknown = written.warnings.filter((warning) => !CHANGED.test(warning))
+    assert.equal(unknown, [], name)
+    if (written.warnings.length === 0) assert.equal(normal(written.body), normal(request), name)
+    counts[written.warnings.length === 0 ? 'same' : 'changed']++
+  }
+  assert.ok(counts.same > 250 && counts.changed < 90 && counts.refused < 40, JSON.stringify(counts))
+})
+
+/** What only Anthropic runs. */
+const REFUSED =
+  /"(container|mcp_servers)": only Anthropic|"(advisor|code_execution|memory|web_fetch)_\d+" is Anthropic's own|"container_upload" is no type/
+
+/** Tools that are put off and searched for; searches and summaries of its own; a last turn that was left out. */
+const CHANGED =
+  /^dropped:tools(\[\d+\]|\.defer_loading)$|^(dropped|replaced|added):messages(\[\d+\]\.content\[\d+\])*|^dropped:(context_management|output_config\.task_budget)$/

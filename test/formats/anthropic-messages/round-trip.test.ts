@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
+import type { Answer } from '../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { createSequence } from '../../../src/formats/canonical/sequence.ts'
+import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { translateStream } from '../../../src/formats/translate-stream.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { createSseParser } from '../../../src/lib/sse.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { finish, list, plainReply, reply, request, usage } from './arbitraries.ts'
+
+const test = suite('what is written in this format is read as it was')
+
+const runs = { numRuns: 40 }
+
+test('a request, as the provider gets it', () => {
+  fc.assert(
+    fc.property(request, (given) => {
+      const { target, warnings } = contexts(messagesTranslator)
+      const { body } = messagesTranslator.writeRequest(given, target)
+      assert.equal(messagesTranslator.parseRequest(JSON.parse(JSON.stringify(body)), { warnings }), given)
+      assert.equal(warnings.list(), [])
+    }),
+    runs,
+  )
+})
+
+const replies = fc.array(plainReply, { maxLength: 5 })
+
+test('an answer, as the client gets it', () => {
+  fc.assert(
+    fc.property(replies, finish, usage, (content, reason, counts) => {
+      const { read, write } = contexts(messagesTranslator)
+      const given: Answer = { choices: [{ content, finish: reason }], usage: counts, serviceTier: 'default' }
+      const body = JSON.parse(JSON.stringify(messagesTranslator.writeAnswer(given, write())))
+      assert.equal(messagesTranslator.parseAnswer(body, read), { id: 'msg_id1', model: 'm', ...given })
+    }),
+    runs,
+  )
+})
+
+test('an answer that the client gives back, with all that only its maker understands', () => {
+  fc.assert(
+    fc.property(list(reply), (content) => {
+      const { warnings, write } = contexts(messagesTranslator)
+      const answer = messagesTranslator.writeAnswer({ choices: [{ content, finish: { reason: 'stop' } }] }, write())
+      const body = { model: 'm', messages: [{ role: 'assistant', content: answer.content }] }
+      assert.equal(messagesTranslator.parseRequest(body, { warnings }).turns, [{ role: 'assistant', content }])
+    }),
+    runs,
+  )
+})
+
+test('a stream', () => {
+  fc.assert(
+    fc.property(replies, finish, usage, (content, reason, counts) => {
+      const { read, write } = contexts(messagesTranslator)
+      const told: StreamEvent[] = []
+      const sequence = createSequence((event) => told.push(event))
+      const reader = messagesTranslator.createReader(read, sequence.take)
+      const parser = createSseParser(reader.observe)
+      const writer = messagesTranslator.createWriter(write(), parser.push)
+      const end: StreamEvent = { type: 'end', finishes: [reason], usage: counts }
+      const events = content.flatMap((part, key) => eventsOf(part, key))
+      for (const event of [{ type: 'start' } as const, ...events, end]) writer.push(event)
+      assert.equal(told.slice(1), [...events, end])
+    }),
+    runs,
+  )
+})
+
+function eventsOf(part: AssistantPart, key: number): StreamEvent[] {
+  const start = (empty: AssistantPart): StreamEvent => ({ type: 'part-start', key, candidate: 0, part: empty })
+  const delta = (said: string): StreamEvent => ({ type: 'part-delta', key, text: said })
+  const end: StreamEvent = { type: 'part-end', key }
+  if (part.type === 'tool-call') {
+    const empty = part.arguments === '{}'
+    return [start({ ...part, arguments: '' }), ...(empty ? [] : [delta(part.arguments)]), end]
+  }
+  if (part.type !== 'text') return [start(part), end]
+  const citations = (part.citations ?? []).map((citation): StreamEvent => ({ type: 'part-citation', key, citation }))
+  return [start({ type: 'text', text: '' }), delta(part.text), ...citations, end]
+}
+
+test('megabytes of arguments in linear time', () => {
+  const piece = `event: content_block_delta\ndata: ${JSON.stringify({
+    ...{ type: 'content_block_delta', index: 0 },
+    delta: { type: 'input_json_delta', partial_json: '{"a":[{"b":1}]},'.repeat(4) },
+  })}\n\n`
+  const block = { type: 'tool_use', id: 'a', name: 'f', input: {} }
+  const start = `data: ${JSON.stringify({ type: 'content_block_start', index: 0, content_block: block })}\n\n`
+  const { read, write } = contexts(messagesTranslator)
+  let length = 0
+  const stream = translateStream(
+    { from: messagesTranslator, to: messagesTranslator, read, write: write() },
+    (event) => {
+      length += event.length
+    },
+  )
+  const from = performance.now()
+  stream.push(encodeUtf8(start))
+  for (let count = 0; count < 20_000; count++) stream.push(encodeUtf8(piece))
+  assert.ok(length > 20_000 * piece.length)
+  assert.ok(performance.now() - from < 3_000)
+})
