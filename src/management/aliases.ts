@@ -20,14 +20,6 @@ const aliasInput = closed({ alias: fields.name, model: fields.model })
 export function createAliasOperations({ store, inTurn }: { store: Store; inTurn: Mutex }): AliasOperations<unknown> {
   const { aliases } = store
 
-  /** In its old place when the alias is known already. */
-  async function write(record: AliasRecord): Promise<void> {
-    for (;;) {
-      if (await aliases.update(record.alias, () => record)) return
-      if (await aliases.insert(record.alias, record)) return
-    }
-  }
-
   return {
     list: async () => ({
       aliases: Object.fromEntries((await aliases.all()).map(({ alias, model }) => [alias, model])),
@@ -39,7 +31,7 @@ export function createAliasOperations({ store, inTurn }: { store: Store; inTurn:
         const others = (await aliases.all()).filter(({ alias }) => alias !== record.alias)
         const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
         if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${cycle}`)
-        await write(record)
+        await aliases.upsert(record.alias, record)
         return record
       })
     },

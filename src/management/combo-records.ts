@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { type ComboRecord, currentCombos } from '../store/combos.ts'
 import type { Entry, Records } from '../store/records.ts'
+import { retryLostRace } from '../store/retry-lost-race.ts'
 import { present } from './find.ts'
 
 /** Changes combos by their ids, in a store that files them by name and that other processes change at the same time. */
@@ -20,8 +21,6 @@ export interface Change {
   /** Gives the combo as it shall be. */
   edit(current: ComboRecord, all: readonly ComboRecord[]): ComboRecord
 }
-
-const MAX_ATTEMPTS = 50
 
 export function createComboRecords(records: Records<ComboRecord>): ComboRecords {
   /** What counts in the storage itself, after the renames that it shows under way were ended: others may have died in them. */
@@ -74,7 +73,7 @@ export function createComboRecords(records: Records<ComboRecord>): ComboRecords 
     },
 
     change: (id, { check, edit }) =>
-      retry(async () => {
+      retryLostRace(async () => {
         const entries = await settled()
         const all = entries.map(({ record }) => record)
         check(all)
@@ -82,30 +81,21 @@ export function createComboRecords(records: Records<ComboRecord>): ComboRecords 
         const before = entry.record
         const edited = edit(before, all)
         const after = edited.name === before.name ? await put(before, edited) : await move(entry, edited)
-        return after && { before, after }
+        return after !== undefined && { before, after }
       }),
 
     async remove(id) {
       let removed: ComboRecord | undefined
-      await retry(async () => {
+      await retryLostRace(async () => {
         const record = (await settled()).find(has(id))?.record
         if (!record || (removed && isSame(record, removed))) return true // gone, or shown by a list that lags behind
         const taken = await records.remove(record.name, (current) => isSame(current, record))
         removed = taken?.record ?? removed
-        return undefined
+        return false
       })
       return removed
     },
   }
-}
-
-/** Tries again as long as another process is faster. */
-async function retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
-    const done = await attempt()
-    if (done !== undefined) return done
-  }
-  throw gatewayError('STORAGE_FAILED', { message: 'The storage does not show its own changes.' })
 }
 
 function currentEntries(entries: readonly Entry<ComboRecord>[]): Entry<ComboRecord>[] {

@@ -51,8 +51,7 @@ export function createProviderOperations({
       const record: ProviderRecord = { provider: id, ...parseInput(change, input) }
       const isConnected = (await store.connections.all()).some(({ provider }) => provider === id)
       if (!isConnected) requireProvider(catalog, id, undefined)
-      const replaced = () => store.providers.update(id, () => record)
-      if (!(await replaced()) && !(await store.providers.insert(id, record))) await replaced()
+      await store.providers.upsert(id, record)
       return shown(catalog, id, await recordOf(id))
     },
   }

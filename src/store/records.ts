@@ -4,6 +4,7 @@ import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 import { storageFailure } from './failure.ts'
 import type { Freshness } from './freshness.ts'
+import { retryLostRace } from './retry-lost-race.ts'
 
 /** The records of one kind, one a storage key, with a view of all of them in memory. */
 export interface Records<T> {
@@ -19,6 +20,8 @@ export interface Records<T> {
    * answers `undefined`, which leaves it as it is. What `change` throws goes to the caller.
    */
   update(id: string, change: (current: T) => T | undefined): Promise<T | undefined>
+  /** Puts the record in the place of the one that is there, or inserts it. */
+  upsert(id: string, record: T): Promise<void>
   /** Answers the record that was removed, with its place in the order. With `onlyIf` it stays unless the current record passes. */
   remove(id: string, onlyIf?: (current: T) => boolean): Promise<{ record: T; order: number } | undefined>
 }
@@ -111,6 +114,21 @@ export function createRecords<T extends object>(
     return stored && { ...stored, ...parse(key, stored.value) }
   }
 
+  async function insert(id: string, record: T, order?: number) {
+    forget() // another process may have inserted a moment ago
+    const last = (await current()).entries.at(-1)?.order ?? 0
+    return write(keyOf(id), { order: order ?? last + 1, record }, null)
+  }
+
+  const update = (id: string, change: (current: T) => T | undefined) =>
+    retryLostRace(async () => {
+      const found = await read(keyOf(id))
+      if (!found) return undefined
+      const record = change(found.record)
+      if (record === undefined) return undefined
+      return (await write(keyOf(id), { order: found.order, record }, found.version)) && record
+    })
+
   return {
     all() {
       const seen = current()
@@ -124,24 +142,14 @@ export function createRecords<T extends object>(
 
     get: async (id) => (await read(keyOf(id)))?.record,
 
-    async insert(id, record, order) {
-      forget() // another process may have inserted a moment ago
-      const last = (await current()).entries.at(-1)?.order ?? 0
-      return write(keyOf(id), { order: order ?? last + 1, record }, null)
-    },
+    insert,
+    update,
 
-    async update(id, change) {
-      for (;;) {
-        const found = await read(keyOf(id))
-        if (!found) return undefined
-        const record = change(found.record)
-        if (record === undefined) return undefined
-        if (await write(keyOf(id), { order: found.order, record }, found.version)) return record
-      }
-    },
+    upsert: async (id, record) =>
+      void (await retryLostRace(async () => (await update(id, () => record)) !== undefined || insert(id, record))),
 
-    async remove(id, onlyIf) {
-      for (;;) {
+    remove: (id, onlyIf) =>
+      retryLostRace(async () => {
         const key = keyOf(id)
         const found = await read(key)
         if (!found || onlyIf?.(found.record) === false) return undefined
@@ -151,9 +159,8 @@ export function createRecords<T extends object>(
             throw storageFailure('write', key, cause)
           })
           .finally(forget) // a delete that failed may have been done all the same
-        if (removed) return { record: found.record, order: found.order }
-      }
-    },
+        return removed && { record: found.record, order: found.order }
+      }),
   }
 }
 

@@ -4,6 +4,7 @@ import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, Settings, Storage } from '../types.ts'
 import { storageFailure } from './failure.ts'
 import type { Freshness } from './freshness.ts'
+import { retryLostRace } from './retry-lost-race.ts'
 
 const KEY = 'settings'
 const DEFAULTS: Settings = { cloudEnabled: false, requireApiKey: false, cloudUrl: '' }
@@ -49,17 +50,16 @@ export function createSettingsStore(deps: { storage: Storage; clock: Clock; fres
   return {
     read: () => (view && freshness.isFresh(view.readAt) ? view.settings : refresh()),
 
-    async update(patch) {
-      for (;;) {
+    update: (patch) =>
+      retryLostRace(async () => {
         const { version, settings } = await load()
         const next = { ...settings, ...patch }
         const written = await storage.set(KEY, JSON.stringify(next), { ifVersion: version }).catch((cause: unknown) => {
           throw storageFailure('write', KEY, cause)
         })
         forget()
-        if (written !== false) return next
-      }
-    },
+        return written !== false && next
+      }),
   }
 }
 

@@ -4,6 +4,7 @@ import { fromBase64, randomBytes, toBase64, toHex } from '../lib/encoding.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage } from '../types.ts'
 import { storageFailure } from './failure.ts'
+import { retryLostRace } from './retry-lost-race.ts'
 
 /** One secret, or several by version: the first seals, the others only open what an earlier one has sealed. */
 export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
@@ -34,7 +35,7 @@ export async function openVault(storage: Storage, secret: Secret | undefined, lo
   if (!current) {
     logger.warn('No secret is set: API keys and credentials lie unprotected in the storage. Set the `secret` option.')
   }
-  for (;;) {
+  return retryLostRace(async () => {
     const stored = await storage.get(RECORD).catch((cause: unknown) => {
       throw storageFailure('read', RECORD, cause)
     })
@@ -46,8 +47,8 @@ export async function openVault(storage: Storage, secret: Secret | undefined, lo
       .catch((cause: unknown) => {
         throw storageFailure('write', RECORD, cause)
       })
-    if (written !== false) return vaultFrom(keys)
-  }
+    return written !== false && vaultFrom(keys)
+  })
 }
 
 async function ownSecret(storage: Storage): Promise<string | undefined> {
