@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import { requireJson } from './media-type.ts'
+import { requireJson } from '../lib/media-type.ts'
 
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 

@@ -1,8 +1,8 @@
 import { gatewayError } from '../errors.ts'
-import { refuseCharset } from '../lib/charset.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { replaceSpans, scanTopLevel } from '../lib/json-scan.ts'
+import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
 import type { Endpoint } from './endpoints.ts'
 
 /** A client's model request, read once. */
@@ -50,17 +50,6 @@ const MAX_MODEL_NAME = 1_000
  * without asking first (a "simple request"): with an `Origin` only JSON will do.
  */
 export function checkMediaType(exchange: Exchange): void {
-  const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
-  if (encoding && encoding !== 'identity') {
-    throw gatewayError('UNSUPPORTED_MEDIA_TYPE', {
-      message: 'Compressed request bodies are not accepted. Send the JSON as it is.',
-    })
-  }
-  refuseCharset(exchange)
-  if (
-    exchange.header('origin') !== undefined &&
-    !/^application\/([\w.-]+\+)?json\b/i.test(exchange.header('content-type') ?? '')
-  ) {
-    throw gatewayError('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the request with "Content-Type: application/json".' })
-  }
+  requirePlainUtf8(exchange)
+  if (exchange.header('origin') !== undefined) requireJson(exchange)
 }

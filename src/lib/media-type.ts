@@ -1,0 +1,31 @@
+import { gatewayError } from '../errors.ts'
+import type { Exchange } from './exchange.ts'
+
+type Headers = Pick<Exchange, 'header'>
+
+/** Throws `UNSUPPORTED_MEDIA_TYPE` unless a request says that its body is JSON, which no page of another site can say unasked. */
+export function requireJson(exchange: Headers): void {
+  const type = exchange.header('content-type')
+  const [essence = ''] = (type ?? '').split(';')
+  if (!/^application\/(?:[\w.-]+\+)?json$/i.test(essence.trim()))
+    throw unsupported(
+      `Send JSON with the header "content-type: application/json"${type ? `, not "${type.slice(0, MAX_SHOWN)}"` : ''}.`,
+    )
+}
+
+/** Throws `UNSUPPORTED_MEDIA_TYPE` when a request says that its body is compressed, or in another encoding than UTF-8 or its subset ASCII. */
+export function requirePlainUtf8(exchange: Headers): void {
+  const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
+  if (encoding && encoding !== 'identity')
+    throw unsupported('Compressed request bodies are not accepted. Send the JSON as it is.')
+  const [, quoted, bare] = CHARSET.exec(exchange.header('content-type') ?? '') ?? []
+  const charset = (quoted ?? bare ?? '').trim()
+  if (charset !== '' && !UTF_8.test(charset))
+    throw unsupported(`Send the JSON in UTF-8, not in "${charset.slice(0, MAX_SHOWN)}" as the content-type says.`)
+}
+
+const unsupported = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', { message })
+
+const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i
+const UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/i
+const MAX_SHOWN = 60
