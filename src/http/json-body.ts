@@ -3,8 +3,8 @@ import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
 
 /**
- * The JSON object that a request brings. Throws `UNSUPPORTED_MEDIA_TYPE` when it does not say so, is compressed or in another encoding than UTF-8, `PAYLOAD_TOO_LARGE`
- * beyond `maxBytes`, and `INVALID_JSON` for everything that is no object, is no UTF-8, or nests deeper than 64 levels.
+ * The JSON object that a request brings. Throws `UNSUPPORTED_MEDIA_TYPE` when it does not say so, is compressed or says another encoding,
+ * `PAYLOAD_TOO_LARGE` beyond `maxBytes`, and `INVALID_JSON` for everything that is no object, is no UTF-8, or nests deeper than 64 levels.
  */
 export async function readJsonBody(exchange: Exchange, maxBytes: number): Promise<JsonObject> {
   requireJson(exchange)

@@ -1,5 +1,5 @@
 import { type GatewayError, isGatewayError } from '../errors.ts'
-import { contextWindowOf } from '../providers/names.ts'
+import { contextWindowOf } from '../providers/catalog-model.ts'
 import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -28,7 +28,7 @@ export function createItinerary(routes: AsyncIterator<Route, void>, request: Mod
   const failures: FailedAttempt[] = []
   let tries = 0
   let soonest: { route: Route; retryAt: number } | undefined
-  let window = 0 // what the request did not fit into
+  let window: number | undefined // what the request did not fit into; without end when that is not known
   let isSpent = false
   let refusal: GatewayError | undefined
   let isOver = false
@@ -41,7 +41,7 @@ export function createItinerary(routes: AsyncIterator<Route, void>, request: Mod
       if (standing) {
         report.skipped(route, standing.class)
         if (!soonest || standing.retryAt < soonest.retryAt) soonest = { route, retryAt: standing.retryAt }
-      } else if (window > 0 && !(contextWindowOf(catalog, route.target) > window)) {
+      } else if (window !== undefined && (contextWindowOf(catalog, route.target) ?? 0) <= window) {
         report.skipped(route, 'context-overflow')
       } else return route
     }
@@ -89,7 +89,7 @@ export function createItinerary(routes: AsyncIterator<Route, void>, request: Mod
       failures.push(result)
       const { class: failureClass } = result.failure
       if (failureClass === 'client') isOver = true
-      if (failureClass === 'context-overflow') window = contextWindowOf(catalog, target) || Number.POSITIVE_INFINITY
+      if (failureClass === 'context-overflow') window = contextWindowOf(catalog, target) ?? Number.POSITIVE_INFINITY
     },
   }
 }

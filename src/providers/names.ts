@@ -15,11 +15,6 @@ export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificDat
 export const definitionOf = (catalog: Catalog, provider: string): CatalogProvider | undefined =>
   Object.hasOwn(catalog, provider) ? catalog[provider] : undefined
 
-/** In tokens; 0 when the catalog does not know it. */
-export function contextWindowOf(catalog: Catalog, { provider, model }: { provider: string; model: string }): number {
-  return definitionOf(catalog, provider)?.models?.find(({ id }) => id === model)?.contextWindow ?? 0
-}
-
 /** The name that the provider's models are filed under: `catalogAlias`, else `alias`, else its id. */
 export const catalogAliasOf = (provider: string, definition: CatalogProvider | undefined): string =>
   definition?.catalogAlias ?? definition?.alias ?? provider

@@ -1,4 +1,4 @@
-import { definitionOf } from '../providers/names.ts'
+import { catalogModelOf } from '../providers/catalog-model.ts'
 import type { Catalog } from '../types.ts'
 import type { Entry, Group, Route, RouteTarget } from './group.ts'
 import type { Inputs } from './strategies/order.ts'
@@ -59,7 +59,7 @@ const still: Omit<Inputs, 'label' | 'costOf'> = {
   loadOf: () => 0,
 }
 
-function priceIn(catalog: Catalog, { provider, model }: RouteTarget): number | undefined {
-  const price = definitionOf(catalog, provider)?.models?.find(({ id }) => id === model)?.price
+function priceIn(catalog: Catalog, target: RouteTarget): number | undefined {
+  const price = catalogModelOf(catalog, target)?.price
   return price?.input === undefined || price.output === undefined ? undefined : price.input + price.output
 }

@@ -1,0 +1,22 @@
+import { catalogModelOf, contextWindowOf } from '../../src/providers/catalog-model.ts'
+import type { Catalog } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('models of the catalog')
+
+const catalog: Catalog = {
+  one: { models: [{ id: 'a', contextWindow: 8 }, { id: 'b' }, { id: 'a', contextWindow: 16 }] },
+  bare: {},
+}
+
+test('are found by provider and id, of several entries the first', () => {
+  assert.is(catalogModelOf(catalog, { provider: 'one', model: 'a' })?.contextWindow, 8)
+  assert.is(catalogModelOf(catalog, { provider: 'one', model: 'b' })?.id, 'b')
+  for (const provider of ['one', 'bare', 'none', 'constructor'])
+    assert.is(catalogModelOf(catalog, { provider, model: 'c' }), undefined)
+})
+
+test('have a context window of which nothing is known unless it says so', () => {
+  const windowOf = (model: string) => contextWindowOf(catalog, { provider: 'one', model })
+  assert.equal(['a', 'b', 'c'].map(windowOf), [8, undefined, undefined])
+})
