@@ -1,3 +1,4 @@
+import { makeRoom } from '../lib/make-room.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { FailureClass } from './failure-class.ts'
 
@@ -73,8 +74,7 @@ export function createHealthRecords(): HealthRecords {
       since: 0,
       probing: false,
     }
-    const [oldest] = records.size >= MAX_RECORDS ? records.keys() : []
-    if (oldest !== undefined) records.delete(oldest)
+    makeRoom(records, MAX_RECORDS)
     records.set(keyOf(target, level), record)
     return record
   }

@@ -1,3 +1,4 @@
+import { makeRoom } from '../lib/make-room.ts'
 import type { RouteTarget } from './group.ts'
 
 /** How fast targets answer and how busy they are, as this instance sees it. */
@@ -47,8 +48,7 @@ export function createPace(): Pace {
     const key = keyOf(target)
     const known = records.get(key)
     if (known) return known
-    const [oldest] = records.size >= MAX_RECORDS ? records.keys() : []
-    if (oldest !== undefined) records.delete(oldest)
+    makeRoom(records, MAX_RECORDS)
     const record = { load: 0, streams: measure(), answers: measure() }
     records.set(key, record)
     return record

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../lib/awaitable.ts'
+import { makeRoom } from '../lib/make-room.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 
 /** What routing remembers from one request to the next. Nothing here throws. */
@@ -29,8 +30,7 @@ export function localState(clock: Clock): SharedState {
     read,
     write(key, value, { ifVersion, ttlMs = Number.POSITIVE_INFINITY }) {
       if (ifVersion !== undefined && (read(key)?.version ?? null) !== ifVersion) return false
-      const [oldest] = values.size >= MAX_KEYS && !values.has(key) ? values.keys() : []
-      if (oldest !== undefined) values.delete(oldest)
+      if (!values.has(key)) makeRoom(values, MAX_KEYS)
       const version = String(++writes)
       values.set(key, { value, version, endsAt: clock.now() + ttlMs })
       return version

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../lib/awaitable.ts'
+import { makeRoom } from '../lib/make-room.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { isClientKey } from './client-key.ts'
 import type { Freshness } from './freshness.ts'
@@ -63,12 +64,8 @@ export function createKeyring(deps: {
   }
 
   function remember(credential: string, entry: { digest: string; key: PresentedKey; readAt: number }) {
-    if (known.size >= MAX_KNOWN) {
-      for (const { digest } of known.values()) {
-        forget(digest)
-        break // the oldest one
-      }
-    }
+    const oldest = known.has(credential) ? undefined : makeRoom(known, MAX_KNOWN)
+    if (oldest) credentials.delete(oldest.digest)
     known.set(credential, entry)
     credentials.set(entry.digest, credential)
   }
