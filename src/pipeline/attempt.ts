@@ -1,11 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import type { Format, TokenUsage } from '../formats/format.ts'
 import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
-import { type Deadline, startDeadline } from '../lib/deadline.ts'
-import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
+import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock } from '../types.ts'
-import { openUpstream } from '../upstream/open.ts'
+import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream } from './commit.ts'
 import type { PipelineContext } from './context.ts'
 import { contentFailure, type Failure, failureOfEmbedded, failureOfError, failureOfStatus } from './failure.ts'
@@ -65,10 +64,8 @@ interface Expected {
   clock: Clock
 }
 
-async function receive(pending: PendingAnswer, expected: Expected): Promise<AttemptResult> {
+async function receive(pending: OpenedUpstream, expected: Expected): Promise<AttemptResult> {
   const { format, stream, limits, clock } = expected
-  const endsAt = clock.now() + limits.totalTimeoutMs
-  let total: Deadline | undefined
   try {
     const head = await pending.answer
     const isFailure = head.status < 200 || head.status > 299
@@ -78,15 +75,13 @@ async function receive(pending: PendingAnswer, expected: Expected): Promise<Atte
       pending.cancel(committed)
       return { kind: 'failure', failure: committed }
     }
-    if (stream) total = startDeadline(clock, endsAt - clock.now(), () => pending.cancel(notFinished(limits))) // it is none
+    if (stream) pending.setTotal(limits.totalTimeoutMs) // it is none
     if (!isFailure) return await receiveWhole(head, expected)
     const failure = failureOfStatus(head, await readError(head.body), { format, now: clock.now() })
     return { kind: 'failure', failure, head }
   } catch (thrown) {
     pending.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
-  } finally {
-    total?.cancel()
   }
 }
 
@@ -94,11 +89,6 @@ function maybeStream(head: UpstreamAnswer): boolean {
   const mediaType = head.header('content-type')?.toLowerCase() ?? ''
   return !mediaType.includes('json') && !mediaType.includes('html')
 }
-
-const notFinished = ({ totalTimeoutMs }: PipelineContext['limits']) =>
-  gatewayError('UPSTREAM_TIMEOUT', {
-    message: `The provider did not finish its answer within ${totalTimeoutMs / 1000} s.`,
-  })
 
 async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected): Promise<AttemptResult> {
   const tooLarge = () =>

@@ -16,19 +16,28 @@ export interface OpenOptions {
   totalTimeoutMs: number
 }
 
+/** A call under way, by whose answer it may turn out how long it may take. */
+export interface OpenedUpstream extends PendingAnswer {
+  /** Replaces `totalTimeoutMs`, once the headers are here. */
+  setTotal(timeoutMs: number): void
+}
+
 /**
  * Starts a call whose every wait ends: by its headers or chunks, by a time-out (`UPSTREAM_TIMEOUT`), by `cancel`, or by a failure of
  * the network (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), whatever the HTTP client does with its signal.
  */
-export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingAnswer {
-  const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs } = options
-  const endsAt = clock.now() + totalTimeoutMs
+export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUpstream {
+  const { fetch, clock, headersTimeoutMs, silenceTimeoutMs } = options
+  const startedAt = clock.now()
+  let { totalTimeoutMs } = options
+  let waitingSince: number | undefined
   let stopped: { reason: unknown } | undefined
   const pending = startCall(fetch, call)
   let deadline = startDeadline(clock, Math.min(headersTimeoutMs, totalTimeoutMs), () => {
-    stop(clock.now() < endsAt ? timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`) : notFinished())
+    stop(clock.now() < endsAt() ? timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`) : notFinished())
   })
 
+  const endsAt = () => startedAt + totalTimeoutMs
   const notFinished = () => timedOut(`did not finish its answer within ${totalTimeoutMs / 1000} s`)
 
   function stop(reason: unknown) {
@@ -49,18 +58,17 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
   }
 
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
-  function watched(body: ByteStream): ByteStream {
-    let waitingSince: number | undefined
+  function watch() {
+    const now = clock.now()
+    const leftMs = (waitingSince ?? now) + silenceTimeoutMs - now
     deadline.cancel()
-    watch()
+    if (now >= endsAt()) stop(notFinished())
+    else if (leftMs > 0) deadline = startDeadline(clock, Math.min(leftMs, endsAt() - now), watch)
+    else stop(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
+  }
 
-    function watch() {
-      const now = clock.now()
-      const leftMs = (waitingSince ?? now) + silenceTimeoutMs - now
-      if (now >= endsAt) stop(notFinished())
-      else if (leftMs > 0) deadline = startDeadline(clock, Math.min(leftMs, endsAt - now), watch)
-      else stop(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
-    }
+  function watched(body: ByteStream): ByteStream {
+    watch()
 
     function onChunk(chunk: Uint8Array | undefined) {
       if (stopped) throw stopped.reason
@@ -96,7 +104,14 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): PendingA
     return stream
   }
 
-  return { answer: pending.answer.then(onHead, onNoHead), cancel: stop }
+  return {
+    answer: pending.answer.then(onHead, onNoHead),
+    cancel: stop,
+    setTotal(timeoutMs) {
+      totalTimeoutMs = timeoutMs
+      if (!stopped) watch()
+    },
+  }
 }
 
 const timedOut = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${what}.` })
