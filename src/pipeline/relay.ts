@@ -1,11 +1,12 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
-import type { EmbeddedError, Format, StreamWatch, TokenUsage } from '../formats/format.ts'
+import type { EmbeddedError, Format, TokenUsage } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { createSseParser, MAX_EVENT } from '../lib/sse.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
 import type { Committed } from './commit.ts'
+import { createTail } from './tail.ts'
 
 /** How a committed stream ended. */
 export interface StreamEnd {
@@ -115,41 +116,3 @@ function closeEvent(rest: Uint8Array): Uint8Array {
 const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
 
 const CR = 0x0d
-const BLOCK = 4 * 1024
-
-/**
- * The last whole events of a stream, at least two pieces, to find its end mark and its usage without parsing what came before.
- * They are copied into two blocks that take turns: chunks kept by reference would all grow old, and cost a slow stream most of its garbage collection.
- */
-function createTail(watch: StreamWatch) {
-  let older: Block = { bytes: NOTHING, size: 0 }
-  let newer: Block = { bytes: NOTHING, size: 0 }
-  return {
-    add(piece: Uint8Array) {
-      if (piece.length === 0) return
-      if (newer.size > 0 && newer.size + piece.length > newer.bytes.length) {
-        const spare = older.bytes.length === BLOCK ? older.bytes : NOTHING
-        older = newer
-        newer = { bytes: spare, size: 0 }
-      }
-      if (piece.length > newer.bytes.length) newer.bytes = new Uint8Array(Math.max(BLOCK, piece.length))
-      newer.bytes.set(piece, newer.size)
-      newer.size += piece.length
-    },
-    observe() {
-      const parser = createSseParser((event) => watch.observe(event))
-      parser.push(decodeUtf8Lenient(concatBytes([held(older), held(newer)])))
-      parser.end()
-      older = newer = { bytes: NOTHING, size: 0 }
-    },
-  }
-}
-
-interface Block {
-  bytes: Uint8Array
-  size: number
-}
-
-const held = ({ bytes, size }: Block) => bytes.subarray(0, size)
-
-const NOTHING = new Uint8Array(0)
