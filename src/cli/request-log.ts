@@ -1,5 +1,5 @@
-import type { RequestRecord } from '../pipeline/context.ts'
 import type { Hooks } from '../pipeline/observer.ts'
+import type { RequestRecord } from '../pipeline/report.ts'
 import { targetName } from '../providers/target.ts'
 import type { UsageRecord } from '../usage/record.ts'
 import { oneLine } from './one-line.ts'

@@ -8,7 +8,6 @@ import type { Pace } from '../routing/pace.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
-import type { AttemptRecord } from './journey.ts'
 import type { Observer } from './observer.ts'
 
 /** What limits a model request; all in ms or bytes. */
@@ -21,22 +20,6 @@ export interface PipelineLimits {
   /** For answers that do not stream, from the start of the attempt to their last byte. */
   totalTimeoutMs: number
   maxAttempts: number
-}
-
-/** What is told of each model request, whatever became of it. */
-export interface RequestRecord {
-  /** Absent when the request carried no key of the gateway. */
-  keyId?: string
-  /** Absent when the request could not be read. */
-  model?: string
-  path: string
-  /** Epoch ms. */
-  startedAt: number
-  durationMs: number
-  /** The HTTP status of the answer; 499 when the client left before one. */
-  status: number
-  streamed: boolean
-  attempts: readonly AttemptRecord[]
 }
 
 /** Everything one model request needs from the outside. */

@@ -6,8 +6,24 @@ import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
 import type { ModelCall } from './call.ts'
-import type { PipelineContext, RequestRecord } from './context.ts'
+import type { PipelineContext } from './context.ts'
 import { type AttemptRecord, attemptRecord, type Step } from './journey.ts'
+
+/** What is told of each model request, whatever became of it. */
+export interface RequestRecord {
+  /** Absent when the request carried no key of the gateway. */
+  keyId?: string
+  /** Absent when the request could not be read. */
+  model?: string
+  path: string
+  /** Epoch ms. */
+  startedAt: number
+  durationMs: number
+  /** The HTTP status of the answer; 499 when the client left before one. */
+  status: number
+  streamed: boolean
+  attempts: readonly AttemptRecord[]
+}
 
 /** Collects what happens to one model request and tells the observer, the end exactly once. */
 export interface Report {
