@@ -40,7 +40,7 @@ export function attemptRecord(
   const { provider, connection, model } = target
   const { startedAt, now } = times
   const where = { provider, connectionId: connection.id, model, startedAt, durationMs: now - startedAt }
-  return Object.assign(result, where, via && { via: viaOf(via) })
+  return { ...where, ...result, ...(via && { via: viaOf(via) }) }
 }
 
 /**

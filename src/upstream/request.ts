@@ -14,22 +14,24 @@ export interface Ask {
   body: string | Uint8Array
 }
 
-/** The call to one target, with its credential among `ask.headers`. The host always comes from the connection or the catalog, never from the client (security.md, rule 4). */
+/** The call to one target, with its credential beside `ask.headers`. The host always comes from the connection or the catalog, never from the client (security.md, rule 4). */
 export function upstreamCall(target: Target, apiKey: string | undefined, ask: Ask): UpstreamCall {
   if (target.baseUrl === undefined) {
     throw gatewayError('UPSTREAM_INVALID', {
       message: `The connection to ${targetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
     })
   }
-  const { headers } = ask
-  if (apiKey !== undefined) credential(headers, target.auth ?? defaultAuth(target.format), apiKey)
-  return { method: 'POST', url: join(target.baseUrl, ask.path) + ask.query, headers, body: ask.body }
+  const headers = apiKey === undefined ? {} : credential(target.auth ?? defaultAuth(target.format), apiKey)
+  return {
+    method: 'POST',
+    url: join(target.baseUrl, ask.path) + ask.query,
+    headers: { ...ask.headers, ...headers },
+    body: ask.body,
+  }
 }
 
-function credential(headers: Record<string, string>, style: AuthStyle, apiKey: string) {
-  if (style === 'bearer') headers.authorization = `Bearer ${apiKey}`
-  else headers[style] = apiKey
-}
+const credential = (style: AuthStyle, apiKey: string): Record<string, string> =>
+  style === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { [style]: apiKey }
 
 /** A base URL may already name the endpoint, as messages-style ones do (`…/v1/messages`). */
 function join(baseUrl: string, path: string): string {
