@@ -1,0 +1,192 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { chatAnswer, messageAnswer } from '../pipeline/support/answers.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import type { WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { countOf, joinPool, openPool } from './support/pool.ts'
+
+const test = suite('sticky')
+
+const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
+const HOUR = 60 * 60 * 1_000
+
+/** Requests that say by whom they are, each in its own way. */
+const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> = {
+  'the header x-signalbox-session': (who) => [{}, { headers: { 'x-signalbox-session': who } }],
+  'the header x-session-id': (who) => [{}, { headers: { 'X-Session-Id': who } }],
+  prompt_cache_key: (who) => [{ prompt_cache_key: who }],
+  user: (who) => [{ user: who }],
+  'metadata.user_id': (who) => [{ metadata: { user_id: who } }],
+  'the system prompt': (who) => [
+    {
+      messages: [
+        { role: 'system', content: `You help ${who}.` },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+  ],
+  'the first words of the user': (who) => [
+    { messages: [{ role: 'user', content: [{ type: 'text', text: `I am ${who}` }] }] },
+  ],
+}
+for (const [what, request] of Object.entries(ways)) {
+  test(`a session by ${what} stays where it is, and others go elsewhere`, async () => {
+    const { up, asks } = await openPool(sticky)
+    for (let nth = 0; nth < 40; nth++) {
+      const [home = '', ...rest] = (await asks(3, ...request(`somebody ${nth}`))).split(' ')
+      assert.equal(rest, [home, home])
+    }
+    for (const [provider, calls] of Object.entries(countOf(up.providers)))
+      assert.ok(calls >= 9, `${provider}: ${calls}`)
+    assert.is(new Set(up.providers).size, 3)
+  })
+}
+
+test('what names a session comes before how it begins, and the header before the body', async () => {
+  const { asks } = await openPool(sticky)
+  for (let nth = 0; nth < 10; nth++) {
+    const headers = { 'x-signalbox-session': `s${nth}` }
+    const home = await asks(1, {}, { headers })
+    for (const body of [{ user: 'x' }, { prompt_cache_key: 'y' }, { messages: [{ role: 'user', content: 'z' }] }])
+      assert.is(await asks(1, body, { headers: { ...headers, 'x-session-id': 'other' } }), home)
+    const named = await asks(1, { user: `u${nth}` })
+    assert.is(await asks(1, { user: `u${nth}`, messages: [{ role: 'user', content: 'z' }] }), named)
+    assert.is(await asks(1, { user: `u${nth}`, metadata: { user_id: 'other' } }), named)
+  }
+})
+
+test('blank names are none, and what is no text is none', async () => {
+  const { asks } = await openPool(sticky)
+  const messages = [{ role: 'user', content: 'Hello, it is me' }]
+  const home = await asks(1, { messages })
+  for (const more of [{ user: ' ' }, { user: 7 }, { user: null }, { metadata: null }, { metadata: { user_id: {} } }])
+    assert.is(await asks(1, { messages, ...more }), home)
+  assert.is(await asks(1, { messages }, { headers: { 'x-session-id': '' } }), home)
+})
+
+test('the next turns of a conversation land where its first one did, in every format', async () => {
+  const options: WorldOptions = {
+    connections: ['claude', { provider: 'claude', apiKey: 'other' }, 'one', 'two', 'three'],
+    combos: { talk: { models: ['claude/c'], connectionStrategy: 'sticky' } },
+  }
+  const { world, up, asks } = await openPool(sticky, {
+    ...options,
+    answer: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()),
+  })
+  for (let nth = 0; nth < 20; nth++) {
+    const start = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: `Question ${nth}` },
+    ]
+    const home = await asks(1, { messages: start })
+    const more = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
+    assert.is(await asks(1, { messages: more }), home)
+    assert.is(await asks(1, { messages: more, temperature: 1, stream: false }), home)
+  }
+  const keys = new Set<string | null>()
+  for (let nth = 0; nth < 20; nth++) {
+    const [system, start] = [[{ type: 'text', text: 'Be kind.' }], [{ role: 'user', content: `Question ${nth}` }]]
+    up.calls.length = 0
+    await world.messages({ model: 'talk', system, messages: start })
+    const more = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
+    await world.messages({ model: 'talk', system, messages: more })
+    const [first, second] = up.calls.map(({ headers }) => headers.get('x-api-key'))
+    assert.is(first, second)
+    keys.add(first ?? null)
+  }
+  assert.is(keys.size, 2)
+})
+
+test('long beginnings that differ at their ends only are different sessions', async () => {
+  const { up, asks } = await openPool(sticky)
+  for (let nth = 0; nth < 40; nth++) {
+    const messages = [{ role: 'user', content: `${'long '.repeat(10_000)} ${nth}` }]
+    const home = await asks(1, { messages })
+    assert.is(await asks(1, { messages: [...messages, { role: 'assistant', content: 'A' }] }), home)
+  }
+  assert.is(new Set(up.providers).size, 3)
+})
+
+test('without a session it is the list as it stands', async () => {
+  const { asks } = await openPool(sticky)
+  assert.is(await asks(2), 'one one')
+})
+
+test('a session moves when its target fails, and stays there for an hour after the first has recovered', async () => {
+  const { world, down, asks } = await openPool(sticky)
+  const body = { user: 'somebody' }
+  const home = await asks(1, body)
+  down.set(home, 500)
+  const [failed, other = ''] = (await asks(1, body)).split('>')
+  assert.is(failed, home)
+  down.clear()
+  assert.is(await asks(2, body), `${other} ${other}`)
+  await world.clock.advance(HOUR - 1)
+  assert.is(await asks(1, body), other)
+  await world.clock.advance(1)
+  assert.is(await asks(2, body), `${home} ${home}`)
+})
+
+test('a session moves on from where it was moved to, and failover is never blocked', async () => {
+  const { world, down, asks } = await openPool(sticky)
+  const body = { user: 'somebody' }
+  const home = await asks(1, body)
+  down.set(home, 401)
+  const [, second = ''] = (await asks(1, body)).split('>')
+  assert.is(await asks(1, body), second, 'the one that cools is passed over')
+  down.set(second, 401)
+  const [, third = ''] = (await asks(1, body)).split('>')
+  assert.is(new Set([home, second, third]).size, 3)
+  down.clear()
+  await world.clock.advance(10 * 60_000)
+  assert.is(await asks(2, body), `${third} ${third}`)
+  for (const { status } of world.told.requests) assert.is(status, 200)
+})
+
+test('other sessions stay where they are when one moves', async () => {
+  const { down, asks } = await openPool(sticky)
+  const homes = new Map<string, string>()
+  for (let nth = 0; nth < 30; nth++) homes.set(`u${nth}`, await asks(1, { user: `u${nth}` }))
+  down.set(homes.get('u0') ?? '', 500)
+  await asks(1, { user: 'u0' })
+  down.clear()
+  for (const [user, home] of homes) if (user !== 'u0') assert.is(await asks(1, { user }), home)
+})
+
+test('two instances on one storage agree where sessions are, and where they were moved', async () => {
+  const storage = memoryStorage()
+  const first = await openPool(sticky, { storage })
+  const second = await joinPool(first, { storage })
+  for (let nth = 0; nth < 10; nth++) {
+    const body = { user: `u${nth}` }
+    const home = await first.asks(1, body)
+    assert.is(await second.asks(1, body), home)
+    first.down.set(home, 500)
+    const [, other] = (await first.asks(1, body)).split('>')
+    first.down.clear()
+    assert.is(await second.asks(1, body), other)
+    await first.world.api.health.reset()
+  }
+})
+
+test('what is stored of a moved session tells nobody who it is', async () => {
+  const storage = memoryStorage()
+  const { down, asks } = await openPool(sticky, { storage })
+  const body = { user: 'jane.doe@example.test' }
+  down.set(await asks(1, body), 500)
+  await asks(1, body)
+  const rows = await storage.list('routing/')
+  assert.is(rows.length, 1)
+  assert.not.match(JSON.stringify(rows), 'jane')
+})
+
+test('weights are shares of the sessions, and 0 is only for when all others fail', async () => {
+  const models = [{ model: 'one/m', weight: 3 }, 'two/m', { model: 'three/m', weight: 0 }]
+  const { up, down, asks } = await openPool({ ...sticky, models })
+  for (let nth = 0; nth < 400; nth++) await asks(1, { user: `u${nth}` })
+  const { one = 0, two = 0, three = 0 } = countOf(up.providers)
+  assert.is(three, 0)
+  assert.ok(one > 260 && two > 60, `${one} ${two}`)
+  down.set('one', 401).set('two', 401)
+  assert.match(await asks(1, { user: 'u0' }), />three$/)
+})
