@@ -73,5 +73,13 @@ function beginningOf(body: JsonObject): string {
   const firstUser = messages.findIndex((message) => !isObject(message) || (message.role ?? 'user') === 'user')
   const first = messages.slice(0, firstUser < 0 ? 1 : firstUser + 1)
   const system = body.system ?? body.instructions ?? body.systemInstruction
-  return first.length === 0 && system === undefined ? '' : JSON.stringify([system, first])
+  return first.length === 0 && system === undefined ? '' : JSON.stringify([system, first], shortened)
 }
+
+/** A long text by its length and its two ends: beginnings that differ in their middles only may as well share a target. */
+const shortened = (_: string, value: unknown) =>
+  typeof value === 'string' && value.length > 2 * MAX_END
+    ? [value.length, value.slice(0, MAX_END), value.slice(-MAX_END)]
+    : value
+
+const MAX_END = 500

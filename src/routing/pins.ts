@@ -19,4 +19,6 @@ export const createPins = (state: SharedState): Pins => ({
 
 /** Sessions may hold what identifies people, and be long: only a hash is kept. */
 const keyOf = ({ label }: Group, session: string) =>
-  `pins/${encodeURIComponent(label)}/${hashOf(session).toString(36)}${hashOf(`${session} `).toString(36)}`
+  `pins/${encodeURIComponent(label)}/${hashOf(session).toString(36)}-${hashOf(session, OTHER_FACTOR).toString(36)}`
+
+const OTHER_FACTOR = 0x5bd1e995

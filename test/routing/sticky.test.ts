@@ -17,6 +17,9 @@ const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> 
   prompt_cache_key: (who) => [{ prompt_cache_key: who }],
   user: (who) => [{ user: who }],
   'metadata.user_id': (who) => [{ metadata: { user_id: who } }],
+  'the system prompt of a message': (who) => [
+    { system: `You help ${who}.`, messages: [{ role: 'user', content: 'Hi' }] },
+  ],
   'the system prompt': (who) => [
     {
       messages: [

@@ -9,13 +9,14 @@ import type { Order } from './order.ts'
  */
 export const sticky: Order = (entries, { session, label, pin }) => {
   if (session === '') return entries
+  const seed = `${label}\n${hashOf(session)}\n` // sessions may be long
   const drawn = entries
-    .map((entry) => ({ entry, score: entry.name === pin ? Number.POSITIVE_INFINITY : scoreOf(entry, label, session) }))
+    .map((entry) => ({ entry, score: entry.name === pin ? Number.POSITIVE_INFINITY : scoreOf(entry, seed) }))
     .sort((a, b) => Number(a.score < b.score) - Number(a.score > b.score))
   return drawn.map(({ entry }) => entry)
 }
 
-function scoreOf({ name, weight }: Entry, label: string, session: string): number {
-  const chance = (hashOf(`${label}\n${name}\n${session}`) + 0.5) / 2 ** 32
+function scoreOf({ name, weight }: Entry, seed: string): number {
+  const chance = (hashOf(seed + name) + 0.5) / 2 ** 32
   return weight / -Math.log(chance)
 }

@@ -1,0 +1,40 @@
+import type { Entry, Group } from '../../src/routing/group.ts'
+import { createPins } from '../../src/routing/pins.ts'
+import { localState } from '../../src/routing/shared-state.ts'
+import { hashOf } from '../../src/routing/strategies/hash.ts'
+import { createRandom } from '../storage/support/random.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('pins')
+
+const entry: Entry = { index: 0, name: 'one/m', weight: 1 }
+const group: Group = {
+  name: 'pool',
+  label: 'combo/pool',
+  strategy: 'sticky',
+  stickyLimit: 1,
+  hedge: false,
+  entries: [entry],
+}
+
+/** Two texts of the same hash: among 300,000 there are some. */
+function twins(): [string, string] {
+  const seen = new Map<number, string>()
+  const random = createRandom(1)
+  for (let nth = 0; nth < 300_000; nth++) {
+    const text = random.next().toString(36)
+    const twin = seen.get(hashOf(text))
+    if (twin !== undefined) return [twin, text]
+    seen.set(hashOf(text), text)
+  }
+  throw new Error('there are none')
+}
+
+test('two sessions that share one hash are moved apart from each other', async () => {
+  const pins = createPins(localState(fakeClock()))
+  const [moved, other] = twins()
+  await pins.set(group, moved, entry)
+  assert.is(await pins.of(group, moved), 'one/m')
+  assert.is(await pins.of(group, other), undefined)
+})
