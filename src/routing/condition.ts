@@ -40,5 +40,5 @@ function isLike(value: string, pattern: string): boolean {
 
 function textOf(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
-  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value)
+  return value === undefined || typeof value === 'object' ? undefined : String(value)
 }

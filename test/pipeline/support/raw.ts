@@ -13,12 +13,13 @@ export async function askRaw(
   gateway: Gateway,
   path: string,
   body: object,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ reply: Reply; text: string; pieces: number }> {
   const exchange: Exchange = {
     method: 'POST',
     path,
     query: '',
-    header: () => undefined,
+    header: (name) => headers[name],
     body: async () => new TextEncoder().encode(JSON.stringify(body)),
     onAbort: () => () => {},
     toRequest: () => new Request(`http://gateway${path}`),

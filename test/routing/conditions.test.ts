@@ -1,0 +1,190 @@
+import type { Condition, Strategy } from '../../src/types.ts'
+import type { ErrorAnswer } from '../pipeline/support/answers.ts'
+import { messageAnswer } from '../pipeline/support/answers.ts'
+import { askRaw } from '../pipeline/support/raw.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openPool } from './support/pool.ts'
+
+const test = suite('conditions of combos')
+
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const headers = (named: Record<string, string>) => ({ headers: named })
+const meta = (metadata: unknown) => ({ metadata })
+const tool = { type: 'function', function: { name: 'f' } }
+
+type Request = [body: object, init?: RequestInit]
+/** A condition, requests that meet it, and requests that do not. */
+const rows: Array<[when: Condition, meeting: Request[], others: Request[]]> = [
+  [{ model: 'pool' }, [[{}], [{ model: 'pool' }]], [[{ model: 'nick' }], [{ model: 'outer' }]]],
+  [{ model: ['x', 'nick'] }, [[{ model: 'nick' }]], [[{}]]],
+  [{ model: '*out*' }, [[{ model: 'outer' }]], [[{}], [{ model: 'nick' }]]],
+  [{ stream: true }, [[{ stream: true }]], [[{}], [{ stream: false }], [{ stream: 'true' }]]],
+  [{ stream: false }, [[{}], [{ stream: false }]], [[{ stream: true }]]],
+  [{ tools: true }, [[{ tools: [tool] }], [{ functions: [{}] }]], [[{}], [{ tools: [] }], [{ tools: null }]]],
+  [{ tools: false }, [[{}], [{ tools: [] }]], [[{ tools: [tool] }]]],
+  [
+    { images: true },
+    [[user([image])], [user([{ type: 'text', text: 'see' }, image])], [user([{ type: 'input_image' }])]],
+    [[{}], [user('an image')], [user([{ type: 'text', text: 'image_url' }])], [{ messages: image.type }]],
+  ],
+  [{ images: false }, [[{}], [user('hi')]], [[user([image])]]],
+  [{ bytes: { min: 2_000 } }, [[user('x'.repeat(2_000))]], [[{}], [user('x'.repeat(1_000))]]],
+  [{ bytes: { max: 2_000 } }, [[{}], [user('x'.repeat(1_000))]], [[user('x'.repeat(2_000))]]],
+  [{ bytes: { min: 500, max: 2_000 } }, [[user('x'.repeat(1_000))]], [[{}], [user('x'.repeat(2_000))]]],
+  [{ headers: { 'x-team': 'red' } }, [[{}, headers({ 'X-Team': 'red' })]], [[{}], [{}, headers({ 'x-team': 'Red' })]]],
+  [
+    { headers: { 'X-TEAM': ['red', 'b*e'] } },
+    [[{}, headers({ 'x-team': 'blue' })]],
+    [[{}, headers({ 'x-team': 'blues' })]],
+  ],
+  [{ headers: { 'x-team': true } }, [[{}, headers({ 'x-team': 'any' })]], [[{}]]],
+  [{ headers: { 'x-team': false } }, [[{}]], [[{}, headers({ 'x-team': 'any' })]]],
+  [
+    { headers: { a: '1', b: '2' } },
+    [[{}, headers({ a: '1', b: '2' })]],
+    [
+      [{}, headers({ a: '1' })],
+      [{}, headers({ a: '1', b: '1' })],
+    ],
+  ],
+  [
+    { metadata: { tier: 'gold' } },
+    [[meta({ tier: 'gold' })]],
+    [[{}], [meta({ tier: 'silver' })], [meta('gold')], [meta(null)]],
+  ],
+  [{ metadata: { level: '7' } }, [[meta({ level: 7 })], [meta({ level: '7' })]], [[meta({ level: 70 })]]],
+  [{ metadata: { beta: 'true' } }, [[meta({ beta: true })]], [[meta({ beta: false })]]],
+  [{ metadata: { x: true } }, [[meta({ x: '' })], [meta({ x: 0 })]], [[meta({ x: null })], [meta({ x: {} })], [{}]]],
+  [{ metadata: { toString: false } }, [[meta({})], [{}]], [[meta({ toString: 'x' })]]],
+  [
+    { metadata: { user: 'a*b*c' } },
+    [[meta({ user: 'a--b--c' })], [meta({ user: 'abc' })]],
+    [[meta({ user: 'acb' })], [meta({ user: 'ab' })]],
+  ],
+  [{ metadata: { user: '*' } }, [[meta({ user: '' })], [meta({ user: 'x' })]], [[{}]]],
+  [{ metadata: { user: 'a.c' } }, [[meta({ user: 'a.c' })]], [[meta({ user: 'abc' })]]],
+  [
+    { metadata: { user: 'aba*aba' } },
+    [[meta({ user: 'abaaba' })]],
+    [[meta({ user: 'aba' })], [meta({ user: 'ababa' })]],
+  ],
+  [{ metadata: { user: '*ab*b' } }, [[meta({ user: 'abb' })]], [[meta({ user: 'ab' })]]],
+  [{ stream: false, tools: true }, [[{ tools: [tool] }]], [[{}], [{ tools: [tool], stream: true }]]],
+]
+for (const [when, meeting, others] of rows) {
+  test(`${JSON.stringify(when)} is met by what it says, and by nothing else`, async () => {
+    const { asks } = await openPool(
+      { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' },
+      { combos: { outer: ['pool'] }, aliases: { nick: 'pool' } },
+    )
+    for (const request of meeting) assert.is(await asks(1, ...request), 'one', JSON.stringify(request))
+    for (const request of others) assert.is(await asks(1, ...request), 'two', JSON.stringify(request))
+  })
+}
+
+test('headers are asked for in lower case, as mounts know them', async () => {
+  const { world, up } = await openPool({
+    models: [{ model: 'one/m', when: { headers: { 'X-Team': 'red' } } }, 'two/m'],
+  })
+  const ask = (headers: Record<string, string>) =>
+    askRaw(world.gateway, '/v1/chat/completions', { model: 'pool', messages: [] }, headers)
+  await ask({ 'x-team': 'red' })
+  await ask({})
+  assert.equal(up.providers, ['one', 'two'])
+})
+
+test('images and tools are seen in the words of Anthropic too', async () => {
+  const when: Condition = { images: true, tools: true }
+  const { world, up } = await openPool([], {
+    combos: { talk: { models: [{ model: 'claude/seeing', when }, 'claude/plain'], strategy: 'conditional' } },
+    answer: () => json(messageAnswer()),
+  })
+  const part = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }
+  const tools = [{ name: 'f', input_schema: { type: 'object' } }]
+  const result = { type: 'tool_result', tool_use_id: 't', content: [part] }
+  for (const content of [[part], [result], 'hi'])
+    await world.messages({ model: 'talk', tools, messages: [{ role: 'user', content }] })
+  assert.equal(
+    up.calls.map(({ body }) => JSON.parse(body).model),
+    ['seeing', 'seeing', 'plain'],
+  )
+})
+
+for (const strategy of [
+  'fallback',
+  'round-robin',
+  'weighted',
+  'random',
+  'least-latency',
+  'least-cost',
+  'least-busy',
+  'sticky',
+  'conditional',
+] satisfies Strategy[]) {
+  test(`"${strategy}" leaves out what is not meant for a request`, async () => {
+    const models = [{ model: 'one/m', when: { tools: true } }, { model: 'two/m', when: { stream: true } }, 'three/m']
+    const { up, asks } = await openPool({ models, strategy })
+    await asks(20, { user: 'somebody' })
+    await asks(20, { user: 'nobody' })
+    assert.equal(new Set(up.providers), new Set(['three']))
+    up.calls.length = 0
+    for (let time = 0; time < 60; time++) await asks(1, { user: `u${time}`, tools: [tool] })
+    assert.is(up.providers.includes('two'), false)
+    assert.is(up.providers.includes('one'), true)
+  })
+}
+
+test('round-robin takes turns evenly among those that are meant', async () => {
+  const models = ['one/m', { model: 'two/m', when: { tools: true } }, 'three/m']
+  const { asks } = await openPool({ models, strategy: 'round-robin' })
+  assert.is(await asks(4), 'one three one three')
+  assert.is(await asks(3, { tools: [tool] }), 'one two three')
+})
+
+test('a request that no entry is meant for is refused with a sentence, in the format of its client', async () => {
+  const combos = {
+    talk: { models: [{ model: 'claude/c', when: { tools: true } }], strategy: 'conditional' as const },
+    outer: ['pool'],
+  }
+  const models = [{ model: 'one/m', when: { stream: true } }]
+  const { world, up } = await openPool({ models, strategy: 'conditional' }, { combos })
+  const sentence = (name: string) =>
+    `No model of the combo "${name}" that can be reached is for a request like this one: see the conditions ("when") of its models.`
+  for (const model of ['pool', 'outer']) {
+    const response = await world.chat({ model })
+    assert.is(response.status, 400)
+    const { error }: ErrorAnswer = await response.json()
+    assert.equal([error.type, error.message], ['invalid_request_error', sentence('pool')])
+  }
+  const response = await world.messages({ model: 'talk' })
+  assert.is(response.status, 400)
+  const { error }: ErrorAnswer = await response.json()
+  assert.equal([error.type, error.message], ['invalid_request_error', sentence('talk')])
+  assert.is(up.calls.length, 0)
+})
+
+test('an inner combo that is not for the request leads on to the next entry', async () => {
+  const combos = { inner: { models: [{ model: 'one/m', when: { tools: true } }], strategy: 'conditional' as const } }
+  const { asks } = await openPool(['inner', 'two/m'], { combos })
+  assert.is(await asks(1), 'two')
+  assert.is(await asks(1, { tools: [tool] }), 'one')
+})
+
+test('weighted: those that are left share by their weights while one is cooling', async () => {
+  const models = [
+    { model: 'one/m', weight: 900 },
+    { model: 'two/m', weight: 3 },
+    'three/m',
+    { model: 'two/spare', weight: 0 },
+  ]
+  const { up, down, asks } = await openPool({ models, strategy: 'weighted' })
+  down.set('one', 401)
+  await asks(1)
+  up.calls.length = 0
+  await asks(400)
+  const three = up.providers.filter((provider) => provider === 'three').length
+  assert.is(up.calls.length, 400)
+  assert.ok(three > 50 && three < 150, `${three} of 400`)
+})

@@ -1,0 +1,109 @@
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { json, slowly, sse } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { countOf, openPool, type PoolOptions } from './support/pool.ts'
+
+const test = suite('least-latency')
+
+const fastest = (...models: string[]) => ({ models, strategy: 'least-latency' as const })
+
+/** Time passes only while a target is called. */
+const STEP = 50
+
+/** Targets that take so many ms to a whole answer, or to the first event of a stream; by their key where that is named. */
+async function openRace(
+  ms: Record<string, number>,
+  { streamMs = ms, ...options }: PoolOptions & { streamMs?: Record<string, number> } = {},
+  models = ['one/m', 'two/m', 'three/m'],
+) {
+  const clock = fakeClock()
+  const pool = await openPool(fastest(...models), {
+    clock,
+    async answer({ provider, body, headers }) {
+      const key = headers.get('authorization') ?? ''
+      const { stream } = JSON.parse(body)
+      const delay = (stream ? streamMs : ms)[key] ?? (stream ? streamMs : ms)[provider] ?? 1
+      if (delay === Number.POSITIVE_INFINITY) return json({}, 401)
+      if (stream) return sse(slowly(clock, chatEvents(), delay))
+      await clock.sleep(delay)
+      return json(chatAnswer())
+    },
+    ...options,
+  })
+  /** Whom each of so many requests called. */
+  async function race(times: number, body: object = {}) {
+    let isOver = false
+    const asked = pool.asks(times, body).finally(() => {
+      isOver = true
+    })
+    while (!isOver) await clock.advance(pool.up.open > 0 ? STEP : 0)
+    return (await asked).split(' ')
+  }
+  return { ...pool, clock, race }
+}
+
+/** One request of twenty tries another one: of a hundred, far fewer than thirty do. */
+function isMostly(seen: readonly string[], provider: string) {
+  const { [provider]: count = 0 } = countOf(seen)
+  assert.ok(count > 0.7 * seen.length, JSON.stringify(countOf(seen)))
+}
+
+test('each is measured first, then the fastest is taken, and another one now and then', async () => {
+  const { race } = await openRace({ one: 800, two: 200, three: 500 })
+  assert.is(new Set(await race(9)).size, 3)
+  const seen = await race(300)
+  isMostly(seen, 'two')
+  assert.ok(Object.keys(countOf(seen)).length > 1)
+})
+
+test('streams count by their first event, apart from whole answers', async () => {
+  const { race } = await openRace({ one: 100, two: 600, three: 900 }, { streamMs: { one: 900, two: 600, three: 100 } })
+  await race(9)
+  isMostly(await race(60), 'one')
+  assert.is(new Set(await race(9, { stream: true })).size, 3)
+  isMostly(await race(60, { stream: true }), 'three')
+  isMostly(await race(60), 'one')
+})
+
+test('a target that becomes slow is left for the next one', async () => {
+  const ms = { one: 200, two: 500, three: 900 }
+  const { race } = await openRace(ms)
+  await race(9)
+  isMostly(await race(60), 'one')
+  ms.one = 3_000
+  await race(10)
+  isMostly(await race(60), 'two')
+})
+
+test('one that is cooling is passed over', async () => {
+  const { world, down, race } = await openRace({ one: 200, two: 500, three: 900 })
+  await race(9)
+  down.set('one', 401)
+  await world.chat({ model: 'one/m' })
+  const seen = await race(100)
+  isMostly(seen, 'two')
+  assert.is(seen.includes('one'), false)
+})
+
+test('what counts is the connection that would be used, not one that is dead', async () => {
+  const connections = [{ provider: 'one', apiKey: 'swift' }, { provider: 'one', apiKey: 'slow' }, 'two']
+  const ms: Record<string, number> = { 'Bearer swift': 200, 'Bearer slow': 900, two: 500 }
+  const { race } = await openRace(ms, { connections }, ['one/m', 'two/m'])
+  await race(9)
+  isMostly(await race(60), 'one')
+  ms['Bearer swift'] = Number.POSITIVE_INFINITY
+  await race(6)
+  isMostly(await race(60), 'two')
+})
+
+test('failures are not measured', async () => {
+  const { world, clock, down, race } = await openRace({ one: 200, two: 500, three: 900 })
+  down.set('three', 500) // quickly
+  await race(9)
+  down.clear()
+  await clock.advance(60_000)
+  await race(9)
+  const { targets } = await world.api.explain({ model: 'pool' })
+  assert.match(targets.find(({ provider }) => provider === 'three')?.why ?? '', /^pool: 9\d\d ms on average$/)
+})
