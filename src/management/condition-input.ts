@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { isObject } from '../lib/json.ts'
 import type { Condition, Pattern } from '../types.ts'
 import { fields } from './fields.ts'
-import { closed } from './input.ts'
+import { closed, noList } from './input.ts'
 
 const PATTERN = 'must be text, a list of texts, true or false'
 const TEXTS = 'must be text or a list of texts'
+const PATTERNS = 'must be an object of patterns'
 const SIZE = 'must be a whole number of bytes'
 const MAX_PATTERNS = 100
 
@@ -18,12 +18,16 @@ const textOrTexts = v.lazy((input) => (Array.isArray(input) ? texts : fields.pat
 const pattern = v.lazy((input) =>
   typeof input === 'boolean' ? v.boolean() : Array.isArray(input) ? texts : fields.patternTextOr(PATTERN),
 )
-const patterns = v.pipe(
-  v.record(v.string(), pattern, 'must be an object of patterns'),
-  v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, 'must name at least one'),
-)
+const patterns = (name: v.GenericSchema<string>) =>
+  v.pipe(
+    noList(PATTERNS),
+    v.record(name, pattern, PATTERNS),
+    v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, 'must name at least one'),
+  )
+const headerName = v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is no name of a header'))
 const size = v.pipe(v.number(SIZE), v.integer(SIZE), v.minValue(0, SIZE))
 const bytes = v.pipe(
+  noList(),
   closed({ min: v.exactOptional(size), max: v.exactOptional(size) }),
   v.check(({ min, max }) => min !== undefined || max !== undefined, 'must have "min", "max" or both'),
   v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, 'must have a "min" that is not above "max"'),
@@ -31,17 +35,18 @@ const bytes = v.pipe(
 
 /** What a request must be like to go to an entry of a combo. */
 export const condition = v.pipe(
+  noList(),
   closed({
     model: v.exactOptional(textOrTexts),
     bytes: v.exactOptional(bytes),
     stream: v.exactOptional(fields.flag),
     tools: v.exactOptional(fields.flag),
     images: v.exactOptional(fields.flag),
-    headers: v.exactOptional(patterns),
-    metadata: v.exactOptional(patterns),
+    headers: v.exactOptional(patterns(headerName)),
+    metadata: v.exactOptional(patterns(v.string())),
   }),
   v.check<Condition, string>(
-    (given) => isObject(given) && Object.keys(given).length > 0,
+    (given) => Object.keys(given).length > 0,
     'must ask for something; leave it out for an entry that is for all requests',
   ),
 )

@@ -3,7 +3,7 @@ import { compatibleFormat } from '../providers/compatible.ts'
 import type { ProviderSpecificData } from '../types.ts'
 import { addressProblem } from './address.ts'
 import { fields } from './fields.ts'
-import { closed, invalidInput } from './input.ts'
+import { closed, invalidInput, noList } from './input.ts'
 
 /** A credential is sent as a header: pasted line ends are dropped, what no header can carry is refused. */
 const apiKey = v.pipe(
@@ -27,12 +27,6 @@ const baseUrl = v.pipe(
   }),
 )
 
-/** A list is an object too, to the schema that follows. */
-const noList = v.pipe(
-  v.unknown(),
-  v.check((value) => !Array.isArray(value), 'must be an object'),
-)
-
 const providerSpecificData = closed({
   prefix: v.exactOptional(fields.raw(200)),
   enabledModels: v.exactOptional(
@@ -49,7 +43,7 @@ const shared = {
   isActive: v.exactOptional(fields.flag),
   priority: v.exactOptional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a number')))),
   apiKey: v.exactOptional(v.nullable(apiKey)),
-  providerSpecificData: v.exactOptional(v.nullable(v.pipe(noList, providerSpecificData))),
+  providerSpecificData: v.exactOptional(v.nullable(v.pipe(noList(), providerSpecificData))),
 }
 
 /** What `POST /api/connections` takes; `null` counts as absent. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import { fields } from './fields.ts'
-import { closed, parseInput } from './input.ts'
+import { closed, noList, parseInput } from './input.ts'
 
 /** A request that is not made. */
 export interface ExplainedRequest {
@@ -24,10 +24,12 @@ export interface Explainable {
   path: string
 }
 
+const HEADERS = 'must be an object of texts by header name'
+
 const question = closed({
   model: fields.model,
   body: v.exactOptional(v.custom<JsonObject>(isObject, 'must be an object: the body of the request')),
-  headers: v.exactOptional(v.record(v.string(), v.string('must be text'), 'must be an object of texts by header name')),
+  headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be text'), HEADERS))),
   path: v.exactOptional(fields.text),
 })
 

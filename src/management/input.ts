@@ -15,6 +15,13 @@ export function closed<const E extends Entries>(entries: E) {
   })
 }
 
+/** To stand before the schema of an object, to which a list is one too. */
+export const noList = (message = 'must be an object') =>
+  v.pipe(
+    v.unknown(),
+    v.check((value) => !Array.isArray(value), message),
+  )
+
 /** Parses a caller's input; what is `undefined` counts as absent. Throws `INVALID_REQUEST` with a sentence on what to do. */
 export function parseInput<E extends Entries>(schema: ReturnType<typeof closed<E>>, input: unknown) {
   const fields = Object.keys(schema.entries)

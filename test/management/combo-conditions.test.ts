@@ -1,0 +1,134 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('conditions and options of combos')
+
+const PATTERN = 'must be text, a list of texts, true or false'
+const TEXTS = 'must be text or a list of texts'
+const SIZE = 'must be a whole number of bytes'
+const LIMIT = '"stickyLimit" must be a whole number from 1 to 1000'
+const HEADER = 'is no name of a header'
+const many = Array.from({ length: 101 }, String)
+
+const conditions: Array<[when: unknown, error: string]> = [
+  [null, '"models[1].when" must be an object'],
+  ['tools', '"models[1].when" must be an object'],
+  [[], '"models[1].when" must be an object'],
+  [{}, '"models[1].when" must ask for something; leave it out for an entry that is for all requests'],
+  [{ tool: true }, 'Unknown field "models[1].when.tool". Did you mean "tools"?'],
+  [{ tools: 'yes' }, '"models[1].when.tools" must be true or false'],
+  [{ images: 1 }, '"models[1].when.images" must be true or false'],
+  [{ stream: null }, '"models[1].when.stream" must be true or false'],
+  [{ model: true }, `"models[1].when.model" ${TEXTS}`],
+  [{ model: [] }, '"models[1].when.model" must name at least one text'],
+  [{ model: '' }, '"models[1].when.model" must not be empty'],
+  [{ model: ['a', 5] }, '"models[1].when.model[1]" must be text'],
+  [{ model: many }, '"models[1].when.model" must not name more than 100 texts'],
+  [{ bytes: 5 }, '"models[1].when.bytes" must be an object'],
+  [{ bytes: {} }, '"models[1].when.bytes" must have "min", "max" or both'],
+  [{ bytes: { min: '1' } }, `"models[1].when.bytes.min" ${SIZE}`],
+  [{ bytes: { min: -1 } }, `"models[1].when.bytes.min" ${SIZE}`],
+  [{ bytes: { max: 1.5 } }, `"models[1].when.bytes.max" ${SIZE}`],
+  [{ bytes: { min: 2, max: 1 } }, '"models[1].when.bytes" must have a "min" that is not above "max"'],
+  [{ bytes: { minimum: 1 } }, 'Unknown field "models[1].when.bytes.minimum". Did you mean "min"?'],
+  [{ headers: 'x-team' }, '"models[1].when.headers" must be an object of patterns'],
+  [{ headers: [] }, '"models[1].when.headers" must be an object of patterns'],
+  [{ headers: {} }, '"models[1].when.headers" must name at least one'],
+  [{ headers: { 'x-team': 5 } }, `"models[1].when.headers.x-team" ${PATTERN}`],
+  [{ headers: { 'x-team': null } }, `"models[1].when.headers.x-team" ${PATTERN}`],
+  [{ headers: { 'x-team': [] } }, '"models[1].when.headers.x-team" must name at least one text'],
+  [{ headers: { 'x-team': [true] } }, '"models[1].when.headers.x-team[0]" must be text'],
+  [{ headers: { 'x team': 'a' } }, `"models[1].when.headers.x team" ${HEADER}`],
+  [{ headers: { '': 'a' } }, `"models[1].when.headers." ${HEADER}`],
+  [{ headers: { 'x-tëam': true } }, `"models[1].when.headers.x-tëam" ${HEADER}`],
+  [{ metadata: {} }, '"models[1].when.metadata" must name at least one'],
+  [{ metadata: { tier: {} } }, `"models[1].when.metadata.tier" ${PATTERN}`],
+  [{ metadata: { tier: 'a\u0007' } }, '"models[1].when.metadata.tier" must not hold control characters'],
+  [{ metadata: { tier: 'x'.repeat(513) } }, '"models[1].when.metadata.tier" must not be longer than 512 characters'],
+]
+const strategies = '"fallback", "round-robin", "random", "least-latency", "least-busy", "sticky"'
+const options: Array<[given: object, error: string]> = [
+  [{ stickyLimit: 0 }, LIMIT],
+  [{ stickyLimit: 1_001 }, LIMIT],
+  [{ stickyLimit: 1.5 }, LIMIT],
+  [{ stickyLimit: '2' }, LIMIT],
+  [{ hedge: 'yes' }, '"hedge" must be true or false'],
+  [{ connectionStrategy: 'weighted' }, `"connectionStrategy" must be one of ${strategies}`],
+  [{ connectionStrategy: 'conditional' }, `"connectionStrategy" must be one of ${strategies}`],
+  [{ connectionStrategy: 'least-cost' }, `"connectionStrategy" must be one of ${strategies}`],
+  [
+    { strategy: 'sometimes' },
+    `"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"`,
+  ],
+  [{ sticky: 2 }, 'Unknown field "sticky". Did you mean "stickyLimit"?'],
+  [{ models: Array(101).fill('x') }, '"models" must not name more than 100 models'],
+]
+const refusals = [
+  ...conditions.map(([when, error]) => [{ models: ['x', { model: 'y', when }] }, error] as const),
+  ...options,
+]
+for (const [given, error] of refusals) {
+  test(`${JSON.stringify(given).slice(0, 80)} is refused: ${error.slice(0, 80)}`, async () => {
+    const { refuses, expect } = openDoor()
+    await refuses(400, error, ['POST', '/api/combos', { name: 'a', models: ['x'], ...given }])
+    assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
+    const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+    await refuses(400, error, ['PUT', `/api/combos/${id}`, given])
+  })
+}
+
+test('a condition comes back as it was sent', async () => {
+  const { expect } = openDoor()
+  const when = {
+    model: ['fast-*', 'pool'],
+    bytes: { min: 0, max: 100_000 },
+    stream: true,
+    tools: false,
+    images: false,
+    headers: { 'X-Team': ['red', 'b*'], 'x-beta': true },
+    metadata: { tier: 'gold', trial: false, 'any name': '*' },
+  }
+  const models = [{ model: 'x', when }, { model: 'y', weight: 2, when: { tools: true } }, 'z']
+  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models, strategy: 'conditional' })
+  assert.equal(made.models, models)
+  assert.equal(await expect(200, 'GET', `/api/combos/${made.id}`), made)
+  assert.equal((await expect(200, 'PUT', `/api/combos/${made.id}`, made)).models, models)
+})
+
+test('options come back as they were sent, and null removes them', async () => {
+  const { expect } = openDoor()
+  const given = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
+  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...given })
+  const { id, createdAt, updatedAt, ...rest } = made
+  assert.equal(rest, { name: 'a', models: ['x'], strategy: 'fallback', ...given })
+  assert.equal(await expect(200, 'PUT', `/api/combos/${id}`, made), made)
+  for (const [field, left] of [
+    ['stickyLimit', ['connectionStrategy', 'hedge']],
+    ['connectionStrategy', ['hedge']],
+    ['hedge', []],
+  ] as const) {
+    const after = await expect(200, 'PUT', `/api/combos/${id}`, { [field]: null })
+    assert.equal(
+      Object.keys(after).filter((name) => name in given),
+      left,
+    )
+    assert.equal(await expect(200, 'GET', `/api/combos/${id}`), after)
+  }
+})
+
+test('null is refused where nothing can be removed', async () => {
+  const { refuses, expect } = openDoor()
+  await refuses(400, LIMIT, ['POST', '/api/combos', { name: 'a', models: ['x'], stickyLimit: null }])
+  const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  await refuses(400, '"models" must be a list of model names', ['PUT', `/api/combos/${id}`, { models: null }])
+})
+
+test('a combo of names alone is answered as it always was', async () => {
+  const { expect } = openDoor()
+  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'y'] })
+  assert.equal(Object.keys(made), ['id', 'name', 'models', 'strategy', 'createdAt', 'updatedAt'])
+  assert.equal([made.models, made.strategy], [['x', 'y'], 'fallback'])
+  assert.equal(await expect(200, 'GET', `/api/combos/${made.id}`), made)
+  const changed = await expect(200, 'PUT', `/api/combos/${made.id}`, { strategy: 'round-robin', kind: 'llm' })
+  assert.equal(Object.keys(changed), ['id', 'name', 'kind', 'models', 'strategy', 'createdAt', 'updatedAt'])
+})
