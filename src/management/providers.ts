@@ -3,8 +3,8 @@ import { compatibleFormat } from '../providers/compatible.ts'
 import { catalogAliasOf, definitionOf } from '../providers/names.ts'
 import type { ProviderRecord, Store } from '../store/store.ts'
 import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
-import { requireProvider } from './connection-provider.ts'
 import { connectionStrategy, stickyLimit } from './fields.ts'
+import { present } from './find.ts'
 import { closed, parseInput } from './input.ts'
 
 /** A provider of the catalog as the management API shows it, with the defaults for what its definition leaves out. */
@@ -18,7 +18,7 @@ export interface Provider extends CatalogProvider {
 /** The catalog, read only but for how connections are chosen among. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
 export interface ProviderOperations<Input = never> {
   list(): Promise<{ providers: Provider[] }>
-  /** `fallback` is by priority. Replaces what was set before. */
+  /** `fallback` is by priority. Replaces what was set before. Throws `NOT_FOUND` for a provider that nobody knows. */
   update(id: string, input: ProviderChange | Input): Promise<Provider>
 }
 
@@ -49,8 +49,8 @@ export function createProviderOperations({
 
     async update(id, input) {
       const record: ProviderRecord = { provider: id, ...parseInput(change, input) }
-      const isConnected = (await store.connections.all()).some(({ provider }) => provider === id)
-      if (!isConnected) requireProvider(catalog, id, undefined)
+      const connection = (await store.connections.all()).find(({ provider }) => provider === id)
+      present(definitionOf(catalog, id) ?? compatibleFormat(id) ?? connection, 'Provider')
       await store.providers.upsert(id, record)
       return shown(catalog, id, await recordOf(id))
     },

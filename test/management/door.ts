@@ -1,5 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
+import type { Provider } from '../../src/management/providers.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { ApiKey, Combo, Connection, Settings } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -16,6 +17,7 @@ export interface Body extends Connection, Omit<Combo, 'kind'>, Settings {
   keys: ApiKey[]
   combos: Combo[]
   connections: Connection[]
+  providers: Provider[]
 }
 
 export interface Answer {

@@ -1,3 +1,4 @@
+import type { Provider } from '../../src/management/providers.ts'
 import { defaultCatalog } from '../../src/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
@@ -73,6 +74,47 @@ test('a compatible provider is shown with the format of its kind', async () => {
     assert.ok('format' in shown && shown.format === format, provider)
   }
 })
+
+test('how connections are chosen among is kept, shown and replaced', async () => {
+  const { expect } = openDoor({ catalog: { one: { name: 'One' }, two: {} } })
+  const set = async (id: string, body: object) => pick(await expect(200, 'PUT', `/api/providers/${id}`, body))
+  const pick = ({ id, name, strategy, stickyLimit }: Pick<Provider, 'id' | 'name' | 'strategy' | 'stickyLimit'>) => ({ id, name, strategy, stickyLimit })
+  const both = { strategy: 'round-robin' as const, stickyLimit: 4 }
+  assert.equal(await set('one', both), { id: 'one', name: 'One', ...both })
+  const listed = async () => (await expect(200, 'GET', '/api/providers')).providers.map(pick)
+  const untouched = { id: 'two', name: 'two', strategy: undefined, stickyLimit: undefined }
+  assert.equal(await listed(), [{ id: 'one', name: 'One', ...both }, untouched])
+  const after = { id: 'one', name: 'One', strategy: 'sticky', stickyLimit: undefined }
+  assert.equal(await set('one', { strategy: 'sticky' }), after)
+  assert.equal(await listed(), [after, untouched])
+})
+
+test('a provider outside the catalog can be told so once it is connected, and is shown from then on', async () => {
+  const { expect, refuses } = openDoor({ catalog: {} })
+  const put = ['PUT', '/api/providers/mine', { strategy: 'random' }] as const
+  await refuses(404, 'Provider not found', [...put])
+  const connection = { provider: 'mine', providerSpecificData: { baseUrl: 'http://mine.test/v1' } }
+  await expect(201, 'POST', '/api/connections', connection)
+  assert.equal((await expect(200, 'GET', '/api/providers')).providers, [])
+  await expect(200, ...put)
+  assert.is((await expect(200, 'GET', '/api/providers')).providers[0]?.strategy, 'random')
+})
+
+const CHOICE = '"strategy" must be one of "fallback", "round-robin", "random", "least-latency", "least-busy", "sticky"'
+for (const [body, error] of [
+  [{}, CHOICE.replace('must', 'is required and must')],
+  [{ strategy: 'weighted' }, CHOICE],
+  [{ strategy: 'least-cost' }, CHOICE],
+  [{ strategy: 'conditional' }, CHOICE],
+  [{ strategy: null }, CHOICE],
+  [{ strategy: 'sticky', stickyLimit: 0 }, '"stickyLimit" must be a whole number from 1 to 1000'],
+  [{ strategy: 'sticky', stickyLimit: null }, '"stickyLimit" must be a whole number from 1 to 1000'],
+  [{ strategy: 'random', weight: 2 }, 'Unknown field "weight". Known: "strategy", "stickyLimit".'],
+  [{ strategy: 'random', when: {} }, 'Unknown field "when". Known: "strategy", "stickyLimit".'],
+] as const) {
+  test(`${JSON.stringify(body)} is refused: ${error}`, () =>
+    openDoor({ catalog: { one: {} } }).refuses(400, error, ['PUT', '/api/providers/one', body]))
+}
 
 test('the catalog is read only', async () => {
   const { call } = openDoor()
