@@ -1,16 +1,24 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json.ts'
+import { defined } from '../canonical/defined.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
 import { wireRequest } from './request-write.ts'
+import type { WireCountRequest } from './wire-request.ts'
 
 /** A request for the count of what a request would have in tokens: the same body without what only an answer needs. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
-  const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = wireRequest(
-    request,
-    target,
-  )
-  const body: JsonObject = { model, system, messages, tools, tool_choice, thinking, output_config, cache_control }
-  for (const name in body) if (body[name] === undefined) delete body[name]
+  const whole = wireRequest(request, target)
+  const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = whole
+  const body = defined<WireCountRequest>({
+    model,
+    system,
+    messages,
+    tools,
+    tool_choice,
+    thinking,
+    output_config,
+    cache_control,
+  })
   return { path: '/messages/count_tokens', headers: {}, body }
 }
 

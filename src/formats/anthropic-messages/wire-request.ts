@@ -106,3 +106,9 @@ export type WireRequest = {
   cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' }
   stream?: true
 }
+
+/** A request for the count of its tokens. */
+export type WireCountRequest = Pick<
+  WireRequest,
+  'model' | 'system' | 'messages' | 'tools' | 'tool_choice' | 'thinking' | 'output_config' | 'cache_control'
+>

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { WireEvent, WireMessage } from '../../../src/formats/anthropic-messages/wire.ts'
-import type { WireRequest } from '../../../src/formats/anthropic-messages/wire-request.ts'
+import type { WireCountRequest, WireRequest } from '../../../src/formats/anthropic-messages/wire-request.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 /** Compiles only if what the writers of this format produce is what Anthropic's own client takes. */
@@ -10,7 +10,8 @@ const fits: [
   Fits<WireMessage, Anthropic.Message>,
   Fits<WireEvent, Anthropic.RawMessageStreamEvent>,
   Fits<WireRequest, Anthropic.MessageCreateParams>,
-] = [true, true, true]
+  Fits<WireCountRequest, Anthropic.MessageCountTokensParams>,
+] = [true, true, true, true]
 
 const test = suite('the types of messages')
 
