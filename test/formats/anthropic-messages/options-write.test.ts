@@ -172,6 +172,7 @@ const signed: AssistantPart = {
   ...{ type: 'reasoning', text: 'hm' },
   state: { origin: own, kind: 'signature', data: 's' },
 }
+const redacted = { origin: own, kind: 'redacted', data: 'r' } as const
 const on = { type: 'enabled', budget_tokens: 2_048 }
 const off = { type: 'disabled' }
 
@@ -181,6 +182,10 @@ const loops: Record<string, [turns: Turn[], thinking: object]> = {
   'goes on thinking in a tool loop': [[user(text('q')), assistant(signed, call('a')), results('a')], on],
   'goes on when only the first answer of the loop had thoughts': [
     [user(text('q')), assistant(signed, call('a')), results('a'), assistant(call('b')), results('b')],
+    on,
+  ],
+  'goes on after thoughts that nobody may read': [
+    [user(text('q')), assistant({ ...signed, text: '', state: redacted }, call('a')), results('a')],
     on,
   ],
   'does not think while a loop has lost its thoughts': [[user(text('q')), assistant(call('a')), results('a')], off],
