@@ -45,18 +45,16 @@ export const messagesTranslator: Translator = {
   writeError,
 }
 
-/** What the newest models of Anthropic take; older ones and the vendors that follow it take more in some things, less in others. */
+/** What the format itself has room for; models of Anthropic and the vendors that follow it take less of it. */
 function traits(): Traits {
   return {
     ...baseTraits,
-    lacks: ['temperature', 'topP', 'topK'],
     inputs: ['image', 'image-url', 'file', 'file-url', 'search-result'],
     toolResultInputs: ['image', 'image-url', 'file', 'file-url', 'search-result'],
     maxTemperature: 1,
     maxStopSequences: Number.MAX_SAFE_INTEGER,
     developerRole: false,
     lateSystem: false,
-    prefill: false,
     toolNames: { ...baseTraits.toolNames, maxLength: 128 },
     toolChoices: ['none', 'required', 'tool'],
     webSearch: true,
