@@ -78,7 +78,12 @@ test('a compatible provider is shown with the format of its kind', async () => {
 test('how connections are chosen among is kept, shown and replaced', async () => {
   const { expect } = openDoor({ catalog: { one: { name: 'One' }, two: {} } })
   const set = async (id: string, body: object) => pick(await expect(200, 'PUT', `/api/providers/${id}`, body))
-  const pick = ({ id, name, strategy, stickyLimit }: Pick<Provider, 'id' | 'name' | 'strategy' | 'stickyLimit'>) => ({ id, name, strategy, stickyLimit })
+  const pick = ({ id, name, strategy, stickyLimit }: Pick<Provider, 'id' | 'name' | 'strategy' | 'stickyLimit'>) => ({
+    id,
+    name,
+    strategy,
+    stickyLimit,
+  })
   const both = { strategy: 'round-robin' as const, stickyLimit: 4 }
   assert.equal(await set('one', both), { id: 'one', name: 'One', ...both })
   const listed = async () => (await expect(200, 'GET', '/api/providers')).providers.map(pick)
