@@ -30,6 +30,7 @@ import { createModelRouter } from './routing/router.ts'
 import { localState, storedState } from './routing/shared-state.ts'
 import { createCredentials } from './store/credentials.ts'
 import { createStore } from './store/store.ts'
+import { createCloudCall } from './upstream/cloud-call.ts'
 
 /**
  * A gateway: a request handler that can also be mounted, managed and closed. On Workers it is a plain object, so that
@@ -84,6 +85,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     fetch: platformFetch,
     routes: createModelRouter({ store, catalog }),
     apiKeyOf: createCredentials(store),
+    cloudCall: createCloudCall(clock),
     clock,
     catalog,
     limits,

@@ -65,7 +65,10 @@ export type Kind = 'llm' | 'image' | 'tts' | 'stt' | 'embedding' | 'imageToText'
 export type WireFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
 
 /** How an upstream wants its credential. */
-export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key'
+export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
+
+/** A cloud whose addresses and credentials follow rules of its own (src/upstream/clouds). */
+export type Cloud = 'azure'
 
 /** One model of a provider in the catalog. Prices are US dollars per million tokens. */
 export interface CatalogModel {
@@ -92,6 +95,8 @@ export interface CatalogProvider {
   format?: WireFormat
   /** Default: what the format uses. */
   auth?: AuthStyle
+  /** Instead of `baseUrl` and `auth`: it is reached as that cloud is, by the connection's settings. */
+  cloud?: Cloud
   /** Default `['llm']`. */
   serviceKinds?: readonly Kind[]
   models?: readonly CatalogModel[]
@@ -190,6 +195,12 @@ export interface ProviderSpecificData {
   baseUrl?: string
   /** Overrides the provider's wire format. */
   format?: WireFormat
+  /** Azure: the name of the resource, the first part of its address. */
+  resource?: string
+  /** Azure: a dated version asks the older address, which has the deployment in its path. */
+  apiVersion?: string
+  /** Azure: what answers, whatever the model is called; default: the deployment of the model's name. */
+  deployment?: string
 }
 
 /** One account at a provider. */

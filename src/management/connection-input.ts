@@ -14,7 +14,10 @@ const apiKey = v.pipe(
     (key) => !key.includes('…'),
     'is the shortened form in which it is shown; leave it out to keep the stored one',
   ),
-  v.regex(/^[\x21-\x7e]+$/, 'must be the bare key: one line of plain characters, without blanks and without "Bearer"'),
+  v.regex(
+    /^[\x21-\x7e]+$|^\{/,
+    'must be the bare key: one line of plain characters, without blanks and without "Bearer"',
+  ),
   v.maxLength(8_192, 'must not be longer than 8192 characters'),
 )
 
@@ -27,6 +30,11 @@ const baseUrl = v.pipe(
   }),
 )
 
+/** What becomes part of an address. */
+function setting(shape: RegExp, message: string) {
+  return v.pipe(fields.text, v.trim(), v.regex(shape, message))
+}
+
 const providerSpecificData = closed({
   prefix: v.exactOptional(fields.raw(200)),
   enabledModels: v.exactOptional(
@@ -37,6 +45,9 @@ const providerSpecificData = closed({
   ),
   baseUrl: v.exactOptional(baseUrl),
   format: v.exactOptional(fields.format),
+  resource: v.exactOptional(setting(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be the name alone, without its address')),
+  apiVersion: v.exactOptional(setting(/^[\w.-]{1,40}$/, 'must be a version such as "2024-10-21"')),
+  deployment: v.exactOptional(setting(/^[\w.-]{1,64}$/, 'must be the name of a deployment')),
 })
 
 const shared = {

@@ -2,6 +2,7 @@ import { definitionOf } from '../providers/names.ts'
 import type { Health, HealthEntry } from '../routing/health.ts'
 import { type ConnectionRecord, openApiKey, placeOfApiKey, type Store } from '../store/store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
+import { checkCloud } from './cloud-connection.ts'
 import { checkedData, connectionChange, newConnection } from './connection-input.ts'
 import { requireProvider } from './connection-provider.ts'
 import { findRecord, present } from './find.ts'
@@ -85,6 +86,7 @@ export function createConnectionOperations({
       const { provider, name, isActive, priority, apiKey, providerSpecificData } = parseInput(newConnection, input)
       const data = providerSpecificData && checkedData(provider, providerSpecificData)
       requireProvider(catalog, provider, data ?? undefined)
+      checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
       const id = crypto.randomUUID()
       const now = timestamp(clock)
       const record: ConnectionRecord = {
@@ -111,6 +113,11 @@ export function createConnectionOperations({
       }
       const data = change.providerSpecificData && checkedData(found.provider, change.providerSpecificData)
       if (data !== undefined) requireProvider(catalog, found.provider, data ?? undefined)
+      if (data !== undefined || typeof change.apiKey === 'string') {
+        const apiKey = change.apiKey === undefined ? await openApiKey(store, found) : (change.apiKey ?? undefined)
+        const next = data === undefined ? found.providerSpecificData : (data ?? undefined)
+        checkCloud(catalog, found.provider, { data: next, apiKey })
+      }
       const sealedApiKey = typeof change.apiKey === 'string' ? await seal(id, change.apiKey) : change.apiKey
       const changed = await connections.update(id, (current) => {
         const next: ConnectionRecord = { ...current, updatedAt: timestamp(clock) }

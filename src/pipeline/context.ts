@@ -8,6 +8,7 @@ import type { Pace } from '../routing/pace.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
+import type { CloudCall } from '../upstream/cloud-call.ts'
 import type { Observer } from './observer.ts'
 
 /** What limits a model request; all in ms or bytes. */
@@ -28,6 +29,7 @@ export interface PipelineContext {
   /** Opens a connection's credential. */
   apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
   fetch: UpstreamFetch
+  cloudCall: CloudCall
   clock: Clock
   catalog: Catalog
   limits: PipelineLimits

@@ -1,8 +1,8 @@
-import { toGatewayError } from '../errors.ts'
+import { type ErrorCode, toGatewayError } from '../errors.ts'
 import type { EmbeddedError, Format } from '../formats/format.ts'
 import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
-import type { UpstreamAnswer } from '../lib/exchange.ts'
+import type { UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { resetMs, retryAfterMs, retryDelayMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
@@ -72,17 +72,28 @@ export function failureOfEmbedded({ status, message }: EmbeddedError): Failure {
 export function failureOfError(thrown: unknown): Failure {
   const error = toGatewayError(thrown)
   if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message }
-  const failureClass =
-    error.code === 'UPSTREAM_TIMEOUT' ? 'timeout' : error.code === 'UPSTREAM_INVALID' ? 'content' : 'network'
+  const failureClass = CLASSES[error.code] ?? 'network'
   return { class: failureClass, status: error.status, message: error.message }
 }
 
-/** The failure without the credential of the call, should the provider have quoted it. */
-export function withoutCredential(failure: Failure, apiKey: string | undefined): Failure {
-  if (apiKey === undefined || apiKey.length < SHORTEST_SECRET) return failure
+const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
+  UPSTREAM_TIMEOUT: 'timeout',
+  UPSTREAM_INVALID: 'content',
+  UPSTREAM_CREDENTIALS: 'credentials',
+}
+
+/** The failure without the credentials of the call, should the provider have quoted one. */
+export function withoutCredentials(failure: Failure, { headers }: UpstreamCall): Failure {
+  return CREDENTIALS.reduce((rest, name) => without(rest, headers[name]?.replace('Bearer ', '')), failure)
+}
+
+const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'x-amz-security-token']
+
+function without(failure: Failure, secret: string | undefined): Failure {
+  if (secret === undefined || secret.length < SHORTEST_SECRET) return failure
   const { body, ...rest } = failure
-  if (!rest.message.includes(apiKey) && !(body && decodeUtf8Lenient(body).includes(apiKey))) return failure
-  return { ...rest, message: rest.message.replaceAll(apiKey, '[credential]') }
+  if (!rest.message.includes(secret) && !(body && decodeUtf8Lenient(body).includes(secret))) return failure
+  return { ...rest, message: rest.message.replaceAll(secret, '[credential]') }
 }
 
 /** Shorter ones are placeholders for providers that want none. */

@@ -1,9 +1,10 @@
+import type { UpstreamCall } from '../lib/exchange.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
 import { upstreamCall } from '../upstream/request.ts'
 import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import { throwIfGone } from './client.ts'
-import { failureOfError, unreadableCredential, withoutCredential } from './failure.ts'
+import { failureOfError, unreadableCredential, withoutCredentials } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { Passage } from './passage.ts'
 
@@ -40,41 +41,57 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
   const pacing = context.pace.begin(target, call.stream)
   let trial: Trial | undefined
   let attempt: Attempt | undefined
+  let abandon: ((reason: unknown) => void) | undefined
   let bytes: Uint8Array | undefined
   let isLost = false
   let isTold = false
 
-  async function callTarget(apiKey: string | undefined): Promise<AttemptResult> {
+  async function callTarget(upstream: UpstreamCall): Promise<AttemptResult> {
     try {
-      const { format, ask } = passage
-      attempt = startAttempt(upstreamCall(target, apiKey, ask), { format, stream: call.stream }, context)
+      attempt = startAttempt(upstream, { format: passage.format, stream: call.stream }, context)
       const result = await attempt.result
       if (result.kind === 'whole') bytes = passage.whole(result)
       if (result.kind !== 'failure') return result
-      return passage.failed({ ...result, failure: withoutCredential(result.failure, apiKey) })
+      return passage.failed({ ...result, failure: withoutCredentials(result.failure, upstream) })
     } catch (thrown) {
-      const failure = failureOfError(thrown)
-      if (failure.class === 'internal') context.observer.onError(thrown)
-      return { kind: 'failure', failure }
+      return failed(thrown)
     }
   }
 
-  /** One that cannot be opened is a failure of its connection alone. */
-  async function openCredential(): Promise<{ apiKey: string | undefined } | FailedAttempt> {
+  function failed(thrown: unknown): FailedAttempt {
+    const failure = failureOfError(thrown)
+    if (failure.class === 'internal') context.observer.onError(thrown)
+    return { kind: 'failure', failure }
+  }
+
+  /** The call with its credential. One that cannot be opened is a failure of its connection alone. */
+  async function prepare(): Promise<UpstreamCall | FailedAttempt> {
+    let apiKey: string | undefined
     try {
-      return { apiKey: await context.apiKeyOf(target.connection) }
+      apiKey = await context.apiKeyOf(target.connection)
     } catch (thrown) {
       context.observer.onError(thrown)
       return { kind: 'failure', failure: unreadableCredential }
     }
+    try {
+      const { cloud } = target
+      if (!cloud) return upstreamCall(target, apiKey, passage.ask)
+      const made = context.cloudCall(passage.ask, { cloud, target, apiKey, fetch: context.fetch })
+      return await new Promise<UpstreamCall>((resolve, reject) => {
+        abandon = reject
+        made.then(resolve, reject)
+      })
+    } catch (thrown) {
+      return failed(thrown)
+    }
   }
 
   async function outcome(): Promise<Success | FailedAttempt> {
-    const opened = await openCredential()
+    const prepared = await prepare()
     throwIfGone(client)
     if (isLost) throw OUTRUN
     trial = context.health.begin(target)
-    const result = 'failure' in opened ? opened : await callTarget(opened.apiKey)
+    const result = 'failure' in prepared ? prepared : await callTarget(prepared)
     if (isLost) throw OUTRUN
     if (client.gone) {
       trial.dropped()
@@ -99,7 +116,10 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
   result.then(({ kind }) => kind === 'failure' && pacing.ended(), pacing.ended)
   return {
     result,
-    cancel: (reason) => attempt?.cancel(reason),
+    cancel(reason) {
+      abandon?.(reason)
+      attempt?.cancel(reason)
+    },
     lose() {
       isLost = true
       if (!trial) return // there is no call yet, and there will be none

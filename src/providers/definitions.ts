@@ -1,4 +1,5 @@
 import type { ProviderDefinition } from './definition.ts'
+import { clouds } from './definitions.clouds.ts'
 import { hosts } from './definitions.hosts.ts'
 import { vendors } from './definitions.vendors.ts'
 
@@ -74,4 +75,10 @@ const web: Record<string, ProviderDefinition> = {
 }
 
 /** Every built-in provider by its id. */
-export const definitions: Readonly<Record<string, ProviderDefinition>> = { ...vendors, ...hosts, ...local, ...web }
+export const definitions: Readonly<Record<string, ProviderDefinition>> = {
+  ...vendors,
+  ...hosts,
+  ...clouds,
+  ...local,
+  ...web,
+}

@@ -1,4 +1,4 @@
-import type { AuthStyle, Catalog, Connection, WireFormat } from '../types.ts'
+import type { AuthStyle, Catalog, Cloud, Connection, WireFormat } from '../types.ts'
 import { compatibleFormat } from './compatible.ts'
 import { definitionOf } from './names.ts'
 
@@ -13,6 +13,8 @@ export interface Target<C extends Connectable = Connectable> {
   baseUrl: string | undefined
   /** Undefined: what the format uses. */
   auth: AuthStyle | undefined
+  /** Knows address and credential better. */
+  cloud: Cloud | undefined
 }
 
 type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
@@ -28,6 +30,7 @@ export function targetOf<C extends Connectable>(catalog: Catalog, connection: C,
     format: own?.format ?? definition?.format ?? compatibleFormat(connection.provider) ?? 'openai-chat',
     baseUrl: (own?.baseUrl?.trim() || definition?.baseUrl)?.replace(/\/+$/, ''),
     auth: definition?.auth,
+    cloud: definition?.cloud,
   }
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import type { AuthStyle, CatalogProvider, WireFormat } from '../types.ts'
+import type { AuthStyle, CatalogProvider, Cloud, WireFormat } from '../types.ts'
 import { isMember, isText, kinds, memberProblems, show, unknownFields } from './validate-field.ts'
 import { modelListProblems } from './validate-model.ts'
 
@@ -13,7 +13,8 @@ const formats: Record<WireFormat, true> = {
   'anthropic-messages': true,
   gemini: true,
 }
-const auths: Record<AuthStyle, true> = { bearer: true, 'x-api-key': true, 'x-goog-api-key': true }
+const auths: Record<AuthStyle, true> = { bearer: true, 'x-api-key': true, 'x-goog-api-key': true, 'api-key': true }
+const clouds: Record<Cloud, true> = { azure: true }
 const providerFields: Record<keyof CatalogProvider, true> = {
   alias: true,
   catalogAlias: true,
@@ -22,6 +23,7 @@ const providerFields: Record<keyof CatalogProvider, true> = {
   baseUrl: true,
   format: true,
   auth: true,
+  cloud: true,
   serviceKinds: true,
   models: true,
   ttsConfig: true,
@@ -59,6 +61,7 @@ function providerProblems(id: string, provider: unknown): string[] {
     ...(provider.baseUrl === undefined ? [] : urlProblems('baseUrl', provider.baseUrl)),
     ...memberProblems('format', provider.format, formats),
     ...memberProblems('auth', provider.auth, auths),
+    ...memberProblems('cloud', provider.cloud, clouds),
     ...serviceProblems(provider, served),
     ...configProblems(provider, served),
   ].map((problem) => `${id}: ${problem}`)
@@ -76,6 +79,7 @@ function serviceProblems(provider: JsonObject, served: readonly unknown[] | unde
   const problems = served.flatMap((kind) => memberProblems('serviceKinds', kind ?? null, kinds))
   if (new Set(served).size < served.length) problems.push('serviceKinds names a kind twice')
   const servesModels = served.some((kind) => isMember(kind, kinds) && kinds[kind] === 'model')
+  if (provider.cloud !== undefined) return problems // its address and, on some, its models are the user's own
   if (servesModels && provider.baseUrl === undefined) problems.push('baseUrl is missing')
   if (servesModels && (!Array.isArray(provider.models) || provider.models.length === 0)) problems.push('has no models')
   return problems

@@ -86,7 +86,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
   ],
   'an unknown auth': [
     { acme: { ...provider, auth: 'basic' } },
-    'acme: auth "basic" is none of bearer, x-api-key, x-goog-api-key',
+    'acme: auth "basic" is none of bearer, x-api-key, x-goog-api-key, api-key',
   ],
   'an unknown service kind': [
     { acme: { ...provider, serviceKinds: ['llm', 'video'] } },

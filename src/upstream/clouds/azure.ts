@@ -1,0 +1,54 @@
+import type { UpstreamCall } from '../../lib/exchange.ts'
+import type { Target } from '../../providers/target.ts'
+import type { ProviderSpecificData } from '../../types.ts'
+import { withModel } from '../body-model.ts'
+import type { Ask } from '../request.ts'
+import type { CloudRules } from './rules.ts'
+
+/** Azure OpenAI: a resource of one's own, in which each model is a deployment with a name of one's own. */
+export const azureRules: CloudRules = {
+  settings: ['resource', 'apiVersion', 'deployment'],
+  settingsProblem({ resource, baseUrl, format }) {
+    if (format !== undefined && !format.startsWith('openai-'))
+      return 'Azure OpenAI speaks the formats "openai-chat" and "openai-responses".'
+    if (resource || baseUrl) return undefined
+    return 'Azure OpenAI needs "providerSpecificData.resource", the name in https://<resource>.openai.azure.com, or "providerSpecificData.baseUrl".'
+  },
+  credentialProblem: () => undefined,
+}
+
+/**
+ * The address with `/openai/v1`, where the body names the deployment; with a dated version the older one, where the path does. Keys go into
+ * `api-key`, tokens of Entra ID are borne.
+ */
+export function azureCall(
+  { path, headers, body }: Ask,
+  { target, data, apiKey }: { target: Pick<Target, 'model'>; data: ProviderSpecificData; apiKey: string },
+): UpstreamCall {
+  const { apiVersion, deployment } = data
+  if (TOKEN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`
+  else headers['api-key'] = apiKey
+  const isOlder = apiVersion !== undefined && DATED.test(apiVersion)
+  // Of the older address only chats are below a deployment.
+  const place = !isOlder ? '/v1' : isChat(path) ? `/deployments/${encodeURIComponent(deployment ?? target.model)}` : ''
+  const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
+  return {
+    method: 'POST',
+    url: `${address(data)}/openai${place}${path}${query}`,
+    headers,
+    body: deployment ? withModel(body, deployment) : body,
+  }
+}
+
+const isChat = (path: string) => !path.startsWith('/responses')
+
+/** Of the resource. People paste it with whatever the portal showed behind it. */
+function address({ baseUrl, resource }: ProviderSpecificData): string {
+  const given = baseUrl?.trim().replace(/\/+$/, '')
+  return given ? given.replace(/\/openai(?:\/.*)?$/, '') : `https://${resource}.openai.azure.com`
+}
+
+const DATED = /^\d{4}-/
+
+/** A JSON Web Token. */
+const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/

@@ -1,0 +1,11 @@
+import type { Cloud } from '../../types.ts'
+import { azureRules } from './azure.ts'
+import type { CloudRules, CloudSetting } from './rules.ts'
+
+/** The rules of every cloud. */
+export const cloudRules: Readonly<Record<Cloud, CloudRules>> = { azure: azureRules }
+
+/** Every setting that some cloud takes. */
+export const cloudSettings: readonly CloudSetting[] = [
+  ...new Set(Object.values(cloudRules).flatMap(({ settings }) => settings)),
+]

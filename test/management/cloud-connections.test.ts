@@ -1,0 +1,69 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('connections to clouds')
+
+const azure = { provider: 'azure', apiKey: 'azure-key-0123456789' }
+
+/** What is refused, and with what words. */
+const refused: [input: object, error: string | RegExp][] = [
+  [azure, /^Azure OpenAI needs "providerSpecificData.resource", the name in https:/],
+  [
+    { ...azure, providerSpecificData: { resource: 'https://mine.openai.azure.com' } },
+    '"providerSpecificData.resource" must be the name alone, without its address',
+  ],
+  [
+    { ...azure, providerSpecificData: { resource: 'mine', apiVersion: '2024-10-21&a=b' } },
+    '"providerSpecificData.apiVersion" must be a version such as "2024-10-21"',
+  ],
+  [
+    { ...azure, providerSpecificData: { resource: 'mine', deployment: '../other' } },
+    '"providerSpecificData.deployment" must be the name of a deployment',
+  ],
+  [
+    { ...azure, providerSpecificData: { resource: 'mine', format: 'gemini' } },
+    'Azure OpenAI speaks the formats "openai-chat" and "openai-responses".',
+  ],
+  [
+    { provider: 'openai', providerSpecificData: { resource: 'mine' } },
+    '"providerSpecificData.resource" means nothing to "openai"; leave it out',
+  ],
+  [{ provider: 'openai', apiKey: '{"a": 1}' }, '"apiKey" must be the bare key; "openai" takes no JSON'],
+  [{ provider: 'openai', apiKey: '{a' }, '"apiKey" begins like JSON and is none'],
+]
+
+for (const [input, error] of refused) {
+  test(`refuses ${JSON.stringify(input)}`, async () => {
+    const { expect } = openDoor()
+    const answer = await expect(400, 'POST', '/api/connections', input)
+    if (typeof error === 'string') assert.is(answer.error, error)
+    else assert.match(answer.error, error)
+  })
+}
+
+const accepted: object[] = [
+  { ...azure, providerSpecificData: { resource: 'mine' } },
+  { ...azure, providerSpecificData: { resource: 'mine', apiVersion: '2024-10-21', deployment: 'gpt_4.1-mini' } },
+  { ...azure, providerSpecificData: { baseUrl: 'https://mine.services.ai.azure.com/openai/v1/' } },
+]
+
+for (const input of accepted) {
+  test(`takes ${JSON.stringify(input)}`, async () => {
+    const { expect } = openDoor()
+    const { apiKey, ...shown } = await expect(201, 'POST', '/api/connections', input)
+    assert.match(apiKey ?? '', /^….{4}$/)
+    assert.equal({ ...input, ...shown }, { ...shown, ...input, ...{ apiKey: azure.apiKey } })
+  })
+}
+
+test('what is changed has to fit what stays', async () => {
+  const { expect, refuses } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/connections', { ...azure, providerSpecificData: { resource: 'mine' } })
+  const path = `/api/connections/${id}`
+  await expect(200, 'PUT', path, { apiKey: 'another-key-0123456789' })
+  await expect(200, 'PUT', path, { name: 'Work', apiKey: null })
+  const answer = await expect(400, 'PUT', path, { providerSpecificData: null })
+  assert.match(answer.error, /needs "providerSpecificData.resource"/)
+  const unfit = '"apiKey" must be the bare key; "azure" takes no JSON'
+  await refuses(400, unfit, ['PUT', path, { apiKey: '{"type":"service_account"}' }])
+})

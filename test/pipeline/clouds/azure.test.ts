@@ -1,0 +1,128 @@
+import type { ProviderSpecificData } from '../../../src/types.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { chatAnswer, chatEvents } from '../support/answers.ts'
+import { type Answering, fakeUpstream, json, sse } from '../support/upstream.ts'
+import { openWorld } from '../support/world.ts'
+
+const test = suite('Azure OpenAI')
+
+const catalog = { azure: { cloud: 'azure' } } as const
+
+async function open(
+  providerSpecificData: ProviderSpecificData,
+  { answer = () => json(chatAnswer()), apiKey = 'azure-key-0123456789' }: { answer?: Answering; apiKey?: string } = {},
+) {
+  const up = fakeUpstream(answer)
+  const connections = [{ provider: 'azure', apiKey, providerSpecificData }]
+  return { up, world: await openWorld({ fetch: up, catalog, connections }) }
+}
+
+const hello = { model: 'azure/gpt-x', messages: [{ role: 'user', content: 'Hi' }] }
+
+test('is asked at the address of its resource, with its key', async () => {
+  const { up, world } = await open({ resource: 'mine' })
+  const response = await world.chat(hello)
+  assert.is(response.status, 200)
+  const [call] = up.calls
+  assert.is(call?.url.href, 'https://mine.openai.azure.com/openai/v1/chat/completions')
+  assert.is(call?.headers.get('api-key'), 'azure-key-0123456789')
+  assert.is(call?.headers.get('authorization'), null)
+  assert.equal(JSON.parse(call?.body ?? ''), { ...hello, model: 'gpt-x' })
+})
+
+test('is asked with a token where the credential is one', async () => {
+  const apiKey = 'eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl'
+  const { up, world } = await open({ resource: 'mine' }, { apiKey })
+  await world.chat(hello)
+  assert.is(up.calls[0]?.headers.get('authorization'), `Bearer ${apiKey}`)
+  assert.is(up.calls[0]?.headers.get('api-key'), null)
+})
+
+const older = '2024-10-21'
+
+/** Where requests go, and the model that their body names. */
+const addresses: [settings: ProviderSpecificData, url: string, model?: string][] = [
+  [
+    { resource: 'mine', apiVersion: older },
+    'https://mine.openai.azure.com/openai/deployments/gpt-x/chat/completions?api-version=2024-10-21',
+  ],
+  [
+    { resource: 'mine', apiVersion: older, deployment: 'own' },
+    'https://mine.openai.azure.com/openai/deployments/own/chat/completions?api-version=2024-10-21',
+    'own',
+  ],
+  [{ resource: 'mine', deployment: 'own' }, 'https://mine.openai.azure.com/openai/v1/chat/completions', 'own'],
+  [
+    { resource: 'mine', apiVersion: 'preview' },
+    'https://mine.openai.azure.com/openai/v1/chat/completions?api-version=preview',
+  ],
+  [{ baseUrl: 'https://mine.services.ai.azure.com/' }, 'https://mine.services.ai.azure.com/openai/v1/chat/completions'],
+  [{ baseUrl: 'https://proxy.test/a/openai/v1' }, 'https://proxy.test/a/openai/v1/chat/completions'],
+]
+
+for (const [settings, url, model = 'gpt-x'] of addresses) {
+  test(`is asked at ${url} with ${JSON.stringify(settings)}`, async () => {
+    const { up, world } = await open(settings)
+    await world.chat(hello)
+    assert.is(up.calls[0]?.url.href, url)
+    assert.is(JSON.parse(up.calls[0]?.body ?? '').model, model)
+  })
+}
+
+test("the results of its filter before and behind the answer neither begin nor end a client's stream", async () => {
+  const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
+  const behind = { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { end_offset: 5 } }] }
+  const events = chatEvents()
+    .join('')
+    .replace('data: [DONE]', `data: ${JSON.stringify(behind)}\n\ndata: [DONE]`)
+  const answer: Answering = () => sse(`data: ${JSON.stringify(results)}\n\n${events}`)
+  const { world } = await open({ resource: 'mine' }, { answer })
+  const passed = await (await world.chat({ ...hello, stream: true })).text()
+  assert.match(passed, /prompt_filter_results/)
+  const translated = await (await world.messages({ ...hello, stream: true })).text()
+  assert.match(translated, /"text":"Hello/)
+  assert.match(translated, /event: message_stop\n/)
+})
+
+test('results of its filter alone are no answer', async () => {
+  const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
+  const { world } = await open({ resource: 'mine' }, { answer: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
+  const response = await world.chat({ ...hello, stream: true })
+  assert.is(response.status, 502)
+  assert.match((await response.json()).error.message, /before it had said anything/)
+})
+
+test('waits as long as "retry-after-ms" says', async () => {
+  const error = { error: { code: '429', message: 'slow down' } }
+  const answer: Answering = (_, nth) =>
+    nth === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())
+  const { world } = await open({ resource: 'mine' }, { answer })
+  assert.is((await world.chat(hello)).status, 429)
+  const [ill] = (await world.api.connections.list()).connections[0]?.health ?? []
+  const waitMs = Date.parse(ill?.retryAt ?? '') - world.clock.now()
+  assert.ok(waitMs >= 2_500 && waitMs < 5_000, String(waitMs))
+})
+
+test('a connection without its address is told of, and its credential is not', async () => {
+  const { up, world } = await open({ resource: 'mine' })
+  const refused = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
+  assert.is(refused.status, 400)
+  assert.match(refused.message, /^Azure OpenAI needs "providerSpecificData.resource"/)
+  const [connection] = (await world.api.connections.list()).connections
+  const change = { providerSpecificData: { enabledModels: ['gpt-x'] } }
+  const unchanged = await world.api.connections.update(connection?.id ?? '', change).catch((error) => error)
+  assert.match(unchanged.message, /needs "providerSpecificData.resource"/)
+  await world.api.connections.update(connection?.id ?? '', { apiKey: null })
+  const response = await world.chat(hello)
+  assert.is(response.status, 502)
+  const { error } = await response.json()
+  assert.is(error.message, 'The connection to azure/gpt-x cannot be used. It has no credential: set "apiKey".')
+  assert.is(up.calls.length, 0)
+})
+
+test('a key that Azure quotes is not passed on', async () => {
+  const answer: Answering = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
+  const { world } = await open({ resource: 'mine' }, { answer })
+  const text = await (await world.chat(hello)).text()
+  assert.ok(!text.includes('azure-key-0123456789'), text)
+})
