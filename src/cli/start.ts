@@ -49,7 +49,12 @@ export async function start(options: CliOptions, { environment, logger, terminal
   })
   const { requireApiKey, isInUse } = await readEverything(gateway)
   const { port, host: hostname, allowedHosts } = options
-  const server = await serveNode(gateway, { port, hostname, ...(allowedHosts.length > 0 && { allowedHosts }) })
+  const server = await serveNode(gateway, {
+    port,
+    hostname,
+    hostAdvice: 'To let it in, start with --allowed-host and its name.',
+    ...(allowedHosts.length > 0 && { allowedHosts }),
+  })
 
   async function stop({ graceMs }: { graceMs: number }) {
     await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FAREWELL_MS })])

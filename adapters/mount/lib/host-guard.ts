@@ -14,9 +14,9 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   }
 }
 
-/** What a refused client reads. */
-export const hostRefusal = (host: string): string =>
-  `This gateway does not answer for the host "${host}". To let it in, name it in allowedHosts, or with --allowed-host.`
+/** What a refused client reads; `advice` says how to let it in. */
+export const hostRefusal = (host: string, advice = 'To let it in, name it in allowedHosts.'): string =>
+  `This gateway does not answer for the host "${host}". ${advice}`
 
 const isLoopback = (name: string): boolean =>
   name === 'localhost' ||

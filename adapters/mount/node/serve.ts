@@ -15,7 +15,10 @@ const DEFAULT_GRACE_MS = 10_000
 const SWEEP_MS = 50
 
 /** How `serveNode` serves. */
-export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {}
+export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {
+  /** How a client that is refused for its host is told to get in. Default: by `allowedHosts`. */
+  hostAdvice?: string
+}
 
 /** A gateway's server, and how to stop it. */
 export interface NodeServer {
@@ -30,7 +33,7 @@ export interface NodeServer {
 
 /** Serves a gateway on a port of its own. Rejects with a sentence when the port cannot be had. */
 export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOptions = {}): Promise<NodeServer> {
-  const { port = 0, hostname = '127.0.0.1', allowedHosts, ...handlerOptions } = options
+  const { port = 0, hostname = '127.0.0.1', allowedHosts, hostAdvice, ...handlerOptions } = options
   const isWelcome = createHostGuard(hostname, allowedHosts)
   const handle = toNodeHandler(gateway, handlerOptions)
   let closing: Promise<void> | undefined
@@ -39,7 +42,7 @@ export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOpti
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     const { host } = req.headers
     if (isClosing) res.setHeader('connection', 'close')
-    if (host !== undefined && !isWelcome(host)) refuse(req, res, 403, hostRefusal(host))
+    if (host !== undefined && !isWelcome(host)) refuse(req, res, 403, hostRefusal(host, hostAdvice))
     else handle(req, res)
   }
   // No limit on the time of an answer: streams are long. requestTimeout and headersTimeout bound what a client sends.

@@ -91,7 +91,7 @@ test('says in a refusal how a host is let in, and lets in those that are named',
   const refused = lab.dial(port, request('evil.example'))
   assert.match(
     await refused.until(/\}$/),
-    /^HTTP\/1\.1 403 [\s\S]*\{"error":"This gateway does not answer for the host \\"evil\.example\\"\. To let it in, name it in allowedHosts, or with --allowed-host\."\}$/,
+    /^HTTP\/1\.1 403 [\s\S]*\{"error":"This gateway does not answer for the host \\"evil\.example\\"\. To let it in, name it in allowedHosts\."\}$/,
   )
   const letIn = lab.dial(port, request('gateway.example:1234'))
   assert.match(await letIn.until(/"ours"$/), /^HTTP\/1\.1 200 /)
