@@ -42,8 +42,8 @@ export interface ParseContext {
   warnings: Warnings
   /** The version of the API that the client asks for in a header, where the format has one (Anthropic: `2026-10-21`). */
   version?: string
-  /** What the path says, where the format has it there (Gemini). */
-  route?: { model: string; stream: boolean }
+  /** What the path says, where the format has it there (Gemini); `isArray`: its stream is to be one JSON array, not events. */
+  route?: { model: string; stream: boolean; isArray?: boolean }
 }
 
 export interface TargetContext {
@@ -102,4 +102,6 @@ export interface StreamWriter {
   push(event: StreamEvent): void
   /** One whole server-sent event or comment that says only that the answer is still coming; right at any time. */
   keepAlive(): string
+  /** What is written, if it is something else than server-sent events. */
+  readonly contentType?: string
 }
