@@ -1,0 +1,35 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+/**
+ * A request with all fields in camelCase: Google takes each of them in snake_case too. What is the client's own stays as it is: arguments,
+ * results, schemas, labels.
+ */
+export function camelCased(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => {
+      const field = camel(name)
+      return [field, OPAQUE.has(field) ? value : within(value)]
+    }),
+  )
+}
+
+function within(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(within)
+  return isObject(value) ? camelCased(value) : value
+}
+
+/** The name of a field as Google writes it; a leading underscore is part of it. */
+export const camel = (name: string): string =>
+  name.includes('_') ? name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name
+
+const OPAQUE: ReadonlySet<string> = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'responseSchema',
+  'responseJsonSchema',
+  '_responseJsonSchema',
+  'labels',
+  'partMetadata',
+])

@@ -1,0 +1,110 @@
+import { argumentsOf } from '../canonical/arguments.ts'
+import type { AssistantPart, UserPart } from '../canonical/parts.ts'
+import type { ToolResult, Turn } from '../canonical/turns.ts'
+import type { TargetContext } from '../translator.ts'
+import { writeMedia, writeSource } from './media-write.ts'
+import { NO_SIGNATURE } from './signature.ts'
+import { writeResponse } from './tool-response.ts'
+import type { WireContent, WireFunctionResponse, WirePart } from './wire.ts'
+
+/** `contents`, in which user and model take turns; results of tools are the user's. */
+export function writeContents(turns: readonly Turn[], target: TargetContext): WireContent[] {
+  const contents: WireContent[] = []
+
+  function say(role: WireContent['role'], parts: readonly WirePart[]) {
+    const last = contents.at(-1)
+    if (parts.length === 0) return
+    if (last?.role === role) last.parts.push(...parts)
+    else contents.push({ role, parts: [...parts] })
+  }
+
+  for (const turn of withoutInstructions(turns)) {
+    if ('name' in turn && turn.name !== undefined) target.warnings.dropped('messages.name')
+    if (turn.role === 'assistant') say('model', writeModel(turn.content, target))
+    else if (turn.role === 'tool')
+      say(
+        'user',
+        turn.results.map((result) => writeResult(result, target)),
+      )
+    else
+      say(
+        'user',
+        turn.content.flatMap((part) => writeUserPart(part, target)),
+      )
+  }
+  if (contents[0]?.role === 'user') return contents
+  target.warnings.changed('turns', 'added')
+  return [{ role: 'user', parts: [{ text: '.' }] }, ...contents] // a conversation begins with the user
+}
+
+/** `systemInstruction`: the instructions at the start, each text a part. */
+export function writeSystem(turns: readonly Turn[]): { parts: WirePart[] } | undefined {
+  const run = turns.slice(0, instructionsIn(turns))
+  const parts = run.flatMap((turn) => (turn.role === 'system' ? turn.content.map(({ text }) => ({ text })) : []))
+  return parts.length > 0 ? { parts } : undefined
+}
+
+const withoutInstructions = (turns: readonly Turn[]) => turns.slice(instructionsIn(turns))
+
+function instructionsIn(turns: readonly Turn[]): number {
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  return first === -1 ? turns.length : first
+}
+
+function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] {
+  if (part.type === 'text') return [{ text: part.text }]
+  if (part.type === 'search-result')
+    return part.content.map(({ text }) => ({ text: `${part.title}\n${part.source}\n\n${text}` }))
+  const media = writeMedia(part)
+  return media ? [media] : warnings.refuse(warnings.pathOf(part, 'turns'), 'the file is not at Google.')
+}
+
+/** Newer models refuse the first call of a step without a signature; calls that were made at the same time have none. */
+function writeModel(content: readonly AssistantPart[], target: TargetContext): WirePart[] {
+  const firstCall = content.find(({ type }) => type === 'tool-call')
+  return content.flatMap((part) => {
+    const [written, ...others] = writeModelPart(part, target)
+    if (!written) return []
+    const state = 'state' in part ? part.state : undefined
+    const signature = state?.kind === 'thought-signature' ? state.data : part === firstCall ? NO_SIGNATURE : undefined
+    return signature === undefined ? [written, ...others] : [{ ...written, thoughtSignature: signature }, ...others]
+  })
+}
+
+function writeModelPart(part: AssistantPart, { warnings }: TargetContext): WirePart[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return [{ text: part.text }]
+    case 'reasoning':
+      return [{ text: part.text, thought: true }]
+    case 'tool-call':
+      return [{ functionCall: { id: part.id, name: part.name, args: argumentsOf(part.arguments) } }]
+    case 'server-tool':
+      return [] // is a text by now
+    case 'image':
+    case 'audio': {
+      const media = writeMedia(part)
+      if (!media) warnings.dropped(warnings.pathOf(part, 'turns'))
+      return media ? [media] : []
+    }
+  }
+}
+
+function writeResult({ callId, name, content, isError }: ToolResult, target: TargetContext): WirePart {
+  const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const response: WireFunctionResponse = {
+    id: callId,
+    name: name ?? callId,
+    response: writeResponse(text, isError === true),
+  }
+  const parts = content.flatMap((part) => writeResultPart(part, target))
+  if (parts.length > 0) response.parts = parts
+  return { functionResponse: response }
+}
+
+function writeResultPart(part: ToolResult['content'][number], { warnings }: TargetContext) {
+  if (part.type === 'text' || part.type === 'search-result') return []
+  const media = writeSource(part.source, part.type)
+  return media ? [media] : warnings.refuse(warnings.pathOf(part, 'turns'), 'the file is not at Google.')
+}

@@ -1,0 +1,30 @@
+/** The media type that an address looks like by its ending. */
+export function typeOfUrl(url: string): string | undefined {
+  const path = url.split(/[?#]/, 1)[0] ?? ''
+  const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  return types[ending] ?? (/^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i.test(url) ? 'video/mp4' : undefined)
+}
+
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  m4a: 'audio/mp4',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  webm: 'video/webm',
+  mpeg: 'video/mpeg',
+}

@@ -1,0 +1,83 @@
+import { defined } from '../canonical/defined.ts'
+import type { Fields } from '../canonical/fields.ts'
+import type { OutputFormat, RequestOptions } from '../canonical/request.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { jsonSchemaOf } from './schema-parse.ts'
+import { parseThinking } from './thinking.ts'
+
+/** `generationConfig`, and the few options beside it. */
+export function parseOptions(body: Fields, config: Fields, warnings: Warnings): RequestOptions {
+  const thinking = config.fields('thinkingConfig')
+  return defined<RequestOptions>({
+    candidates: config.number('candidateCount'),
+    frequencyPenalty: config.number('frequencyPenalty'),
+    labels: parseLabels(body, warnings),
+    logprobs: parseLogprobs(config),
+    maxOutputTokens: config.number('maxOutputTokens'),
+    modalities: parseModalities(config, warnings),
+    presencePenalty: config.number('presencePenalty'),
+    reasoning: thinking && parseThinking(thinking),
+    seed: config.number('seed'),
+    serviceTier: parseTier(body),
+    speech: parseSpeech(config, warnings),
+    stop: config.texts('stopSequences'),
+    store: body.flag('store'),
+    temperature: config.number('temperature'),
+    topK: config.number('topK'),
+    topP: config.number('topP'),
+  })
+}
+
+/** Free text, JSON, or JSON after a schema in one of Google's two languages. */
+export function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefined {
+  const older = config.object('responseSchema')
+  const schema =
+    config.object('responseJsonSchema') ?? config.object('_responseJsonSchema') ?? (older && jsonSchemaOf(older))
+  const mediaType = config.text('responseMimeType')
+  if (mediaType === 'text/plain' || (mediaType === undefined && !schema)) return undefined
+  if (mediaType !== undefined && mediaType !== 'application/json')
+    warnings.refuse(config.path('responseMimeType'), 'must be "text/plain" or "application/json".')
+  return schema ? { type: 'json-schema', schema } : { type: 'json' }
+}
+
+function parseLabels(body: Fields, warnings: Warnings): Record<string, string> | undefined {
+  const given = body.object('labels')
+  if (!given) return undefined
+  const labels: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value === 'string') labels[name] = value
+    else warnings.refuse(`labels.${name}`, 'must be a string.')
+  }
+  return labels
+}
+
+function parseLogprobs(config: Fields): number | undefined {
+  const top = config.number('logprobs')
+  return config.flag('responseLogprobs') ? (top ?? 0) : undefined
+}
+
+function parseModalities(config: Fields, warnings: Warnings): RequestOptions['modalities'] {
+  const asked = config.texts('responseModalities')?.map((modality) => modality.toLowerCase())
+  if (!asked || asked.length === 0) return undefined
+  return asked.map((modality) =>
+    modality === 'text' || modality === 'image' || modality === 'audio'
+      ? modality
+      : warnings.refuse(config.path('responseModalities'), 'must be TEXT, IMAGE or AUDIO.'),
+  )
+}
+
+function parseTier(body: Fields): RequestOptions['serviceTier'] {
+  const tier = body.text('serviceTier')
+  if (tier === undefined || tier === 'unspecified') return undefined
+  return tier === 'standard' ? 'default' : body.wish('serviceTier', ['flex', 'priority'])
+}
+
+/** One voice out of Google's list. Several speakers, or a voice after a sample, are nobody else's. */
+function parseSpeech(config: Fields, warnings: Warnings): RequestOptions['speech'] {
+  const speech = config.fields('speechConfig')
+  if (!speech) return undefined
+  const voice = speech.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.text('voiceName')
+  if (voice === undefined) warnings.refuse(speech.at, 'only one prebuilt voice can be passed on.')
+  speech.drop()
+  return { voice }
+}

@@ -1,0 +1,51 @@
+import type { Effort, ReasoningTraits } from '../../traits.ts'
+import { defined } from '../canonical/defined.ts'
+import type { Fields } from '../canonical/fields.ts'
+import type { ReasoningOptions } from '../canonical/request.ts'
+import type { WireLevel, WireThinking } from './wire.ts'
+
+/** `thinkingConfig` of a client: a budget of tokens, where 0 is off and -1 leaves it to the model, or one of four levels. */
+export function parseThinking(config: Fields): ReasoningOptions | undefined {
+  const budget = config.number('thinkingBudget')
+  const level = config.text('thinkingLevel')?.toUpperCase()
+  const shown = config.flag('includeThoughts')
+  const effort = level === undefined ? undefined : efforts[level]
+  const reasoning = defined<ReasoningOptions>({
+    effort: budget === 0 ? 'none' : effort,
+    budget: budget === undefined || budget === 0 ? undefined : budget < 0 ? 'auto' : budget,
+    show: shown === undefined ? undefined : shown ? 'summary' : 'none',
+  })
+  config.drop()
+  return Object.keys(reasoning).length > 0 ? reasoning : undefined
+}
+
+const efforts: Readonly<Record<string, Effort>> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' }
+
+/** `thinkingConfig` for a provider: a level or a budget, never both, which is refused. */
+export function writeThinking(
+  { effort, budget, show }: ReasoningOptions,
+  { by }: ReasoningTraits,
+): WireThinking | undefined {
+  if (by === 'none') return undefined
+  const config = defined<WireThinking>({
+    includeThoughts: show === undefined ? undefined : show !== 'none',
+    thinkingLevel: by === 'level' && effort ? levels[effort] : undefined,
+    thinkingBudget: by === 'level' ? undefined : tokensOf(effort, budget),
+  })
+  return Object.keys(config).length > 0 ? config : undefined
+}
+
+function tokensOf(effort: Effort | undefined, budget: ReasoningOptions['budget']): number | undefined {
+  if (effort === 'none') return 0
+  return budget === 'auto' ? -1 : budget
+}
+
+const levels: Readonly<Record<Effort, WireLevel>> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+}

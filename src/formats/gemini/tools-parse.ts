@@ -1,0 +1,78 @@
+import { defined } from '../canonical/defined.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { jsonSchemaOf } from './schema-parse.ts'
+
+/** `tools`: each entry may hold functions and tools of Google's own. Of those only the search means something elsewhere. */
+export function parseTools(body: Fields, warnings: Warnings): Tool[] {
+  return (body.list('tools') ?? []).flatMap((entry, index) => {
+    const tool = elementFields(entry, `tools[${index}]`, warnings)
+    const list = tool.list('functionDeclarations') ?? []
+    const functions = list.map((declaration, at) =>
+      parseFunction(elementFields(declaration, `${tool.path('functionDeclarations')}[${at}]`, warnings), warnings),
+    )
+    const search = parseSearch(tool)
+    if (search) warnings.place(search, tool.at)
+    for (const name in tool.value) {
+      if (KNOWN.has(name) || tool.any(name) === undefined) continue
+      warnings.refuse(tool.path(name), 'this tool runs at Google only and cannot be passed on.')
+    }
+    return search ? [...functions, search] : functions
+  })
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['functionDeclarations', 'googleSearch', 'googleSearchRetrieval'])
+
+function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
+  const parameters = declaration.object('parameters')
+  const response = declaration.object('response')
+  const tool = defined<FunctionTool>({
+    type: 'function',
+    name: declaration.text('name') ?? warnings.refuse(declaration.path('name'), 'is required.'),
+    description: declaration.text('description'),
+    schema: declaration.object('parametersJsonSchema') ?? (parameters && jsonSchemaOf(parameters)),
+    outputSchema: declaration.object('responseJsonSchema') ?? (response && jsonSchemaOf(response)),
+  })
+  declaration.drop()
+  warnings.place(tool, declaration.at)
+  return tool
+}
+
+function parseSearch(tool: Fields): WebSearchTool | undefined {
+  const search = tool.fields('googleSearch') ?? tool.fields('googleSearchRetrieval')
+  if (!search) return undefined
+  const blockedDomains = search.texts('excludeDomains')
+  search.drop()
+  return defined<WebSearchTool>({ type: 'web-search', blockedDomains })
+}
+
+/** `toolConfig`: must a function be called, and which. */
+export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
+  const config = body.fields('toolConfig')
+  const calling = config?.fields('functionCallingConfig')
+  config?.ignore('includeServerSideToolInvocations')
+  config?.drop()
+  if (!calling) return undefined
+  const names = calling.texts('allowedFunctionNames') ?? []
+  const mode = calling.text('mode')?.toUpperCase()
+  calling.ignore('streamFunctionCallArguments') // a call may always come whole
+  calling.drop()
+  switch (mode) {
+    case undefined:
+    case 'MODE_UNSPECIFIED':
+      return undefined
+    case 'NONE':
+      return { type: 'none' }
+    case 'AUTO':
+    case 'VALIDATED':
+      return names.length > 0 ? { type: 'allowed', mode: 'auto', names } : { type: 'auto' }
+    case 'ANY': {
+      const [name, ...others] = names
+      if (name === undefined) return { type: 'required' }
+      return others.length === 0 ? { type: 'tool', name } : { type: 'allowed', mode: 'required', names }
+    }
+    default:
+      return warnings.refuse(calling.path('mode'), 'must be AUTO, ANY, NONE or VALIDATED.')
+  }
+}

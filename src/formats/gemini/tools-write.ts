@@ -1,0 +1,54 @@
+import { defined } from '../canonical/defined.ts'
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { TargetContext } from '../translator.ts'
+import { openApiSchema } from './schema-write.ts'
+import type { WireCallingConfig, WireDeclaration, WireTool } from './wire.ts'
+
+/** `tools`: all functions in one entry, as Google wants them. */
+export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
+  const functions = tools.flatMap((tool) => (tool.type === 'function' ? [writeFunction(tool, target)] : []))
+  const search = tools.find((tool) => tool.type === 'web-search')
+  const written: WireTool[] = [
+    ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
+    ...(search ? [writeSearch(search, target)] : []),
+  ]
+  return written.length > 0 ? written : undefined
+}
+
+function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclaration {
+  const { name, description, schema, outputSchema } = tool
+  if (target.traits.schema === 'json-schema')
+    return defined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
+  const { warnings } = target
+  const at = warnings.pathOf(tool, `tools.${name}`)
+  const parameters = schema && openApiSchema(schema, (path) => warnings.dropped(`${at}.${path}`))
+  const response = outputSchema && openApiSchema(outputSchema, (path) => warnings.dropped(`${at}.output.${path}`))
+  // An object without properties is refused, a function without parameters is not.
+  return defined({ name, description, parameters: parameters?.properties ? parameters : undefined, response })
+}
+
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
+  const at = warnings.pathOf(tool, 'tools')
+  if (tool.allowedDomains) warnings.refuse(at, 'the target cannot keep a search to certain domains.')
+  if (tool.contextSize ?? tool.location ?? tool.maxUses) warnings.dropped(at)
+  const { blockedDomains } = tool
+  return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
+}
+
+/** `functionCallingConfig`. Which functions are allowed can only be said where the model is held to them. */
+export function writeToolChoice(choice: ToolChoice | undefined): WireCallingConfig | undefined {
+  switch (choice?.type) {
+    case undefined:
+      return undefined
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'tool':
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'allowed':
+      return { mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names }
+  }
+}
