@@ -55,9 +55,15 @@ export function recordedStreams(api: string): { name: string; sse: string; heard
   return lines.flatMap((line) => {
     const { file, interaction, api: spoken, ...heard } = JSON.parse(line)
     if (spoken !== api) return []
-    const { sse } = readJson(file).interactions[interaction]?.response.body ?? {}
-    return typeof sse === 'string' && isHeard(heard) ? [{ name: `${file} ${interaction}`, sse, heard }] : []
+    const sse = streamIn(readJson(file).interactions[interaction]?.response.body ?? {})
+    return sse !== undefined && isHeard(heard) ? [{ name: `${file} ${interaction}`, sse, heard }] : []
   })
+}
+
+/** The text of a stream; some were stored as the JSON of their events. */
+function streamIn({ sse, chunks }: JsonObject): string | undefined {
+  if (Array.isArray(chunks)) return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+  return typeof sse === 'string' ? sse : undefined
 }
 
 interface RecordedInteraction {

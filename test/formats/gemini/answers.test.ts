@@ -1,0 +1,261 @@
+import type { Answer } from '../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import type { RequestOptions } from '../../../src/formats/canonical/request.ts'
+import { sealState } from '../../../src/formats/canonical/state.ts'
+import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { toBase64 } from '../../../src/lib/encoding.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+
+function parse(body: JsonObject) {
+  const { read, warnings } = contexts(geminiTranslator)
+  return { ...geminiTranslator.parseAnswer(body, read), warnings: warnings.list() }
+}
+
+const { origin } = contexts(geminiTranslator).read
+const state = { origin, kind: 'thought-signature', data: 's' } as const
+
+const reading = suite('reading answers of Gemini')
+
+reading('takes all that a candidate says, and what is around it', () => {
+  const { warnings, ...answer } = parse({
+    candidates: [
+      {
+        content: {
+          role: 'model',
+          parts: [
+            { text: 'hm', thought: true },
+            { text: 'a' },
+            { text: 'b', thoughtSignature: 's' },
+            { text: 'c' },
+            { functionCall: { name: 'f', args: { x: 1 } }, thoughtSignature: 's' },
+            { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+            { inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AAAA' } },
+          ],
+        },
+        finishReason: 'STOP',
+        finishMessage: 'Model generated function call(s).',
+      },
+    ],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3, serviceTier: 'standard' },
+    modelVersion: 'gemini-x',
+    responseId: 'r1',
+  })
+  assert.equal(answer, {
+    id: 'r1',
+    model: 'gemini-x',
+    choices: [
+      {
+        content: [
+          { type: 'reasoning', text: 'hm', isSummary: true },
+          { type: 'text', text: 'ab', state },
+          { type: 'text', text: 'c' },
+          { type: 'tool-call', id: 'call_id1', name: 'f', arguments: '{"x":1}', state },
+          { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
+          { type: 'audio', source: { type: 'base64', mediaType: 'audio/L16;rate=24000', data: 'AAAA' } },
+        ],
+        finish: { reason: 'tool-calls' },
+      },
+    ],
+    usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, reasoningTokens: 0 },
+    serviceTier: 'default',
+  })
+  assert.equal(warnings, [])
+})
+
+reading('a call between text and its sources does not part them', () => {
+  const { choices } = parse({
+    candidates: [
+      {
+        content: { parts: [{ text: 'a é' }, { functionCall: { name: 'f' } }, { text: 'a é a' }] },
+        finishReason: 'STOP',
+        groundingMetadata: {
+          groundingChunks: [{ web: { uri: 'https://a.com' } }],
+          groundingSupports: [
+            { segment: { partIndex: 2, startIndex: 5, endIndex: 6, text: 'a' }, groundingChunkIndices: [0] },
+          ],
+        },
+        citationMetadata: { citations: [{}, { uri: 'https://b.com', startIndex: 2, endIndex: 4 }] },
+      },
+    ],
+  })
+  assert.equal(
+    choices[0]?.content.map((part) => (part.type === 'text' ? part.citations : part.type)),
+    [
+      undefined,
+      'tool-call',
+      [
+        { url: 'https://a.com', start: 4, end: 5 },
+        { url: 'https://b.com', start: 2, end: 3 },
+      ],
+    ],
+  )
+})
+
+reading('a prompt that was blocked is an answer without words', () => {
+  const { choices } = parse({ promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'no' }, usageMetadata: {} })
+  assert.equal(choices, [{ content: [], finish: { reason: 'content-filter', explanation: 'no' } }])
+})
+
+for (const [name, reason, expected] of [
+  ['SAFETY', 'SAFETY', 'content-filter'],
+  ['an enum as a number', 2, 'length'],
+  ['one that nobody knows', 'NEW', 'stop'],
+  ['none', undefined, 'stop'],
+  ['a pause', 'CONTINUATION', 'pause'],
+] as const)
+  reading(`understands the reason: ${name}`, () => {
+    assert.is(parse({ candidates: [{ content: {}, finishReason: reason }] }).choices[0]?.finish.reason, expected)
+  })
+
+reading('a broken call and nothing else is a failure, so that it may be tried again', () => {
+  const broken = {
+    candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed: f(' }],
+  }
+  assert.throws(
+    () => parse(broken),
+    (error: { status?: number; message: string }) => error.status === 502 && /Malformed: f/.test(error.message),
+  )
+})
+
+reading('what is no answer is refused', () => {
+  assert.throws(() => parse({}), /without candidates/)
+  assert.throws(() => parse({ candidates: [] }), /without candidates/)
+  assert.throws(() => parse({ error: { code: 503, message: 'busy' } }), /busy/)
+})
+
+const writing = suite('writing answers for clients of Gemini')
+
+function write(answer: Partial<Answer> & { content?: AssistantPart[] }, options: RequestOptions = {}) {
+  const { content = [], ...rest } = answer
+  const { write: context } = contexts(geminiTranslator)
+  const choices = [{ content, finish: { reason: 'stop' } as const }]
+  return Object(geminiTranslator.writeAnswer({ choices, ...rest }, context({ options })))
+}
+
+const partsOf = (content: AssistantPart[], options?: RequestOptions) =>
+  write({ content }, options).candidates[0].content.parts
+
+const foreign = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
+const thoughtSignature = toBase64(encodeUtf8(sealState(foreign)))
+
+writing('says what there is to say, with the tokens of thought apart', () => {
+  const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"x":1}' }
+  const answer = write({
+    choices: [{ content: [{ type: 'text', text: 'a' }, call], finish: { reason: 'tool-calls' } }],
+    usage: { inputTokens: 10, outputTokens: 8, cacheReadTokens: 4, reasoningTokens: 3 },
+  })
+  assert.equal(answer, {
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text: 'a' }, { functionCall: { id: 'c', name: 'f', args: { x: 1 } } }] },
+        finishReason: 'STOP',
+        index: 0,
+      },
+    ],
+    usageMetadata: {
+      ...{ promptTokenCount: 10, cachedContentTokenCount: 4, candidatesTokenCount: 5, thoughtsTokenCount: 3 },
+      totalTokenCount: 18,
+    },
+    modelVersion: 'm',
+    responseId: 'id1',
+  })
+})
+
+writing('state of any maker stands sealed on its part', () => {
+  const content: AssistantPart[] = [
+    { type: 'reasoning', text: 'hm', state: foreign },
+    { type: 'reasoning', text: '', state: foreign },
+    { type: 'text', text: 'a', state: foreign },
+    { type: 'tool-call', id: 'c', name: 'f', arguments: '', state: foreign },
+  ]
+  assert.equal(partsOf(content), [
+    { text: 'hm', thought: true, thoughtSignature },
+    { text: '', thought: true, thoughtSignature },
+    { text: 'a', thoughtSignature },
+    { functionCall: { id: 'c', name: 'f', args: {} }, thoughtSignature },
+  ])
+})
+
+writing('thoughts that the client does not want to read are left out, their signatures are not', () => {
+  const content: AssistantPart[] = [
+    { type: 'reasoning', text: 'hm' },
+    { type: 'reasoning', text: 'hm', state: foreign },
+    { type: 'text', text: 'a' },
+  ]
+  assert.equal(partsOf(content, { reasoning: { show: 'none' } }), [
+    { text: '', thought: true, thoughtSignature },
+    { text: 'a' },
+  ])
+})
+
+writing('an answer without words has an empty text: clients leave out turns that hold nothing', () => {
+  assert.equal(partsOf([]), [{ text: '' }])
+})
+
+writing('a refusal is text with the reason of a filter', () => {
+  const { candidates } = write({ content: [{ type: 'refusal', text: 'no' }] })
+  assert.equal([candidates[0].content.parts, candidates[0].finishReason], [[{ text: 'no' }], 'SAFETY'])
+})
+
+for (const [reason, expected] of [
+  ['length', 'MAX_TOKENS'],
+  ['context-window', 'MAX_TOKENS'],
+  ['stop-sequence', 'STOP'],
+  ['content-filter', 'SAFETY'],
+  ['pause', 'CONTINUATION'],
+  ['malformed-call', 'MALFORMED_FUNCTION_CALL'],
+] as const)
+  writing(`has the reason ${expected} for ${reason}`, () => {
+    const { candidates } = write({ choices: [{ content: [], finish: { reason, explanation: 'why' } }] })
+    assert.equal([candidates[0].finishReason, candidates[0].finishMessage], [expected, 'why'])
+  })
+
+writing('sources are told once, their places in bytes', () => {
+  const { candidates } = write({
+    content: [
+      { type: 'server-tool', tool: 'web-search', id: 's', query: 'what', results: [] },
+      { type: 'text', text: 'é', citations: [{ url: 'https://a.com', title: 'A' }] },
+      {
+        type: 'text',
+        text: 'é😀b',
+        citations: [
+          { url: 'https://a.com', title: 'A', start: 1, end: 4 },
+          { title: 'B', quote: 'q', start: 0, end: 1 },
+        ],
+      },
+    ],
+  })
+  assert.equal(candidates[0].groundingMetadata, {
+    groundingChunks: [{ web: { uri: 'https://a.com', title: 'A' } }, { retrievedContext: { title: 'B', text: 'q' } }],
+    groundingSupports: [
+      { groundingChunkIndices: [0] },
+      { segment: { partIndex: 1, startIndex: 2, endIndex: 7, text: '😀b' }, groundingChunkIndices: [0] },
+      { segment: { partIndex: 1, startIndex: 0, endIndex: 2, text: 'é' }, groundingChunkIndices: [1] },
+    ],
+    webSearchQueries: ['what'],
+  })
+})
+
+writing('images, sound and logprobs', () => {
+  const { candidates } = write({
+    content: [
+      { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1, top: [] }] },
+      { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
+      { type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'UklG' }, id: 'x', transcript: 't' },
+    ],
+  })
+  assert.equal(candidates[0].content.parts.slice(1), [
+    { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+    { inlineData: { mimeType: 'audio/wav', data: 'UklG' } },
+  ])
+  assert.equal(candidates[0].logprobsResult, { chosenCandidates: [{ token: 'a', logProbability: -1 }] })
+})
+
+writing('arguments that are cut are kept whole', () => {
+  assert.equal(partsOf([{ type: 'tool-call', id: 'c', name: 'f', arguments: '{"path":"/tm' }]), [
+    { functionCall: { id: 'c', name: 'f', args: { _raw: '{"path":"/tm' } } },
+  ])
+})

@@ -1,0 +1,132 @@
+import type { CanonicalError } from '../../../src/formats/canonical/errors.ts'
+import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('errors of Gemini')
+
+const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  geminiTranslator.parseError({ status, body, header: (name) => headers[name], now: 0 })
+
+const google = (code: number, status: string, message: string, details?: object[]) => ({
+  error: { code, message, status, ...(details && { details }) },
+})
+
+const quota = 'You exceeded your current quota, please check your plan and billing details.'
+const overflow = 'The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).'
+
+const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
+  [
+    'a bad request, with the field at fault',
+    parse(
+      400,
+      google(400, 'INVALID_ARGUMENT', 'bad', [{ fieldViolations: [{ field: 'generation_config.temperature' }] }]),
+    ),
+    {
+      kind: 'bad-request',
+      status: 400,
+      message: 'bad',
+      code: 'INVALID_ARGUMENT',
+      param: 'generation_config.temperature',
+    },
+  ],
+  [
+    'a key that is none',
+    parse(400, google(400, 'INVALID_ARGUMENT', 'no', [{ reason: 'API_KEY_INVALID' }])),
+    { kind: 'authentication', status: 400, message: 'no', code: 'INVALID_ARGUMENT' },
+  ],
+  [
+    'a limit, which Google calls a quota, with its wait',
+    parse(429, google(429, 'RESOURCE_EXHAUSTED', quota, [{ retryDelay: '48s' }])),
+    { kind: 'rate-limit', status: 429, message: quota, code: 'RESOURCE_EXHAUSTED', retryAfterMs: 48_000 },
+  ],
+  [
+    'a quota that no waiting cures',
+    parse(429, google(429, 'RESOURCE_EXHAUSTED', quota)),
+    { kind: 'billing', status: 429, message: quota, code: 'RESOURCE_EXHAUSTED' },
+  ],
+  [
+    'an overflow',
+    parse(400, google(400, 'INVALID_ARGUMENT', overflow)),
+    { kind: 'context-overflow', status: 400, message: overflow, code: 'INVALID_ARGUMENT' },
+  ],
+  [
+    'an array around it',
+    parse(503, [google(503, 'UNAVAILABLE', 'busy', [{ retryDelay: '1.5s' }])]),
+    { kind: 'overloaded', status: 503, message: 'busy', code: 'UNAVAILABLE', retryAfterMs: 1_500 },
+  ],
+  [
+    'a page',
+    parse(502, '<html>x</html>'),
+    { kind: 'server', status: 502, message: 'The provider answered with status 502.' },
+  ],
+  ['nothing', parse(404, ''), { kind: 'not-found', status: 404, message: 'The provider answered with status 404.' }],
+]
+
+for (const [name, got, expected] of table) test(`are read: ${name}`, () => assert.equal(got, expected))
+
+const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
+  'bad-request': [400, 'INVALID_ARGUMENT'],
+  authentication: [401, 'UNAUTHENTICATED'],
+  billing: [429, 'RESOURCE_EXHAUSTED'],
+  permission: [403, 'PERMISSION_DENIED'],
+  'not-found': [404, 'NOT_FOUND'],
+  timeout: [504, 'DEADLINE_EXCEEDED'],
+  conflict: [409, 'ABORTED'],
+  'too-large': [413, 'INVALID_ARGUMENT'],
+  'context-overflow': [400, 'INVALID_ARGUMENT'],
+  unprocessable: [400, 'INVALID_ARGUMENT'],
+  'rate-limit': [429, 'RESOURCE_EXHAUSTED'],
+  cancelled: [499, 'CANCELLED'],
+  server: [500, 'INTERNAL'],
+  overloaded: [503, 'UNAVAILABLE'],
+}
+
+for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['kind'], [number, string]][]) {
+  test(`are written as ${name}: ${kind}`, () => {
+    const written = geminiTranslator.writeError({ kind, status: 500, message: 'm' })
+    assert.is(written.status, status)
+    const { code, status: said } = Object(written.body.error)
+    assert.equal([code, said], [status, name])
+  })
+}
+
+test('carry the wait in whole seconds and the field at fault', () => {
+  const error = { kind: 'rate-limit', status: 429, message: 'm', retryAfterMs: 34_400, param: 'contents[0]' } as const
+  assert.equal(geminiTranslator.writeError(error), {
+    status: 429,
+    headers: { 'retry-after': '35' },
+    body: google(429, 'RESOURCE_EXHAUSTED', 'm', [
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '35s' },
+      { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field: 'contents[0]' }] },
+    ]),
+  })
+})
+
+test('say that it is no use to try again where money is short, and keep a finer status', () => {
+  const written = geminiTranslator.writeError({ kind: 'billing', status: 402, message: 'm' })
+  assert.equal(written.headers, { 'x-should-retry': 'false' })
+  assert.is(geminiTranslator.writeError({ kind: 'server', status: 502, message: 'm' }).status, 502)
+})
+
+test("tell an overflow in Google's words, with the provider's own behind them", () => {
+  const message = (said: string) =>
+    Object(geminiTranslator.writeError({ kind: 'context-overflow', status: 400, message: said }).body.error).message
+  assert.is(message(overflow), overflow)
+  assert.match(
+    message('prompt is too long: 5 tokens'),
+    /^The input token count exceeds the maximum .* prompt is too long: 5 tokens$/,
+  )
+})
+
+test('come back as they went', () => {
+  for (const kind of ['rate-limit', 'overloaded', 'not-found', 'context-overflow', 'permission', 'timeout'] as const) {
+    const { status, body, headers } = geminiTranslator.writeError({
+      kind,
+      status: 500,
+      message: 'm',
+      retryAfterMs: 2_000,
+    })
+    const { kind: read, retryAfterMs } = parse(status, body, headers)
+    assert.equal([read, retryAfterMs], [kind, 2_000])
+  }
+})

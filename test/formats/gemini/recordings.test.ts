@@ -1,0 +1,191 @@
+import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
+import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
+import type { Turn } from '../../../src/formats/canonical/turns.ts'
+import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { translateStream } from '../../../src/formats/translate-stream.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
+
+const test = suite('recorded exchanges of Gemini')
+
+/** The stream as a client of the same format gets it when it goes through the canonical form, cut into pieces. */
+function translated(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
+  const { read, write } = contexts(geminiTranslator)
+  const events: JsonObject[] = []
+  const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write() }
+  const stream = translateStream(sides, (event) => events.push(JSON.parse(event.slice('data: '.length))))
+  for (const piece of pieces(encodeUtf8(sse))) stream.push(piece)
+  stream.end()
+  return events
+}
+
+const cut = (bytes: Uint8Array, size: () => number): Uint8Array[] => {
+  const pieces: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const next = at + size()
+    pieces.push(bytes.subarray(at, next))
+    at = next
+  }
+  return pieces
+}
+
+/** Sizes that look like chance and are the same in every run. */
+function sizes() {
+  let seed = 1
+  return () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return 1 + (seed % 700)
+  }
+}
+
+/** What a client makes of chunks: their parts put together. */
+function heardIn(chunks: readonly JsonObject[]) {
+  const heard = { text: '', reasoning: '', calls: [] as unknown[][], finish: '', usage: {} as JsonObject }
+  for (const chunk of chunks) {
+    if (isObject(chunk.usageMetadata)) heard.usage = chunk.usageMetadata
+    for (const { content, finishReason } of Object(chunk.candidates ?? [])) {
+      if (finishReason) heard.finish = finishReason
+      for (const part of content?.parts ?? []) {
+        if (part.thought) heard.reasoning += part.text ?? ''
+        else heard.text += part.text ?? ''
+        if (part.functionCall) heard.calls.push([part.functionCall.name, part.functionCall.args ?? {}])
+      }
+    }
+  }
+  return heard
+}
+
+/** Google's own client leaves pieces of arguments as they are. */
+const callsOf = ({ tool_calls = [] }: Heard) =>
+  tool_calls.every((call) => call.name && !('partial' in call))
+    ? tool_calls.map(({ name, args }) => [name, args ?? {}])
+    : undefined
+
+const sum = (usage: JsonObject, ...names: string[]) =>
+  names.reduce((total, name) => total + Number(usage[name] ?? 0), 0)
+
+for (const [how, pieces, longest] of [
+  ['whole', (bytes: Uint8Array) => [bytes], Number.POSITIVE_INFINITY],
+  ['in pieces of any size', (bytes: Uint8Array) => cut(bytes, sizes()), Number.POSITIVE_INFINITY],
+  ['byte by byte', (bytes: Uint8Array) => cut(bytes, () => 1), 12_000],
+] as const) {
+  test(`streams say the same as to Google's own client, ${how}`, { timeoutMs: 60_000 }, () => {
+    const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
+    assert.ok(recorded.length > 50, String(recorded.length))
+    for (const { name, sse, heard } of recorded) {
+      const events = translated(sse, pieces)
+      const told = heardIn(events)
+      if (!heard.finish) {
+        assert.ok(isObject(events.at(-1)?.error), name) // an error, or nothing at all
+        continue
+      }
+      assert.is(told.text, heard.text, name)
+      assert.is(told.reasoning, heard.reasoning ?? '', name)
+      assert.is(told.finish, heard.finish, name)
+      const calls = callsOf(heard)
+      if (calls) assert.equal(told.calls, calls, name)
+      else assert.equal([told.calls.length, Object.keys(Object(told.calls[0]?.[1])).length > 1], [1, true], name)
+      const { usage } = heard
+      if (!usage) continue
+      assert.is(sum(told.usage, 'promptTokenCount'), sum(usage, 'promptTokenCount', 'toolUsePromptTokenCount'), name)
+      assert.is(sum(told.usage, 'candidatesTokenCount'), sum(usage, 'candidatesTokenCount'), name)
+      assert.is(sum(told.usage, 'thoughtsTokenCount'), sum(usage, 'thoughtsTokenCount'), name)
+      if (usage.totalTokenCount) assert.is(told.usage.totalTokenCount, usage.totalTokenCount, name)
+    }
+  })
+}
+
+const isGeneration = (url: string) => /:(?:generateContent|streamGenerateContent)\b/.test(url)
+
+test('answers are understood, and say the same when they are written again', () => {
+  let understood = 0
+  for (const { name, url, status, answer } of recordedExchanges(['gemini'])) {
+    if (!isGeneration(url) || status !== 200 || !isObject(answer)) continue
+    const { read, write } = contexts(geminiTranslator)
+    const again = geminiTranslator.writeAnswer(geminiTranslator.parseAnswer(answer, read), write())
+    const [told, heard] = [heardIn([again]), heardIn([answer])]
+    assert.equal([told.text, told.reasoning, told.calls], [heard.text, heard.reasoning, heard.calls], name)
+    if (heard.usage.totalTokenCount) assert.is(told.usage.totalTokenCount, heard.usage.totalTokenCount, name)
+    understood++
+  }
+  assert.ok(understood > 400, String(understood))
+})
+
+test('errors are understood', () => {
+  const kinds = recordedExchanges(['gemini'])
+    .filter(({ status, url, answer }) => status >= 400 && isGeneration(url) && isObject(answer))
+    .map(
+      ({ status, answer: body }) => geminiTranslator.parseError({ status, body, header: () => undefined, now: 0 }).kind,
+    )
+  assert.equal([...new Set(kinds)].sort(), [
+    'authentication',
+    'bad-request',
+    'context-overflow',
+    'not-found',
+    'rate-limit',
+  ])
+})
+
+/** What a request says, without what may stand in more than one way. */
+function meaningOf({ turns, tools, ...request }: CanonicalRequest) {
+  const joined: Turn[] = []
+  for (const turn of turns) {
+    const last = joined.at(-1)
+    if (turn.role === 'user' && last?.role === 'user') last.content.push(...turn.content)
+    else joined.push(structuredClone(turn))
+  }
+  return { ...request, turns: joined, tools: [...tools].sort((a, b) => a.type.localeCompare(b.type)) }
+}
+
+test('requests are understood, and mean the same when they are written again', () => {
+  let understood = 0
+  for (const { name, url, request } of recordedExchanges(['gemini'])) {
+    if (!isGeneration(url) || !isObject(request)) continue
+    const { warnings, target } = contexts(geminiTranslator, {
+      traits: {
+        inputs: ['image', 'file', 'image-url', 'file-url', 'audio', 'video'],
+        lacks: [],
+        toolResultInputs: ['image', 'file', 'audio'],
+      },
+    })
+    const own = { ...target, origin: { format: 'gemini', account: 'v/1' } } as const
+    const parse = (body: JsonObject) =>
+      geminiTranslator.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
+    let asked: CanonicalRequest
+    try {
+      asked = parse(request)
+    } catch (error) {
+      assert.match(String(error), /runs at Google only|cached at Google|must be "user" or "model"/, name)
+      continue
+    }
+    const { request: prepared } = prepareRequest(asked, { ...own, carries: geminiTranslator.carries })
+    const again = parse(geminiTranslator.writeRequest(prepared, own).body)
+    assert.equal(meaningOf(withoutOpening(again, prepared)), meaningOf(forTarget(prepared)), name)
+    understood++
+  }
+  assert.ok(understood > 500, String(understood))
+})
+
+/** Budgets say an effort too, which has no field of its own beside them. */
+function forTarget(request: CanonicalRequest): CanonicalRequest {
+  const { reasoning } = request.options
+  if (!reasoning || reasoning.effort === undefined) return request
+  const { effort, budget, ...rest } = reasoning
+  return {
+    ...request,
+    options: {
+      ...request.options,
+      reasoning: effort === 'none' ? { effort, ...rest } : { ...(budget !== undefined && { budget }), ...rest },
+    },
+  }
+}
+
+/** Without the word that makes a user begin the conversation. */
+function withoutOpening(again: CanonicalRequest, prepared: CanonicalRequest): CanonicalRequest {
+  const begins = prepared.turns.find(({ role }) => role !== 'system')?.role === 'user'
+  const at = again.turns.findIndex(({ role }) => role === 'user')
+  return begins ? again : { ...again, turns: again.turns.filter((_, index) => index !== at) }
+}
