@@ -1,0 +1,32 @@
+import { isObject } from '../../lib/json.ts'
+import { embeddedError, readVendorError } from '../embedded-error.ts'
+import type { Format } from '../format.ts'
+import { geminiErrorBody } from './error.ts'
+import { watchGeminiStream } from './stream.ts'
+import { geminiUsage } from './usage.ts'
+
+/** Gemini generateContent. An answer may be an array: that is a stream which was not asked for as events. */
+export const gemini: Format = {
+  name: 'gemini',
+  auth: 'x-goog-api-key',
+  defaultHeaders: {},
+  errorBody: geminiErrorBody,
+  errorEvent: (error) => `data: ${JSON.stringify(geminiErrorBody(error))}\n\n`,
+  watchStream: watchGeminiStream,
+  usageOf: (answer) =>
+    chunksOf(answer).reduce<ReturnType<typeof usageIn>>((last, chunk) => usageIn(chunk) ?? last, undefined),
+  errorIn: (answer) => chunksOf(answer).map(errorIn).find(Boolean),
+  readError(body) {
+    const [envelope] = chunksOf(body)
+    const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
+    return { ...readVendorError(body), ...(typeof error?.status === 'string' && { code: error.status }) }
+  },
+  loadTranslator: async () => (await import('./translator.ts')).geminiTranslator,
+}
+
+const chunksOf = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer : [answer])
+
+const usageIn = (chunk: unknown) => (isObject(chunk) ? geminiUsage(chunk.usageMetadata) : undefined)
+
+const errorIn = (chunk: unknown) =>
+  isObject(chunk) && !Array.isArray(chunk.candidates) ? embeddedError(chunk.error) : undefined

@@ -1,0 +1,101 @@
+import {
+  parseCount,
+  parseCountRequest,
+  writeCount,
+  writeCountRequest,
+} from '../../../src/formats/gemini/count-tokens.ts'
+import { gemini } from '../../../src/formats/gemini/format.ts'
+import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+
+const watching = suite('watching a stream of Gemini that passes through')
+
+function watch(...chunks: unknown[]) {
+  const watched = gemini.watchStream()
+  for (const chunk of chunks)
+    watched.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
+  const { started, ended, closed, error, usage } = watched
+  return { started, ended, closed, error, usage }
+}
+
+const parts = (...list: object[]) => ({ candidates: [{ content: { role: 'model', parts: list } }] })
+const finish = { candidates: [{ finishReason: 'STOP' }] }
+
+for (const [name, chunks, started, ended] of [
+  ['text', [parts({ text: 'a' })], true, false],
+  ['an empty text', [parts({ text: '' })], false, false],
+  ['a signature alone', [parts({ text: '', thoughtSignature: 's' })], true, false],
+  ['a call', [parts({ functionCall: { name: 'f' } })], true, false],
+  ['tokens alone', [{ usageMetadata: { trafficType: 'ON_DEMAND' } }], false, false],
+  ['a finish', [finish], true, true],
+  ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
+  ['what is no JSON', ['oops'], false, false],
+] as [string, unknown[], boolean, boolean][])
+  watching(`knows whether the answer has begun and ended: ${name}`, () => {
+    const told = watch(...chunks)
+    assert.equal([told.started, told.ended, told.closed], [started, ended, false])
+  })
+
+watching('takes the last tokens that are told', () => {
+  const tokens = (promptTokenCount: number) => ({
+    usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
+  })
+  const { usage } = watch(tokens(1), tokens(2), { usageMetadata: { trafficType: 'ON_DEMAND' } })
+  assert.is(usage?.inputTokens, 2)
+})
+
+watching('sees an error, alone or in an array', () => {
+  const error = { code: 503, message: 'busy', status: 'UNAVAILABLE' }
+  for (const chunk of [{ error }, [{ error }]]) assert.equal(watch(chunk).error, { message: 'busy', status: 503 })
+  assert.is(watch({ error }).started, false)
+})
+
+const whole = suite('whole answers of Gemini that pass through')
+
+const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
+
+whole('tell their tokens, also those that are an array', () => {
+  for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
+    const { inputTokens, outputTokens } = gemini.usageOf(body) ?? {}
+    assert.equal([inputTokens, outputTokens], [3, 4])
+  }
+  assert.is(gemini.usageOf('x'), undefined)
+})
+
+whole('may be errors', () => {
+  const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
+  assert.equal(gemini.errorIn({ error }), { message: 'slow', status: 429 })
+  assert.equal(gemini.errorIn([{ error }]), { message: 'slow', status: 429 })
+  assert.is(gemini.errorIn(answer), undefined)
+  assert.equal(gemini.readError([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
+})
+
+whole('have a translator when one is needed', async () => {
+  assert.is(await gemini.loadTranslator?.(), geminiTranslator)
+})
+
+const counting = suite('counting the tokens of a Gemini request')
+
+const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
+const system_instruction = { parts: [{ text: 's' }] }
+
+counting('is asked for contents, or for a whole request', () => {
+  const ask = (body: object) => {
+    const { warnings, target } = contexts(geminiTranslator)
+    return writeCountRequest(parseCountRequest({ ...body }, { warnings, route: { model: 'm', stream: false } }), target)
+  }
+  assert.equal(ask({ contents }), { path: '/models/m:countTokens', headers: {}, body: { contents } })
+  assert.equal(ask({ generate_content_request: { model: 'models/x', contents, system_instruction } }), {
+    path: '/models/m:countTokens',
+    headers: {},
+    body: { generateContentRequest: { model: 'models/m', contents, systemInstruction: system_instruction } },
+  })
+})
+
+counting('is answered with a number', () => {
+  assert.is(parseCount({ totalTokens: 8, promptTokensDetails: [] }), 8)
+  assert.is(parseCount({ totalTokens: 0 }), 0)
+  assert.is(parseCount({}), undefined)
+  assert.equal(writeCount(8), { totalTokens: 8 })
+})
