@@ -84,8 +84,8 @@ export interface Traits {
   outputLimitField: 'max_completion_tokens' | 'max_tokens'
   /** Knows the role `developer`; otherwise it becomes `system`. */
   developerRole: boolean
-  /** Takes system messages behind the first turn. */
-  lateSystem: boolean
+  /** Takes system messages behind the first turn; `before-answer`: only between the user's words and the answer to them. */
+  lateSystem: boolean | 'before-answer'
   /** May the last turn be the assistant's own, to be continued? */
   prefill: boolean
   toolIds: Alphabet

@@ -4,7 +4,8 @@ import type { Warnings } from '../warnings.ts'
 
 /**
  * Instructions as the target takes them. Those behind the first turn never move to the front, where they would mean something else and spoil
- * every cached prefix: a target that takes none there gets them in a user's words, marked as what they are.
+ * every cached prefix: a target that takes none there gets them in a user's words, marked as what they are. Some take them only right before
+ * an answer, which is what they are about anyway.
  */
 export function fitSystem(
   turns: readonly Turn[],
@@ -13,24 +14,38 @@ export function fitSystem(
   const first = turns.findIndex(({ role }) => role !== 'system')
   const fitted: Turn[] = []
   let waiting: SystemTurn[] = []
+  /** Says what waits, at the latest place where it still holds for the next answer. */
+  const say = () => {
+    if (waiting.length === 0) return
+    const isBehindUser = fitted.at(-1)?.role !== 'assistant'
+    if (traits.lateSystem && isBehindUser) fitted.push(...waiting)
+    else {
+      warnings.changed('turns', 'moved')
+      fitted.push(wrapped(waiting))
+    }
+    waiting = []
+  }
   turns.forEach((turn, index) => {
     if (turn.role === 'system') {
       const known: SystemTurn = turn.as === 'developer' && !traits.developerRole ? { ...turn, as: 'system' } : turn
-      if (traits.lateSystem || first === -1 || index < first) fitted.push(known)
+      if (traits.lateSystem === true || first === -1 || index < first) fitted.push(known)
       else waiting.push(known)
       return
     }
-    if (waiting.length > 0) {
+    if (traits.lateSystem === 'before-answer' && turn.role !== 'assistant') {
+      fitted.push(turn)
+      return
+    }
+    if (turn.role === 'user' && waiting.length > 0) {
       warnings.changed('turns', 'moved')
-      if (turn.role === 'user') fitted.push({ ...turn, content: [...wrapped(waiting).content, ...turn.content] })
-      else fitted.push(wrapped(waiting), turn)
+      fitted.push({ ...turn, content: [...wrapped(waiting).content, ...turn.content] })
       waiting = []
-    } else fitted.push(turn)
+      return
+    }
+    say()
+    fitted.push(turn)
   })
-  if (waiting.length > 0) {
-    warnings.changed('turns', 'moved')
-    fitted.push(wrapped(waiting))
-  }
+  say()
   return fitted
 }
 

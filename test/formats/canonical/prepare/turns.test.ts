@@ -99,6 +99,16 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [system('s'), user('q'), user('<system>\nt\n</system>', 'r'), user('<system>\nu\n</system>')],
     { traits: { lateSystem: false } },
   ],
+  'late instructions right before the answer where it takes them only there': [
+    [user('q'), assistant('a'), system('t'), user('r'), assistant('b'), user('s'), system('u')],
+    [user('q'), assistant('a'), user('r'), system('t'), assistant('b'), user('s'), system('u')],
+    { traits: { lateSystem: 'before-answer' } },
+  ],
+  'late instructions as words where no user has spoken before the answer': [
+    [user('q'), assistant('a'), system('t'), assistant('b'), user('r')],
+    [user('q'), assistant('a'), user('<system>\nt\n</system>'), assistant('b'), user('r')],
+    { traits: { lateSystem: 'before-answer' } },
+  ],
   'what another provider searched as words': [
     [
       user('q'),
