@@ -61,6 +61,12 @@ export interface ReasoningTraits {
   replay: 'never' | 'tool-loop' | 'always'
   /** A forced tool call while it thinks is refused. */
   refusesForcedTool: boolean
+  /** Tools of the client while it thinks are refused. */
+  refusesTools: boolean
+  /** Options that it refuses while it thinks. */
+  excludes: readonly OptionName[]
+  /** It thinks unless it is told not to. */
+  isDefault: boolean
 }
 
 /** `thinking: {type}` (DeepSeek, Z.ai), `enable_thinking` (Qwen), `reasoning: {effort}` (OpenRouter), `chat_template_kwargs` (vLLM). */

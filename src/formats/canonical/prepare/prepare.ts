@@ -1,7 +1,7 @@
 import type { OptionName } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
 import { defined } from '../defined.ts'
-import type { CanonicalRequest, RequestOptions } from '../request.ts'
+import type { CanonicalRequest } from '../request.ts'
 import type { Restoration } from '../restoration.ts'
 import type { Tool, ToolChoice } from '../tools.ts'
 import type { Turn } from '../turns.ts'
@@ -15,9 +15,9 @@ import { prepareOptions } from './options.ts'
 import { prepareOutput } from './output.ts'
 import { keepOwnState } from './own-state.ts'
 import { pairTools } from './pairs.ts'
-import { prepareReasoning } from './reasoning.ts'
 import { fitServerTools } from './server-tools.ts'
 import { fitSystem } from './system.ts'
+import { settleThinking } from './thinking.ts'
 import { declared, prepareToolChoice, prepareTools } from './tools.ts'
 
 /** A request fit for one target, and what has to be undone in its answer. */
@@ -48,7 +48,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
   const tools = chooseTools(asked, shaped.tool, called, { ...target, rename })
   const marked = fitCacheMarks({ tools: tools.tools, turns: fitEnd(fitSystem(called, target), target) }, target)
   const options = prepareOptions(asked.options, target)
-  const { toolChoice } = settleThinking(options, tools.toolChoice, target)
+  const toolChoice = settleThinking({ options, tools: marked.tools, toolChoice: tools.toolChoice }, target)
   if (marked.tools.length === 0) delete options.parallelToolCalls
   return {
     request: defined<CanonicalRequest>({ ...asked, ...marked, output: shaped.output, toolChoice, options }),
@@ -80,33 +80,6 @@ function chooseTools(
 /** The tool of the answer has to be called, unless there are others that may be called before. */
 function answerBy(tool: Tool, { tools }: CanonicalRequest): ToolChoice {
   return tools.length > 0 || tool.type === 'web-search' ? { type: 'required' } : { type: 'tool', name: tool.name }
-}
-
-/** Effort and budget that agree; and where a forced call and thinking exclude each other, the one that was asked for by name stays. */
-function settleThinking(
-  options: RequestOptions,
-  toolChoice: ToolChoice | undefined,
-  { traits, warnings }: PrepareContext,
-): { toolChoice: ToolChoice | undefined } {
-  const asked = options.reasoning
-  if (!asked) return { toolChoice }
-  delete options.reasoning
-  const limit = options.maxOutputTokens ?? traits.maxOutputTokens
-  const reasoning = prepareReasoning(asked, { traits, warnings, maxOutputTokens: limit })
-  if (!reasoning) return { toolChoice }
-  const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
-  const thinks = reasoning.effort !== 'none' && (reasoning.effort !== undefined || reasoning.budget !== undefined)
-  if (!isForced || !thinks || !traits.reasoning.refusesForcedTool) {
-    options.reasoning = reasoning
-    return { toolChoice }
-  }
-  if (asked.budget === undefined) {
-    warnings.dropped('reasoning')
-    return { toolChoice }
-  }
-  options.reasoning = reasoning
-  warnings.changed('toolChoice', 'replaced')
-  return { toolChoice: { type: 'auto' } }
 }
 
 const namesOf = (tools: readonly Tool[]): string[] =>

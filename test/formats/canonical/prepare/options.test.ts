@@ -132,6 +132,41 @@ thinking('that was asked for by its budget stays, and the call is no longer forc
   assert.equal(warnings, ['replaced:toolChoice'])
 })
 
+const own = (fields: Partial<ReasoningTraits>) => ({ traits: { reasoning: { ...baseTraits.reasoning, ...fields } } })
+const OFF = { effort: 'none', budget: 0 }
+
+thinking('of itself is turned off for a forced call, and the client hears of it', () => {
+  const target = own({ refusesForcedTool: true, isDefault: true })
+  const { request, warnings } = prepare({ ...forced, tools: [f] }, target)
+  assert.equal([request.options.reasoning, request.toolChoice], [OFF, { type: 'required' }])
+  assert.equal(warnings, ['added:reasoning'])
+})
+
+thinking('gives way to tools where it excludes them, even by its budget', () => {
+  const target = own({ refusesTools: true })
+  const asked = { tools: [f], options: { reasoning: { budget: 2_048 } } }
+  assert.equal(prepare(asked, target).request.options.reasoning, undefined)
+  assert.equal(prepare(asked, target).warnings, ['dropped:reasoning'])
+  assert.equal(prepare(asked, own({ refusesTools: true, isDefault: true })).request.options.reasoning, OFF)
+  assert.equal(prepare({ tools: [f] }, target).warnings, [])
+})
+
+thinking('that cannot be turned off is left to the target', () => {
+  const { request } = prepare({ tools: [f] }, own({ refusesTools: true, isDefault: true, efforts: ['low', 'high'] }))
+  assert.is(request.options.reasoning, undefined)
+})
+
+thinking('drops the options that it excludes, while there is any', () => {
+  const excludes = ['temperature', 'topP'] as const
+  const sampled = (options: RequestOptions, isDefault: boolean) =>
+    Object.keys(prepare({ options: { temperature: 1, ...options } }, own({ excludes, isDefault })).request.options)
+  assert.equal(sampled({}, false), ['temperature'])
+  assert.equal(sampled({}, true), [])
+  assert.equal(sampled({ reasoning: { show: 'none' } }, false), ['temperature', 'reasoning'])
+  assert.equal(sampled({ reasoning: { effort: 'none' } }, true), ['temperature', 'reasoning'])
+  assert.equal(sampled({ reasoning: { effort: 'low' } }, false), ['reasoning'])
+})
+
 const tools = suite('tools prepared for a target')
 
 const choices: Record<
