@@ -59,6 +59,8 @@ export interface ReasoningTraits {
   field: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts'
   /** Which of its own thoughts it wants to see again. */
   replay: 'never' | 'tool-loop' | 'always'
+  /** Refuses a turn of its own without that field; where there are no thoughts it is to be empty. */
+  needsField: boolean
   /** A forced tool call while it thinks is refused. */
   refusesForcedTool: boolean
   /** Tools of the client while it thinks are refused. */
@@ -67,10 +69,15 @@ export interface ReasoningTraits {
   excludes: readonly OptionName[]
   /** It thinks unless it is told not to. */
   isDefault: boolean
+  /** How Anthropic's models are told not to. */
+  off: 'disabled' | 'between_tools'
 }
 
-/** `thinking: {type}` (DeepSeek, Z.ai), `enable_thinking` (Qwen), `reasoning: {effort}` (OpenRouter), `chat_template_kwargs` (vLLM). */
-export type VendorSwitch = 'thinking' | 'enable_thinking' | 'reasoning-object' | 'chat-template'
+/**
+ * `thinking: {type}` (Z.ai), the same with an effort beside it (DeepSeek), `enable_thinking` (Qwen), `reasoning: {effort}` (OpenRouter),
+ * `chat_template_kwargs` (vLLM).
+ */
+export type VendorSwitch = 'thinking' | 'thinking-effort' | 'enable_thinking' | 'reasoning-object' | 'chat-template'
 
 /**
  * What one provider or model differs in from others of its wire format: data, so that no translator asks who it talks to. Each format has

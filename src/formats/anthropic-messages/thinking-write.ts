@@ -22,7 +22,7 @@ export function writeThinking(
   if (!reasoning || by === 'none') return {}
   const { effort, budget, show } = reasoning
   if (effort === undefined && budget === undefined) return {} // only how to show thoughts that nobody asked for
-  if (effort === 'none') return by === 'effort' ? {} : { thinking: { type: 'disabled' } }
+  if (effort === 'none') return by === 'effort' ? {} : { thinking: { type: traits.reasoning.off } }
   const wished = effort && { effort: effort === 'minimal' ? ('low' as const) : effort }
   if (by === 'effort') return { ...wished }
   const display = show && ({ display: show === 'none' ? 'omitted' : 'summarized' } as const)

@@ -77,7 +77,7 @@ export type WireToolChoice =
   | { type: 'none' }
 
 export type WireThinkingConfig =
-  | { type: 'disabled' }
+  | { type: 'disabled' | 'between_tools' }
   | { type: 'adaptive'; display?: 'summarized' | 'omitted' }
   | { type: 'enabled'; budget_tokens: number; display?: 'summarized' | 'omitted' }
 

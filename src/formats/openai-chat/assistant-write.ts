@@ -42,10 +42,10 @@ function writeThoughts(thoughts: readonly ReasoningPart[], { traits }: TargetCon
     return detail ? [detail] : []
   })
   const text = thoughts.map((thought) => (thought.state?.kind === 'text' ? thought.text : '')).join('')
-  const { field } = traits.reasoning
+  const { field, needsField } = traits.reasoning
   return {
     reasoning_details: details.length > 0 ? details : undefined,
-    reasoning_content: text !== '' && field === 'reasoning_content' ? text : undefined,
+    reasoning_content: (text !== '' || needsField) && field === 'reasoning_content' ? text : undefined,
     reasoning: text !== '' && (field === 'reasoning' || field === 'reasoning_details') ? text : undefined,
   }
 }

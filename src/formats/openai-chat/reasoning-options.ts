@@ -43,6 +43,8 @@ export function wireReasoning({ effort, budget, show }: ReasoningOptions, { by }
       return {}
     case 'thinking':
       return { thinking: { type: isOn ? 'enabled' : 'disabled' } }
+    case 'thinking-effort':
+      return { thinking: { type: isOn ? 'enabled' : 'disabled' }, ...(isOn && effort && { reasoning_effort: effort }) }
     case 'enable_thinking':
       return { enable_thinking: isOn, ...(tokens !== undefined && { thinking_budget: tokens }) }
     case 'reasoning-object':

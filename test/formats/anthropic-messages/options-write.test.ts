@@ -121,6 +121,16 @@ for (const [name, [given, fields, warnings = []]] of Object.entries(wishes)) {
   })
 }
 
+options('tell a model not to think in its own words', () => {
+  const { body } = write(
+    { options: { reasoning: { effort: 'none', budget: 0 } } },
+    {
+      reasoning: { ...messagesTranslator.traits.reasoning, off: 'between_tools' },
+    },
+  )
+  assert.equal(body.thinking, { type: 'between_tools' })
+})
+
 options('always have a limit, with room for an answer behind the thoughts', () => {
   const limit = (given: RequestOptions, traits?: Partial<Traits>) => write({ options: given }, traits).body.max_tokens
   assert.is(limit({ maxOutputTokens: 9 }), 9)

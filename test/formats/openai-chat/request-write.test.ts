@@ -111,6 +111,13 @@ turns("a vendor's own thoughts stand where it reads them", () => {
   })
 })
 
+turns('without thoughts have their field all the same where it is demanded', () => {
+  const spoken = { role: 'assistant' as const, content: [text('a')] }
+  assert.equal(messages([spoken], reasoning({ needsField: true })), [
+    { role: 'assistant', content: 'a', reasoning_content: '' },
+  ])
+})
+
 const options = suite('options for a provider of chat completions')
 
 const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], expected: object][] = [
@@ -119,6 +126,8 @@ const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], 
   ['effort', { show: 'none' }, {}],
   ['thinking', { effort: 'high', budget: 9 }, { thinking: { type: 'enabled' } }],
   ['thinking', { effort: 'none', budget: 0 }, { thinking: { type: 'disabled' } }],
+  ['thinking-effort', { effort: 'max', budget: 9 }, { thinking: { type: 'enabled' }, reasoning_effort: 'max' }],
+  ['thinking-effort', { effort: 'none', budget: 0 }, { thinking: { type: 'disabled' } }],
   ['enable_thinking', { effort: 'high', budget: 9 }, { enable_thinking: true, thinking_budget: 9 }],
   ['reasoning-object', { effort: 'high', show: 'none' }, { reasoning: { effort: 'high', exclude: true } }],
   ['chat-template', { effort: 'none' }, { chat_template_kwargs: { enable_thinking: false } }],
