@@ -4,11 +4,13 @@ import { definitionOf } from './names.ts'
 import { anthropic } from './traits/anthropic.ts'
 import { differing, type Row } from './traits/difference.ts'
 import { followers } from './traits/followers.ts'
+import { google } from './traits/google.ts'
+import { hosts } from './traits/hosts.ts'
 import { openai } from './traits/openai.ts'
 import { vendors } from './traits/vendors.ts'
 
 /** From the general to the particular: each row counts before those above it. */
-const rows: readonly Row[] = [...followers, ...openai, ...anthropic, ...vendors]
+const rows: readonly Row[] = [...followers, ...openai, ...anthropic, ...google, ...vendors, ...hosts]
 
 /** What the target takes: its wire format's traits, with what its vendor and its model differ in. */
 export function traitsFor(

@@ -1,29 +1,31 @@
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
 import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
+import { baseTraits } from '../../src/formats/canonical/base-traits.ts'
 import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
 import { defaultCatalog } from '../../src/providers/catalog.ts'
 import { targetOf } from '../../src/providers/target.ts'
 import { traitsFor } from '../../src/providers/traits.ts'
 import type { ReasoningTraits, Traits } from '../../src/traits.ts'
+import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('traits of vendors and models')
 
-const bases: Record<string, Traits> = {
+const bases: Readonly<Record<WireFormat, Traits>> = {
   'openai-chat': chatTranslator.traits,
   'anthropic-messages': messagesTranslator.traits,
+  'openai-responses': baseTraits,
+  gemini: baseTraits,
 }
 
-/** `provider/model`, in the provider's own format. */
-function traitsOf(name: string): Traits {
+/** Of `provider/model`, in the provider's own format unless another is said. */
+function traitsOf(name: string, format?: WireFormat): Traits {
   const slash = name.indexOf('/')
-  const provider = name.slice(0, slash)
-  const target = targetOf(defaultCatalog, { id: 'c', provider }, name.slice(slash + 1))
-  const base = bases[target.format]
-  if (!base) throw new Error(`no traits of ${target.format}`)
-  return traitsFor(base, target, defaultCatalog)
+  const own = { id: 'c', provider: name.slice(0, slash), ...(format && { providerSpecificData: { format } }) }
+  const target = targetOf(defaultCatalog, own, name.slice(slash + 1))
+  return traitsFor(bases[target.format], target, defaultCatalog)
 }
-
-const SAMPLING = ['temperature', 'topP', 'topK'] as const
 
 type Expected = Partial<Omit<Traits, 'reasoning' | 'lacks'>> & {
   reasoning?: Partial<ReasoningTraits>
@@ -31,134 +33,256 @@ type Expected = Partial<Omit<Traits, 'reasoning' | 'lacks'>> & {
   takes?: Traits['lacks']
 }
 
+function hold(traits: Traits, { reasoning = {}, lacks = [], takes = [], ...fields }: Expected) {
+  for (const [field, value] of Object.entries(fields)) assert.equal(traits[field as keyof Traits], value, field)
+  for (const [field, value] of Object.entries(reasoning))
+    assert.equal(traits.reasoning[field as keyof ReasoningTraits], value, `reasoning.${field}`)
+  const missing = (names: Traits['lacks'], isIn: boolean) =>
+    names.filter((name) => traits.lacks.includes(name) !== isIn)
+  assert.equal(missing(lacks, true), [], 'is to be lacking')
+  assert.equal(missing(takes, false), [], 'is to be taken')
+}
+
+const SAMPLING = ['temperature', 'topP', 'topK'] as const
+const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+
 const table: Record<string, Expected> = {
   'openai/gpt-4o': {
-    outputLimitField: 'max_completion_tokens',
     maxOutputTokens: 16_384,
     takes: ['temperature', 'stop', 'prediction'],
-    lacks: ['verbosity'],
+    lacks: ['verbosity', 'cacheOptions'],
+    inputs: ['image', 'image-url', 'file'],
+    webSearch: false,
+    cacheMarks: 'none',
     reasoning: { by: 'none' },
   },
-  'openai/gpt-5-mini-2025-08-07': {
-    lacks: ['temperature', 'topP', 'stop', 'logprobs'],
-    takes: ['verbosity'],
-    reasoning: { by: 'effort', efforts: ['minimal', 'low', 'medium', 'high'] },
+  'openai/gpt-4o-search-preview': { webSearch: true },
+  'openai/gpt-audio-1.5': { inputs: ['image', 'image-url', 'file', 'audio'] },
+  'openai/o3': {
+    lacks: ['stop', 'parallelToolCalls'],
+    outputLimitField: 'max_completion_tokens',
+    reasoning: { efforts: ['low', 'medium', 'high'], isDefault: true, refusesTools: false },
   },
-  'openai/gpt-5.2': { reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] } },
-  'openai/gpt-5.5-pro': { reasoning: { efforts: ['medium', 'high', 'xhigh'] } },
+  'openai/gpt-5-mini-2025-08-07': {
+    takes: ['verbosity'],
+    reasoning: { by: 'effort', efforts: ['minimal', 'low', 'medium', 'high'], isDefault: true },
+  },
+  'openai/gpt-5-chat-latest': { reasoning: { by: 'none', isDefault: false } },
+  'openai/gpt-5.1': {
+    reasoning: { efforts: ['none', 'low', 'medium', 'high'], isDefault: false, refusesTools: false },
+  },
+  'openai/gpt-5.4-mini': {
+    reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'], isDefault: false, refusesTools: true },
+  },
+  'openai/gpt-5.5-pro': { reasoning: { efforts: ['medium', 'high', 'xhigh'], isDefault: true } },
   'openai/gpt-6-sol': {
     cacheMarks: 'prompt_cache_breakpoint',
-    reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] },
+    developerRole: true,
+    freeFormTools: true,
+    reasoning: { efforts: ['none', ...UP_TO_MAX], isDefault: true, refusesTools: true },
   },
-  'openai/gpt-6-astra': { reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'] } },
-  'openai/o3': {
-    lacks: ['temperature', 'parallelToolCalls'],
-    cacheMarks: 'none',
-    reasoning: { efforts: ['low', 'medium', 'high'] },
+  'openai/gpt-6-astra': { reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
+  'openai/gpt-9-of-tomorrow': { reasoning: { by: 'effort', isDefault: true } },
+  'azure/gpt-5.1': {
+    outputLimitField: 'max_completion_tokens',
+    inputs: ['image', 'image-url'],
+    developerRole: true,
+    lacks: ['stop', 'serviceTier'],
+    takes: ['verbosity', 'store', 'temperature'],
+    reasoning: { by: 'effort', isDefault: false },
   },
-  'openai-compatible-azure/gpt-5': {
+  'azure/our-own-name': {
     outputLimitField: 'max_completion_tokens',
     developerRole: false,
-    lacks: ['temperature', 'store'],
-    reasoning: { by: 'effort' },
+    takes: ['temperature', 'stop'],
+    reasoning: { by: 'none' },
   },
-  'openai-compatible-home/qwen3.8-27b': {
+  'openai-compatible-litellm/gpt-5': {
+    outputLimitField: 'max_completion_tokens',
+    developerRole: false,
+    lacks: ['stop', 'store', 'verbosity'],
+    reasoning: { by: 'effort', isDefault: true },
+  },
+  'openai-compatible-home/Qwen/Qwen3.8-27B': {
     outputLimitField: 'max_tokens',
     developerRole: false,
     freeFormTools: false,
-    lacks: ['store', 'verbosity', 'topK'],
-    takes: ['temperature', 'seed'],
-    reasoning: { by: 'none' },
+    strictTools: false,
+    toolChoices: ['none', 'required', 'tool'],
+    outputFormats: ['json', 'json-schema'],
+    lacks: ['store', 'labels', 'serviceTier', 'cacheKey', 'endUser', 'topK'],
+    takes: ['temperature', 'seed', 'stop'],
+    reasoning: { by: 'none', replay: 'tool-loop' },
   },
-  'ollama/gpt-oss:20b': { reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] } },
-  'anthropic/claude-opus-5-5': {
-    lacks: [...SAMPLING],
+  'openai-compatible-litellm/anthropic/claude-opus-4-8': { lacks: SAMPLING, prefill: false, lateSystem: false },
+  'openai-compatible-litellm/us.anthropic.claude-sonnet-4-6': { takes: ['temperature'], prefill: false },
+  'ollama/gpt-oss:20b': {
+    inputs: ['image'],
+    toolChoices: [],
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
+  },
+  'ollama/llama3.3': { reasoning: { by: 'none' } },
+  'lmstudio/qwen/qwen3-coder-30b': { outputFormats: ['json-schema'], toolChoices: ['none', 'required'] },
+
+  'anthropic/claude-fable-5-2': {
+    lacks: SAMPLING,
     prefill: false,
     toolChoices: ['none'],
-    reasoning: { by: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
+    lateSystem: 'before-answer',
+    maxOutputTokens: 128_000,
+    reasoning: { by: 'adaptive', efforts: UP_TO_MAX },
+  },
+  'anthropic/claude-opus-5-5': { toolChoices: ['none'], reasoning: { efforts: UP_TO_MAX } },
+  'anthropic/claude-sonnet-5-5': {
+    toolChoices: ['none'],
+    lateSystem: 'before-answer',
+    reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'between_tools' },
+  },
+  'anthropic/claude-haiku-5-5': {
+    toolChoices: ['none', 'required', 'tool'],
+    lateSystem: 'before-answer',
+    reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'disabled' },
   },
   'anthropic/claude-opus-5': {
-    lacks: [...SAMPLING],
-    prefill: false,
+    lacks: SAMPLING,
     toolChoices: ['none', 'required', 'tool'],
-    reasoning: { by: 'adaptive', efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] },
+    reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], refusesForcedTool: false },
   },
-  'anthropic/claude-fable-5': {
-    toolChoices: ['none'],
-    reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
-  },
-  'anthropic/claude-opus-4-7': {
-    lacks: [...SAMPLING],
-    maxOutputTokens: 128_000,
-    toolChoices: ['none', 'required', 'tool'],
-  },
+  'anthropic/claude-sonnet-5': { lateSystem: false, toolChoices: ['none', 'required', 'tool'] },
+  'anthropic/claude-opus-4-8': { lacks: SAMPLING, lateSystem: 'before-answer' },
+  'anthropic/claude-opus-4-7': { lacks: SAMPLING, lateSystem: false, toolChoices: ['none', 'required', 'tool'] },
   'anthropic/claude-sonnet-4-6': {
-    takes: [...SAMPLING],
+    takes: SAMPLING,
     prefill: false,
     reasoning: { by: 'adaptive', efforts: ['none', 'low', 'medium', 'high', 'max'] },
   },
   'anthropic/claude-sonnet-4-5-20250929': {
-    takes: [...SAMPLING],
+    takes: [...SAMPLING, 'serviceTier', 'endUser'],
     prefill: true,
     maxOutputTokens: 64_000,
     outputFormats: ['json-schema'],
+    strictTools: true,
     reasoning: { by: 'budget', refusesForcedTool: true },
   },
-  'anthropic/claude-opus-4-20250514': {
-    takes: [...SAMPLING],
-    prefill: true,
-    outputFormats: [],
-    reasoning: { by: 'budget' },
-  },
-  'anthropic/claude-3-5-haiku-20241022': { takes: [...SAMPLING], reasoning: { by: 'none' }, outputFormats: [] },
+  'anthropic/claude-opus-4-1-20250805': { outputFormats: ['json-schema'], reasoning: { by: 'budget' } },
+  'anthropic/claude-opus-4-20250514': { prefill: true, outputFormats: [], strictTools: false },
+  'anthropic/claude-3-7-sonnet-20250219': { takes: SAMPLING, reasoning: { by: 'budget' }, outputFormats: [] },
+  'anthropic/claude-3-5-haiku-20241022': { takes: SAMPLING, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
   'anthropic-compatible-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0': {
     prefill: true,
-    lacks: ['serviceTier'],
+    lacks: ['serviceTier', 'cacheOptions'],
     reasoning: { by: 'budget' },
   },
-  'anthropic-compatible-vertex/claude-opus-4@20250514': { reasoning: { by: 'budget' } },
+  'anthropic-compatible-vertex/claude-opus-4@20250514': { outputFormats: [], reasoning: { by: 'budget' } },
+  'anthropic-compatible-vertex/claude-opus-5': { lateSystem: false, lacks: SAMPLING },
   'anthropic-compatible-zai/glm-5.3': {
-    takes: ['temperature'],
+    takes: SAMPLING,
     prefill: true,
     outputFormats: [],
+    webSearch: false,
     reasoning: { by: 'budget' },
   },
+
+  'google/gemini-3.8-flash': {
+    lacks: ['temperature', 'topP', 'seed', 'frequencyPenalty', 'parallelToolCalls'],
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+  },
+  'google/gemini-2.5-pro': { takes: ['temperature'], lacks: ['presencePenalty'], reasoning: { by: 'effort' } },
+  'google/gemma-4-31b-it': { reasoning: { by: 'none' } },
   'deepseek/deepseek-v4-pro': {
     outputFormats: ['json'],
-    toolChoices: ['none'],
     developerRole: false,
-    reasoning: { by: 'thinking', replay: 'tool-loop', field: 'reasoning_content' },
+    reasoning: {
+      by: 'thinking-effort',
+      efforts: ['none', 'low', 'high', 'max'],
+      refusesForcedTool: true,
+      isDefault: true,
+      replay: 'always',
+      field: 'reasoning_content',
+      needsField: true,
+    },
   },
   'mistral/mistral-large-4': {
     outputLimitField: 'max_tokens',
     streamUsage: false,
+    prefill: false,
     toolIds: { characters: 'A-Za-z0-9', maxLength: 9, isExact: true },
-    lacks: ['seed'],
-    reasoning: { field: 'thinking-parts' },
+    lacks: ['seed', 'store'],
+    reasoning: { by: 'none', field: 'thinking-parts' },
   },
+  'mistral/mistral-medium-3.5': { reasoning: { by: 'effort', efforts: ['none', 'high'] } },
+  'xai/grok-4.7': { lacks: ['stop', 'frequencyPenalty'], reasoning: { efforts: ['low', 'medium', 'high'] } },
+  'xai/grok-4.3': { reasoning: { efforts: ['none', 'low', 'medium', 'high'] } },
+  'cohere/command-a-reasoning-08-2025': { maxTemperature: 1, reasoning: { by: 'effort', efforts: ['none', 'high'] } },
+  'moonshot/kimi-k3.1-pro': {
+    lacks: ['temperature', 'topP'],
+    toolChoices: ['none'],
+    reasoning: { by: 'effort', efforts: ['low', 'high', 'max'] },
+  },
+  'moonshot/kimi-k2.6': { reasoning: { by: 'thinking', efforts: ['none', 'high'] } },
+  'moonshot/kimi-k2.7-code': { reasoning: { by: 'none' } },
+  'zai/glm-5.3-flash': {
+    maxTemperature: 1,
+    maxStopSequences: 1,
+    toolChoices: [],
+    outputFormats: ['json'],
+    reasoning: { by: 'thinking-effort', efforts: ['low', 'high', 'max'] },
+  },
+  'zai/glm-4.6': { reasoning: { by: 'thinking', efforts: ['none', 'high'] } },
+  'alibaba/qwen3.8-max': { takes: ['topK'], reasoning: { by: 'enable_thinking', refusesForcedTool: true } },
+  'alibaba/qwen3-coder-plus': { reasoning: { by: 'none' } },
+  'minimax/MiniMax-M3': { outputFormats: [], toolChoices: [], maxTemperature: 1 },
   'openrouter/openai/gpt-5.6-sol': {
     outputLimitField: 'max_tokens',
-    lacks: ['temperature'],
-    reasoning: { by: 'reasoning-object', field: 'reasoning_details' },
+    lacks: ['stop'],
+    takes: ['topK'],
+    cacheMarks: 'none',
+    reasoning: { by: 'reasoning-object', field: 'reasoning_details', refusesTools: false },
   },
+  'openrouter/anthropic/claude-opus-5.5': { lacks: ['temperature'], cacheMarks: 'cache_control', prefill: false },
+  'openrouter/openai/gpt-oss-120b': { reasoning: { by: 'reasoning-object', field: 'reasoning_details' } },
+  'groq/openai/gpt-oss-120b': {
+    outputFormats: ['json', 'json-schema'],
+    reasoning: { by: 'effort', field: 'reasoning' },
+  },
+  'groq/llama-3.3-70b-versatile': { outputFormats: ['json'], reasoning: { by: 'none' } },
+  'cerebras/gpt-oss-120b': { lacks: ['frequencyPenalty'], outputLimitField: 'max_completion_tokens' },
+  'fireworks/accounts/fireworks/models/glm-5p3': { reasoning: { by: 'effort', efforts: ['none', 'high', 'max'] } },
+  'perplexity-agent/openai/gpt-5.5': { webSearch: true, lacks: ['store', 'verbosity'], freeFormTools: false },
 }
 
-for (const [name, expected] of Object.entries(table)) {
-  test(name, () => {
-    const traits = traitsOf(name)
-    const { reasoning = {}, lacks = [], takes = [], ...fields } = expected
-    for (const [field, value] of Object.entries(fields)) assert.equal(traits[field as keyof Traits], value, field)
-    for (const [field, value] of Object.entries(reasoning))
-      assert.equal(traits.reasoning[field as keyof ReasoningTraits], value, `reasoning.${field}`)
-    assert.equal(
-      lacks.filter((option) => !traits.lacks.includes(option)),
-      [],
-      'is to lack',
-    )
-    assert.equal(
-      takes.filter((option) => traits.lacks.includes(option)),
-      [],
-      'is to take',
-    )
-  })
+for (const [name, expected] of Object.entries(table)) test(name, () => hold(traitsOf(name), expected))
+
+const native: Record<string, Expected> = {
+  'google/gemini-4-argon': { lacks: SAMPLING, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
+  'google/gemini-3.5-flash-lite': {
+    takes: ['temperature'],
+    reasoning: { by: 'level', efforts: ['minimal', 'low', 'medium', 'high'] },
+  },
+  'google/gemini-3-pro-preview': { reasoning: { efforts: ['low', 'high'] } },
+  'google/gemini-3.1-pro-preview': { reasoning: { efforts: ['low', 'medium', 'high'] } },
+  'google/gemini-2.5-pro': { reasoning: { by: 'budget', minBudget: 128, maxBudget: 32_768 } },
+  'google/gemini-2.5-flash': { toolResultInputs: [], reasoning: { by: 'budget', minBudget: 512, maxBudget: 24_576 } },
+  'google/gemini-2.0-flash': { reasoning: { by: 'none' } },
 }
+
+for (const [name, expected] of Object.entries(native))
+  test(`${name} in its own format`, () => hold(traitsOf(name, 'gemini'), expected))
+
+test('a provider that nobody knows keeps what its format takes', () => {
+  const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')
+  assert.equal(traits.inputs, messagesTranslator.traits.inputs)
+  assert.equal(traits.reasoning.by, 'adaptive')
+})
+
+test('cost little beside a translator', async () => {
+  const { outputFiles } = await build({
+    entryPoints: [new URL('../../src/providers/traits.ts', import.meta.url).pathname],
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    write: false,
+  })
+  const bytes = gzipSync(outputFiles[0]?.contents ?? '').length
+  assert.ok(bytes > 500 && bytes < 4_000, `${bytes} bytes`)
+})

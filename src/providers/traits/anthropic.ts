@@ -5,26 +5,31 @@ const SAMPLING = ['temperature', 'topP', 'topK'] as const
 const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * Claude by its generations; one that no row knows is taken for one of the newest. Sources: the migration guides and model pages of
- * https://platform.claude.com/docs, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai, August 2026.
+ * Claude by its generations; one that no row knows is taken for one of the newest. Sources: migration guides, model pages and the table in
+ * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026;
+ * https://github.com/pydantic/pydantic-ai, which measured late instructions and calls that are forced.
  */
 export const anthropic: readonly Row[] = [
-  // From 5.5 on a model cannot be kept from thinking, nor made to call a tool.
   {
     formats,
     models: /^claude-/,
     lacks: SAMPLING,
     prefill: false,
+    lateSystem: 'before-answer',
     toolChoices: ['none'],
     reasoning: { efforts: UP_TO_MAX },
   },
+  { formats, models: /^claude-sonnet-5[-.]5/, reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'between_tools' } },
+  // Those that can be kept from thinking and made to call a tool.
   {
     formats,
-    models: /^claude-(?:opus|sonnet|haiku)-(?:4|5(?![-.]\d(?!\d)))/,
+    models: /^claude-(?:haiku|(?:opus|sonnet)-(?:4|5(?![-.]\d(?!\d))))/,
     toolChoices: ['none', 'required', 'tool'],
     reasoning: { efforts: ['none', ...UP_TO_MAX] },
   },
-  // The last to take sampling; the first to decide themselves how much to think, and to refuse a beginning of their answer.
+  // Until Opus 4.7 instructions came first or not at all. Sonnet 5 takes them later, and does not heed them.
+  { formats, models: /^claude-(?:[a-z]+-4(?![-.]8)|sonnet-5(?![-.]\d(?!\d)))/, lateSystem: false },
+  // The last to take sampling, the first to see themselves how much to think.
   {
     formats,
     models: /^claude-[a-z]+-4[-.]6/,
@@ -33,21 +38,14 @@ export const anthropic: readonly Row[] = [
   },
   {
     formats,
-    models: /^claude-(?:3[-.]7|4-|[a-z]+-4(?:$|[-.:@][0-5](?!\d)|[-@:]20|:))/,
+    models: /^claude-(?:[123]|instant|4-|[a-z]+-4(?:$|[-.:@][0-5](?!\d)|[-@:]20|:))/,
     takes: SAMPLING,
     prefill: true,
+    lateSystem: false,
     toolChoices: ['none', 'required', 'tool'],
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
-  {
-    formats,
-    models: /^claude-(?:instant|[12]\b|3-(?!7)|3\.[05])/,
-    takes: SAMPLING,
-    prefill: true,
-    maxOutputTokens: 4_096,
-    toolChoices: ['none', 'required', 'tool'],
-    reasoning: { by: 'none' },
-  },
+  { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
   // Schemas of answers and strict tools came with Opus 4.1 and the 4.5 of the others.
   {
     formats,
@@ -59,6 +57,8 @@ export const anthropic: readonly Row[] = [
   {
     formats,
     models: /^(?!claude-)/,
+    takes: SAMPLING,
+    prefill: true,
     inputs: ['image', 'image-url', 'file', 'file-url'],
     toolResultInputs: ['image', 'image-url'],
     webSearch: false,
@@ -67,5 +67,5 @@ export const anthropic: readonly Row[] = [
     reasoning: { by: 'budget', efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
   // What is Anthropic's own service and not the model's: Bedrock, Vertex and followers refuse or ignore it.
-  { formats, providers: /^(?!anthropic$)/, lacks: ['cacheOptions', 'endUser', 'serviceTier'] },
+  { formats, providers: /^(?!anthropic$)/, lacks: ['cacheOptions', 'endUser', 'serviceTier'], lateSystem: false },
 ]

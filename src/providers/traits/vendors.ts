@@ -1,25 +1,39 @@
 import type { Row } from './difference.ts'
 
 const formats = /^openai-chat$/
+const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
+const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
-/** What single vendors of Chat Completions differ in from other followers of OpenAI. Their documentation is named in definitions.*.ts. */
+/*
+ * What single vendors of Chat Completions differ in from other followers of OpenAI. Sources: the documentation that definitions.*.ts
+ * names, October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai and the compatibility table of
+ * https://github.com/earendil-works/pi.
+ */
 export const vendors: readonly Row[] = [
-  // Thinks unless told not to; its own thoughts have to come back within a loop of tools. No schema of the answer, no forced call.
+  // Thinks unless told not to, and then neither samples nor can be made to call; wants the field of its thoughts in each of its turns.
   {
     formats,
     providers: /^deepseek$/,
-    toolChoices: ['none'],
     outputFormats: ['json'],
-    inputs: [],
-    reasoning: { by: 'thinking', efforts: ['none', 'low', 'high', 'max'] },
+    reasoning: {
+      by: 'thinking-effort',
+      efforts: ['none', 'low', 'high', 'max'],
+      excludes: ['temperature', 'topP', ...PENALTIES],
+      isDefault: true,
+      refusesForcedTool: true,
+      replay: 'always',
+      needsField: true,
+    },
   },
-  // Refuses every field that it does not know.
+  // Refuses every field that it does not know; counts the tokens of a stream unasked.
   {
     formats,
     providers: /^mistral$/,
     lacks: ['seed'],
     takes: ['cacheKey'],
+    inputs: ['image', 'image-url'],
     maxTemperature: 1.5,
+    prefill: false,
     strictTools: true,
     streamUsage: false,
     toolIds: { characters: 'A-Za-z0-9', maxLength: 9, isExact: true },
@@ -27,29 +41,108 @@ export const vendors: readonly Row[] = [
   },
   {
     formats,
-    providers: /^google$/,
-    lacks: ['frequencyPenalty', 'presencePenalty', 'seed', 'parallelToolCalls'],
-    reasoning: { by: 'effort', efforts: ['minimal', 'low', 'medium', 'high'], replay: 'always' },
+    providers: /^mistral$/,
+    models: /^mistral-(?:small-(?:latest|26)|medium(?:$|-(?:latest|26|3(?:[-.]5)?$)))/,
+    reasoning: { by: 'effort', efforts: ['none', 'high'] },
   },
   {
     formats,
-    providers: /^openrouter$/,
-    takes: ['topK', 'logitBias', 'logprobs'],
-    inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'video'],
-    outputLimitField: 'max_tokens',
-    strictTools: true,
+    providers: /^xai$/,
+    lacks: [...PENALTIES, 'stop'],
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+  },
+  { formats, providers: /^xai$/, models: /^grok-4\.3/, reasoning: { efforts: ['none', 'low', 'medium', 'high'] } },
+  { formats, providers: /^xai$/, models: /^grok-4\.20|^grok-build/, reasoning: { by: 'none' } },
+  {
+    formats,
+    providers: /^cohere$/,
+    lacks: ['parallelToolCalls'],
+    inputs: ['image', 'image-url'],
+    maxTemperature: 1,
+    toolChoices: ['none', 'required'],
+  },
+  {
+    formats,
+    providers: /^cohere$/,
+    models: /^command-a-(?:reasoning|plus)/,
+    reasoning: { by: 'effort', efforts: ['none', 'high'] },
+  },
+  // Sampling is fixed for all of Kimi: any other value than the model's own is refused.
+  {
+    formats,
+    providers: /^moonshot$/,
+    models: /^kimi-/,
+    lacks: ['temperature', 'topP', ...PENALTIES],
+    maxStopSequences: 5,
+    outputLimitField: 'max_completion_tokens',
+    toolChoices: ['none'],
+    reasoning: { by: 'effort', efforts: ['low', 'high', 'max'], replay: 'always', needsField: true },
+  },
+  {
+    formats,
+    providers: /^moonshot$/,
+    models: /^kimi-k2\.[56]/,
+    reasoning: { by: 'thinking', efforts: ['none', 'high'] },
+  },
+  { formats, providers: /^moonshot$/, models: /^kimi-k2(?!\.[56])/, reasoning: { by: 'none' } },
+  {
+    formats,
+    providers: /^zai$/,
+    lacks: [...PENALTIES, 'seed', 'parallelToolCalls'],
+    maxTemperature: 1,
+    maxStopSequences: 1,
+    outputFormats: ['json'],
+    toolChoices: [],
+    reasoning: { by: 'thinking', efforts: ['none', 'high'], replay: 'always' },
+  },
+  {
+    formats,
+    providers: /^zai$/,
+    models: /^glm-5\.2/,
+    reasoning: { by: 'thinking-effort', efforts: ['none', 'high', 'max'] },
+  },
+  {
+    formats,
+    providers: /^zai$/,
+    models: /^glm-5\.[3-9]/,
+    reasoning: { by: 'thinking-effort', efforts: ['low', 'high', 'max'] },
+  },
+  {
+    formats,
+    providers: /^alibaba$/,
+    lacks: ['frequencyPenalty'],
+    takes: ['topK'],
+    toolChoices: ['none', 'tool'],
     reasoning: {
-      by: 'reasoning-object',
-      efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-      field: 'reasoning_details',
-      replay: 'always',
+      by: 'enable_thinking',
+      efforts: ALL_EFFORTS,
+      maxBudget: 32_768,
+      isDefault: true,
+      refusesForcedTool: true,
     },
   },
   {
     formats,
-    providers: /^(?:zai|moonshot)$/,
-    outputFormats: ['json'],
-    reasoning: { by: 'thinking', efforts: ['none', 'high'] },
+    providers: /^alibaba$/,
+    models: /^(?!qwen)|coder|instruct/,
+    reasoning: { by: 'none', isDefault: false },
   },
-  { formats, providers: /^alibaba$/, takes: ['topK'], reasoning: { by: 'enable_thinking' } },
+  {
+    formats,
+    providers: /^minimax$/,
+    lacks: [...PENALTIES, 'seed', 'parallelToolCalls'],
+    maxTemperature: 1,
+    outputLimitField: 'max_completion_tokens',
+    outputFormats: [],
+    toolChoices: [],
+    reasoning: { replay: 'always' },
+  },
+  {
+    formats,
+    providers: /^xiaomi$/,
+    toolChoices: [],
+    outputFormats: ['json'],
+    outputLimitField: 'max_completion_tokens',
+    reasoning: { by: 'thinking', efforts: ['none', 'high'], replay: 'always', needsField: true },
+  },
 ]

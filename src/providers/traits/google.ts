@@ -1,0 +1,56 @@
+import type { Row } from './difference.ts'
+
+const native = /^gemini$/
+const chat = /^openai-chat$/
+
+/*
+ * Gemini, by its own format and by doors that look like OpenAI's. Sources: https://ai.google.dev/gemini-api/docs/thinking and …/openai,
+ * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026; a newer model than these is taken for one of 4.
+ */
+export const google: readonly Row[] = [
+  // 3.6 hears no sampling any more, 4 refuses it. Neither penalties nor probabilities are open for any current one.
+  { models: /^gemini-(?:3\.[6-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'] },
+  { models: /^gemini-/, lacks: ['frequencyPenalty', 'presencePenalty', 'logprobs'] },
+  { formats: native, models: /^gemini-/, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
+  {
+    formats: native,
+    models: /^gemini-3(?:\.[156])?-flash/,
+    reasoning: { efforts: ['minimal', 'low', 'medium', 'high'] },
+  },
+  { formats: native, models: /^gemini-3-pro/, reasoning: { efforts: ['low', 'high'] } },
+  {
+    formats: native,
+    models: /^gemini-2\.5/,
+    toolResultInputs: [],
+    reasoning: {
+      by: 'budget',
+      efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+      minBudget: 512,
+      maxBudget: 24_576,
+    },
+  },
+  {
+    formats: native,
+    models: /^gemini-2\.5-pro/,
+    reasoning: { efforts: ['minimal', 'low', 'medium', 'high', 'xhigh'], minBudget: 128, maxBudget: 32_768 },
+  },
+  { formats: native, models: /^gemma-?4/, reasoning: { by: 'level', efforts: ['minimal', 'high'] } },
+  {
+    formats: native,
+    models: /^(?:gemini-(?:1|2\.0)|gemma-?[123])/,
+    toolResultInputs: [],
+    reasoning: { by: 'none' },
+  },
+  {
+    formats: chat,
+    providers: /^google$/,
+    lacks: ['seed', 'parallelToolCalls'],
+    reasoning: { replay: 'always' },
+  },
+  {
+    formats: chat,
+    providers: /^google$/,
+    models: /^gemini-(?!1|2\.0)/,
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+  },
+]

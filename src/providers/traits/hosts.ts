@@ -1,0 +1,73 @@
+import type { Row } from './difference.ts'
+
+const formats = /^openai-chat$/
+const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
+
+/** Clouds with the models of many vendors, and servers at home: what they differ in from other followers of OpenAI. Sources: as vendors.ts. */
+export const hosts: readonly Row[] = [
+  // They ask each vendor in its own words, and leave out what it does not take.
+  {
+    formats,
+    providers: /^(?:openrouter|vercel)$/,
+    takes: ['topK', 'logitBias', 'logprobs', 'verbosity'],
+    inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'video'],
+    outputLimitField: 'max_tokens',
+    strictTools: true,
+    lateSystem: false,
+    reasoning: {
+      by: 'reasoning-object',
+      efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+      field: 'reasoning_details',
+      replay: 'always',
+    },
+  },
+  { formats, providers: /^openrouter$/, models: /^(?:claude|gemini)/, cacheMarks: 'cache_control' },
+  {
+    formats,
+    providers: /^groq$/,
+    inputs: ['image', 'image-url'],
+    outputLimitField: 'max_completion_tokens',
+    reasoning: { field: 'reasoning' },
+  },
+  { formats, providers: /^groq$/, models: /^(?!gpt-oss)/, outputFormats: ['json'] },
+  {
+    formats,
+    providers: /^cerebras$/,
+    lacks: [...PENALTIES, 'parallelToolCalls'],
+    inputs: ['image'],
+    outputLimitField: 'max_completion_tokens',
+    strictTools: true,
+    reasoning: { field: 'reasoning' },
+  },
+  {
+    formats,
+    providers: /^fireworks$/,
+    models: /^(?:deepseek-v4|kimi)/,
+    takes: ['topK'],
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+  },
+  {
+    formats,
+    providers: /^fireworks$/,
+    models: /^glm-5/,
+    reasoning: { by: 'effort', efforts: ['none', 'high', 'max'] },
+  },
+  { formats, providers: /^(?:together|fireworks|deepinfra)$/, takes: ['topK'] },
+  // Take no images by their address; Ollama chooses itself whether to call.
+  { formats, providers: /^ollama$/, inputs: ['image'], toolChoices: [], reasoning: { field: 'reasoning' } },
+  {
+    formats,
+    providers: /^lmstudio$/,
+    takes: ['topK'],
+    inputs: ['image'],
+    toolChoices: ['none', 'required'],
+    outputFormats: ['json-schema'],
+  },
+  // A few tools and instructions, and the search that it is for.
+  {
+    formats: /^openai-responses$/,
+    providers: /^perplexity-agent$/,
+    lacks: ['parallelToolCalls', 'topK'],
+    webSearch: true,
+  },
+]

@@ -1,0 +1,114 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, messageAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('requests as vendors take them')
+
+const hello = [{ role: 'user', content: 'Hi' }]
+const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
+const tool = { name: 'look', input_schema: { type: 'object', properties: {} } }
+
+/** What the provider of a model is sent, and what the client is told was lost on the way. */
+async function ask(client: 'chat' | 'messages', model: string, body: JsonObject) {
+  const up = fakeUpstream(({ url }) => json(url.pathname.endsWith('/messages') ? messageAnswer() : chatAnswer()))
+  const [provider = ''] = model.split('/')
+  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [provider] })
+  const response = await world[client]({ model, messages: hello, ...body })
+  assert.is(response.status, 200, await response.clone().text())
+  const sent: JsonObject = JSON.parse(up.calls[0]?.body ?? '{}')
+  const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
+  return { sent, warned, call: up.calls[0] }
+}
+
+test('a chat client’s sampling is left out for a Claude that refuses it', async () => {
+  const { sent, warned } = await ask('chat', 'anthropic/claude-opus-5-5', { temperature: 0.7, top_p: 0.9 })
+  assert.equal([sent.temperature, sent.top_p, sent.max_tokens], [undefined, undefined, 128_000])
+  assert.equal(warned, ['dropped:temperature', 'dropped:top_p'])
+})
+
+test('an older Claude hears the temperature, thinks by a budget and is asked under the older version', async () => {
+  const { sent, warned, call } = await ask('chat', 'anthropic/claude-sonnet-4-5', { temperature: 1.5 })
+  assert.equal([sent.temperature, call?.headers.get('anthropic-version')], [1, '2023-06-01'])
+  assert.equal(warned, ['clamped:temperature'])
+  const thinking = await ask('chat', 'anthropic/claude-sonnet-4-5', { reasoning_effort: 'medium' })
+  assert.equal(thinking.sent.thinking, { type: 'enabled', budget_tokens: 8_192 })
+})
+
+test('a Claude that always thinks is told an effort, and cannot be made to call', async () => {
+  const body = { reasoning_effort: 'none', tools, tool_choice: 'required' }
+  const { sent, warned } = await ask('chat', 'anthropic/claude-opus-5-5', body)
+  assert.equal(sent.thinking, { type: 'adaptive' })
+  assert.equal(sent.output_config, { effort: 'low' })
+  assert.equal(sent.tool_choice, { type: 'auto' })
+  assert.equal(warned, ['replaced:tool_choice', 'clamped:reasoning_effort'])
+  const between = await ask('chat', 'anthropic/claude-sonnet-5-5', { reasoning_effort: 'none' })
+  assert.equal(between.sent.thinking, { type: 'between_tools' })
+})
+
+test('late instructions stay the system’s where the model heeds them there', async () => {
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'system', content: 'c' },
+    { role: 'user', content: 'd' },
+  ]
+  const roles = ({ sent }: { sent: JsonObject }) => (sent.messages as { role: string }[]).map(({ role }) => role)
+  assert.equal(roles(await ask('chat', 'anthropic/claude-opus-5', { messages })), [
+    'user',
+    'assistant',
+    'user',
+    'system',
+  ])
+  assert.equal(roles(await ask('chat', 'anthropic/claude-sonnet-4-6', { messages })), ['user', 'assistant', 'user'])
+})
+
+test('a messages client’s tools turn off the thoughts of an OpenAI model that excludes them', async () => {
+  const body = { max_tokens: 9, tools: [tool], temperature: 0.5, metadata: { user_id: 'u' } }
+  const { sent, warned } = await ask('messages', 'openai/gpt-6-sol', body)
+  assert.equal([sent.reasoning_effort, sent.max_completion_tokens, sent.temperature], ['none', 9, 0.5])
+  assert.equal(sent.safety_identifier, 'u')
+  assert.equal(warned, ['added:thinking'])
+  const plain = await ask('messages', 'openai/gpt-6-sol', { max_tokens: 9, temperature: 0.5 })
+  assert.equal([plain.sent.reasoning_effort, plain.sent.temperature], [undefined, undefined])
+  assert.equal(plain.warned, ['dropped:temperature'])
+})
+
+test('DeepSeek gets an effort it knows, and the field of thoughts in each of its turns', async () => {
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'look', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'x' }] },
+  ]
+  const body = { messages, tools: [tool], thinking: { type: 'enabled', budget_tokens: 9_000 }, max_tokens: 20_000 }
+  const { sent } = await ask('messages', 'deepseek/deepseek-v4-pro', body)
+  assert.equal([sent.thinking, sent.reasoning_effort, sent.max_tokens], [{ type: 'enabled' }, 'low', 20_000])
+  assert.is((sent.messages as JsonObject[])[1]?.reasoning_content, '')
+})
+
+test('a forced call turns off the thoughts that would refuse it', async () => {
+  const body = { max_tokens: 9, tools: [tool], tool_choice: { type: 'any' } }
+  const { sent, warned } = await ask('messages', 'deepseek/deepseek-v4-pro', body)
+  assert.equal([sent.tool_choice, sent.thinking], ['required', { type: 'disabled' }])
+  assert.equal(warned, ['added:thinking'])
+})
+
+test('Mistral gets ids of nine characters and no field that it does not know', async () => {
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_01', name: 'look', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_01', content: 'x' }] },
+  ]
+  const body = { messages, tools: [tool], stream: true, max_tokens: 9, metadata: { user_id: 'u' } }
+  const { sent } = await ask('messages', 'mistral/mistral-large-4', body)
+  assert.equal(Object.keys(sent).sort(), ['max_tokens', 'messages', 'model', 'stream', 'tools'])
+  assert.match(JSON.stringify(sent.messages), /"tool_call_id":"[A-Za-z0-9]{9}"/)
+})
+
+test('a router is asked to think in its own words', async () => {
+  const body = { max_tokens: 9_000, thinking: { type: 'enabled', budget_tokens: 8_000 } }
+  const { sent } = await ask('messages', 'openrouter/z-ai/glm-5.3', body)
+  assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])
+})
