@@ -24,6 +24,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
 
   function push(text: string) {
     let at = 0
+    let cr = text.indexOf('\r') // looked for again only once it is passed
     if (first && text.length > 0) {
       first = false
       if (text.charCodeAt(0) === 0xfeff) at = 1
@@ -36,12 +37,14 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
           continue
         }
       }
-      const end = endOfLine(text, at)
+      if (cr !== -1 && cr < at) cr = text.indexOf('\r', at)
+      const lf = text.indexOf('\n', at)
+      const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr
       if (end === -1) return keep(text.slice(at))
-      const rest = text.slice(at, end)
-      afterCr = text[end] === '\r'
+      if (pieces.length === 0) line(text, at, end)
+      else joinedLine(text.slice(at, end))
+      afterCr = end === cr
       at = end + 1
-      line(pieces.length === 0 ? rest : takePieces() + rest)
     }
   }
 
@@ -51,27 +54,27 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
     if (pending + size > MAX_EVENT) throw eventTooLong()
   }
 
-  function takePieces() {
-    const whole = pieces.join('')
+  /** A line whose beginning came in earlier pieces. */
+  function joinedLine(rest: string) {
+    const whole = pieces.join('') + rest
     pieces = []
     pending = 0
-    return whole
+    line(whole, 0, whole.length)
   }
 
-  function line(text: string) {
-    if (text === '') return dispatch()
-    const colon = text.indexOf(':')
-    if (colon === 0) return
-    const field = colon === -1 ? text : text.slice(0, colon)
-    const value = colon === -1 ? '' : text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    if (field === 'data') {
+  /** The line that stands between two places: no copy is made but of its value. */
+  function line(text: string, from: number, end: number) {
+    if (from === end) return dispatch()
+    if (isField('data', text, from, end)) {
+      const value = valueBehind(text, from + 'data'.length, end)
       data.push(value)
       size += value.length
-    } else if (field === 'event') event = value
+    } else if (isField('event', text, from, end)) event = valueBehind(text, from + 'event'.length, end)
   }
 
   function dispatch() {
-    if (data.length > 0) onEvent({ event, data: data.join('\n') })
+    const [only = ''] = data
+    if (data.length > 0) onEvent({ event, data: data.length === 1 ? only : data.join('\n') })
     event = undefined
     data = []
     size = 0
@@ -81,7 +84,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
     push,
     /** Takes a last event that no blank line has closed. */
     end() {
-      if (pieces.length > 0) line(takePieces())
+      if (pieces.length > 0) joinedLine('')
       dispatch()
     },
   }
@@ -91,8 +94,12 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
 export const eventTooLong = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 
-function endOfLine(text: string, from: number): number {
-  const lf = text.indexOf('\n', from)
-  const cr = text.indexOf('\r', from)
-  return cr === -1 || (lf !== -1 && lf < cr) ? lf : cr
+function isField(name: string, text: string, from: number, end: number): boolean {
+  const after = from + name.length
+  return text.startsWith(name, from) && (after === end || text[after] === ':')
+}
+
+/** What stands behind the colon, without one space; nothing where there is no colon. */
+function valueBehind(text: string, colon: number, end: number): string {
+  return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }
