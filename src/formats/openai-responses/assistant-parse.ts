@@ -1,0 +1,106 @@
+import { isObject } from '../../lib/json.ts'
+import { argumentsText } from '../canonical/arguments.ts'
+import { base64Source } from '../canonical/data-url.ts'
+import { defined } from '../canonical/defined.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { AssistantPart, ImagePart, ServerToolPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { parseAnnotations } from './annotations.ts'
+import { type Namespaces, plainName } from './namespaces.ts'
+import { parseThoughtInput } from './reasoning.ts'
+
+/** An item that the model has made, as the client gives it back; undefined: it is no such item. */
+export function parseAssistantItem(
+  item: Fields,
+  namespaces: Namespaces,
+  warnings: Warnings,
+): AssistantPart[] | undefined {
+  switch (item.text('type') ?? 'message') {
+    case 'message':
+      return item.text('role') === 'assistant' ? parseSaid(item, warnings) : undefined
+    case 'reasoning':
+      return parseThoughts(item, warnings)
+    case 'function_call':
+    case 'custom_tool_call':
+      return [parseCall(item, namespaces, warnings)]
+    case 'web_search_call':
+      return [searchPart(item.value)]
+    case 'image_generation_call': {
+      const image = imagePart(item.value)
+      if (image) warnings.place(image, item.at)
+      return image ? [image] : []
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A message of the assistant: a string, or parts that were output; clients send them as input, too. */
+function parseSaid(item: Fields, warnings: Warnings): AssistantPart[] {
+  const content = item.any('content')
+  const phase = item.wish('phase', ['commentary', 'final_answer'])
+  item.ignore('id', 'status', 'type')
+  item.drop()
+  if (content === undefined || content === '') return []
+  if (typeof content === 'string') return [defined<TextPart>({ type: 'text', text: content, phase })]
+  const path = item.path('content')
+  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
+  return content.flatMap((entry: unknown, index): AssistantPart[] => {
+    const part = elementFields(entry, `${path}[${index}]`, warnings)
+    const type = part.text('type')
+    if (type === 'refusal') return [{ type, text: part.text('refusal') ?? '' }]
+    if (type !== 'output_text' && type !== 'input_text' && type !== 'text')
+      return warnings.refuse(part.path('type'), `"${type}" is no type of content that an assistant has said.`)
+    const citations = parseAnnotations(part.any('annotations'))
+    const text = part.text('text')
+    if (!text) return []
+    return [defined<TextPart>({ type: 'text', text, phase, citations: citations.length > 0 ? citations : undefined })]
+  })
+}
+
+/** One that only names what is stored at OpenAI cannot be passed on, and nothing else hangs on it. */
+function parseThoughts(item: Fields, warnings: Warnings): AssistantPart[] {
+  const part = parseThoughtInput(item.value)
+  if (!part) warnings.dropped(item.at)
+  return part ? [part] : []
+}
+
+function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): ToolCallPart {
+  const isFreeForm = item.text('type') === 'custom_tool_call'
+  const id = item.text('call_id') || item.text('id') || warnings.refuse(item.path('call_id'), 'is required.')
+  const given = item.text('name') || warnings.refuse(item.path('name'), 'is required.')
+  const namespace = item.text('namespace')
+  const plain = namespace === undefined ? given : plainName(namespace, given)
+  const name = Object.hasOwn(namespaces, plain) ? plain : given // others name the namespace of what they have found
+  const part: ToolCallPart = isFreeForm
+    ? { type: 'tool-call', id, name, arguments: item.text('input') ?? '', isFreeForm }
+    : { type: 'tool-call', id, name, arguments: argumentsText(item.any('arguments') ?? '') }
+  warnings.place(part, item.at)
+  return part
+}
+
+/** `web_search_call`, of a client or of a provider. What it opened or looked through is told as what it found. */
+export function searchPart({ id, action }: { [name: string]: unknown }): ServerToolPart {
+  const { query, queries, sources, url } = isObject(action) ? action : {}
+  const first = Array.isArray(queries) ? queries[0] : undefined
+  const asked = query ?? first
+  const found = Array.isArray(sources) ? sources : [{ url }]
+  return {
+    type: 'server-tool',
+    tool: 'web-search',
+    id: typeof id === 'string' ? id : '',
+    query: typeof asked === 'string' ? asked : '',
+    results: found.flatMap((source: unknown) =>
+      isObject(source) && typeof source.url === 'string'
+        ? [{ url: source.url, title: typeof source.title === 'string' ? source.title : '' }]
+        : [],
+    ),
+  }
+}
+
+/** `image_generation_call` with its picture. */
+export function imagePart({ result, output_format: format }: { [name: string]: unknown }): ImagePart | undefined {
+  if (typeof result !== 'string' || result === '') return undefined
+  const mediaType = `image/${typeof format === 'string' ? format : 'png'}`
+  return { type: 'image', source: base64Source(mediaType, result) }
+}

@@ -1,0 +1,125 @@
+import { defined } from '../canonical/defined.ts'
+import { attachStates } from '../canonical/detach.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { AssistantPart } from '../canonical/parts.ts'
+import type { Tool } from '../canonical/tools.ts'
+import type { SystemTurn, ToolResult, Turn, UserTurn } from '../canonical/turns.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { parseAssistantItem } from './assistant-parse.ts'
+import type { Namespaces } from './namespaces.ts'
+import { parseContent, parseTexts } from './parts-parse.ts'
+import { parseTools } from './tools-parse.ts'
+
+interface Conversation {
+  turns: Turn[]
+  /** Tools that were only declared on the way. */
+  tools: Tool[]
+}
+
+/** `input`: a text, or items. Items that the model made one after the other are one turn, and so are the results of its calls. */
+export function parseInput(body: Fields, namespaces: Namespaces, warnings: Warnings): Conversation {
+  const input = body.any('input')
+  if (input === undefined) return warnings.refuse('input', 'is required.')
+  if (typeof input === 'string')
+    return { turns: [{ role: 'user', content: [{ type: 'text', text: input }] }], tools: [] }
+  if (!Array.isArray(input)) return warnings.refuse('input', 'must be a string or an array of items.')
+  const reader = createItemReader(namespaces, warnings)
+  input.forEach((entry: unknown, index) => {
+    reader.read(elementFields(entry, `input[${index}]`, warnings))
+  })
+  return reader.conversation()
+}
+
+function createItemReader(namespaces: Namespaces, warnings: Warnings) {
+  const turns: Turn[] = []
+  const tools: Tool[] = []
+  const openCalls = new Set<string>() // in their order, for results that do not say whose they are
+
+  function read(item: Fields) {
+    const said = parseAssistantItem(item, namespaces, warnings)
+    if (said) return say(said)
+    const type = item.text('type') ?? 'message'
+    switch (type) {
+      case 'message': {
+        const turn = parseMessage(item, warnings)
+        if (turn.content.length > 0) turns.push(turn) // some say nothing where there is nothing but instructions
+        return
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return answer(parseResult(item, type === 'custom_tool_call_output'))
+      case 'additional_tools':
+      case 'tool_search_output':
+        tools.push(...parseTools(item, namespaces, warnings))
+        if (item.any('execution') === 'client') return refuse(item, type)
+        return
+      case 'tool_search_call':
+        if (item.any('execution') === 'client') return refuse(item, type)
+        return
+      default:
+        return refuse(item, type)
+    }
+  }
+
+  function say(parts: AssistantPart[]) {
+    for (const part of parts) if (part.type === 'tool-call') openCalls.add(part.id)
+    const last = turns.at(-1)
+    if (last?.role === 'assistant') last.content.push(...parts)
+    else if (parts.length > 0) turns.push({ role: 'assistant', content: [...parts] })
+  }
+
+  function parseResult(item: Fields, isFreeForm: boolean): ToolResult {
+    const [next] = openCalls
+    const callId = item.text('call_id') || next
+    if (callId === undefined)
+      warnings.refuse(item.path('call_id'), 'is required: the id of the call that this is the result of.')
+    const result = defined<ToolResult>({
+      callId,
+      name: item.text('name'),
+      content: parseContent(item, 'output', warnings),
+      isFreeForm: isFreeForm || undefined,
+    })
+    warnings.place(result, item.at)
+    return result
+  }
+
+  function answer(result: ToolResult) {
+    openCalls.delete(result.callId)
+    const last = turns.at(-1)
+    if (last?.role === 'tool') last.results.push(result)
+    else turns.push({ role: 'tool', results: [result] })
+  }
+
+  function refuse(item: Fields, type: string): never {
+    const why =
+      type === 'item_reference'
+        ? 'nothing is stored here: send the item itself.'
+        : `an item of type "${type}" works at one vendor only and cannot be passed on.`
+    return warnings.refuse(item.path('type'), why)
+  }
+
+  return {
+    read,
+    conversation(): Conversation {
+      const whole = turns.map(
+        (turn): Turn => (turn.role === 'assistant' ? { ...turn, content: attachStates(turn.content) } : turn),
+      )
+      return { turns: whole, tools }
+    },
+  }
+}
+
+function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
+  const role = item.text('role')
+  item.ignore('id', 'status', 'type', 'content')
+  item.drop()
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', as: role, content: parseTexts(item, warnings) }
+    case 'user':
+      return { role: 'user', content: parseContent(item, 'content', warnings) }
+    default:
+      return warnings.refuse(item.path('role'), 'must be system, developer, user or assistant.')
+  }
+}

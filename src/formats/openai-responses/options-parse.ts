@@ -1,0 +1,90 @@
+import { EFFORTS } from '../canonical/base-traits.ts'
+import { defined } from '../canonical/defined.ts'
+import type { Fields } from '../canonical/fields.ts'
+import type { OutputFormat, ReasoningOptions, RequestOptions } from '../canonical/request.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+
+/** Everything that a request says besides its conversation and its tools. `text` is its field of that name. */
+export function parseOptions(body: Fields, text: Fields | undefined, warnings: Warnings): RequestOptions {
+  return defined<RequestOptions>({
+    cacheKey: body.text('prompt_cache_key'),
+    cacheOptions: parseCacheOptions(body),
+    endUser: body.text('safety_identifier') ?? body.text('user'),
+    frequencyPenalty: body.number('frequency_penalty'),
+    labels: parseLabels(body, warnings),
+    logprobs: parseLogprobs(body),
+    maxOutputTokens: body.number('max_output_tokens'),
+    moderation: body.object('moderation'),
+    parallelToolCalls: body.flag('parallel_tool_calls'),
+    presencePenalty: body.number('presence_penalty'),
+    reasoning: parseReasoning(body),
+    serviceTier: parseTier(body, warnings),
+    store: body.flag('store') || undefined, // false is what every other format does anyway
+    temperature: body.number('temperature'),
+    topP: body.number('top_p'),
+    verbosity: text?.wish('verbosity', ['low', 'medium', 'high']),
+  })
+}
+
+function parseCacheOptions(body: Fields): RequestOptions['cacheOptions'] {
+  const options = body.fields('prompt_cache_options')
+  const mode = options?.wish('mode', ['implicit', 'explicit'])
+  const ttl = options?.text('ttl') ?? body.text('prompt_cache_retention')
+  options?.drop()
+  return mode === undefined && ttl === undefined ? undefined : defined({ mode, ttl })
+}
+
+/** `include` asks for the tokens of the answer, `top_logprobs` for what else they could have been. */
+function parseLogprobs(body: Fields): number | undefined {
+  const top = body.number('top_logprobs')
+  const isAsked = body.texts('include')?.includes('message.output_text.logprobs')
+  return isAsked || top ? (top ?? 0) : undefined
+}
+
+function parseReasoning(body: Fields): ReasoningOptions | undefined {
+  const reasoning = body.fields('reasoning')
+  if (!reasoning) return undefined
+  const { value } = reasoning
+  const effort = reasoning.wish('effort', EFFORTS)
+  const summary = reasoning.text('summary') ?? reasoning.text('generate_summary')
+  if (value.context === 'auto') reasoning.ignore('context')
+  if (value.mode === 'standard') reasoning.ignore('mode')
+  reasoning.ignore('generate_summary')
+  reasoning.drop()
+  const show = summary === undefined ? undefined : summary === 'detailed' ? 'full' : 'summary'
+  return effort === undefined && show === undefined ? undefined : defined<ReasoningOptions>({ effort, show })
+}
+
+function parseTier(body: Fields, warnings: Warnings): RequestOptions['serviceTier'] {
+  if (body.value.service_tier !== 'ultrafast')
+    return body.wish('service_tier', ['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
+  body.ignore('service_tier')
+  warnings.changed('service_tier', 'replaced')
+  return 'fast'
+}
+
+function parseLabels(body: Fields, warnings: Warnings): Record<string, string> | undefined {
+  const object = body.object('metadata')
+  if (!object) return undefined
+  const labels: Record<string, string> = {}
+  for (const [key, value] of Object.entries(object)) {
+    if (typeof value === 'string') labels[key] = value
+    else warnings.refuse(`metadata.${key}`, 'must be a string.')
+  }
+  return labels
+}
+
+/** `text.format`. */
+export function parseOutput(text: Fields | undefined): OutputFormat | undefined {
+  const format = text?.fields('format')
+  const type = format?.word('type', ['text', 'json_object', 'json_schema'])
+  if (type === 'json_object') return { type: 'json' }
+  if (!format || type !== 'json_schema') return undefined
+  return defined<OutputFormat & { type: 'json-schema' }>({
+    type: 'json-schema',
+    schema: format.object('schema') ?? {},
+    name: format.text('name'),
+    description: format.text('description'),
+    strict: format.flag('strict'),
+  })
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { defined } from '../canonical/defined.ts'
+import { type Fields, fieldsOf } from '../canonical/fields.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import type { Tool } from '../canonical/tools.ts'
+import type { SystemTurn } from '../canonical/turns.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import type { ParseContext } from '../translator.ts'
+import { echoOf } from './echo.ts'
+import { parseInput } from './items-parse.ts'
+import type { Namespaces } from './namespaces.ts'
+import { parseOptions, parseOutput } from './options-parse.ts'
+import { parseToolChoice, parseTools } from './tools-parse.ts'
+
+/** A client's request for a response. Nothing is kept between requests, so that what refers to an earlier one is refused. */
+export function parseRequest(json: JsonObject, { warnings }: ParseContext): CanonicalRequest {
+  const body = fieldsOf(json, '', warnings)
+  refuseState(body, warnings)
+  const namespaces: Namespaces = {}
+  const declared = parseTools(body, namespaces, warnings)
+  const { turns, tools } = parseInput(body, namespaces, warnings)
+  const text = body.fields('text')
+  const stream = body.flag('stream') ?? false
+  const request = defined<CanonicalRequest>({
+    model: body.text('model') ?? '',
+    stream,
+    streamUsage: stream,
+    turns: [...parseInstructions(body), ...turns],
+    tools: withoutDoubles([...declared, ...tools]),
+    toolChoice: parseToolChoice(body, warnings),
+    output: parseOutput(text),
+    options: parseOptions(body, text, warnings),
+    client: { echo: echoOf(json), namespaces },
+  })
+  text?.drop()
+  body.ignore('include', 'stream_options')
+  if (json.truncation === 'disabled') body.ignore('truncation')
+  body.drop()
+  return request
+}
+
+/** What stands for a conversation, a prompt or an answer that is kept by the vendor. */
+function refuseState(body: Fields, warnings: Warnings) {
+  for (const name of ['previous_response_id', 'conversation'])
+    if (body.any(name) !== undefined)
+      warnings.refuse(name, 'nothing is stored here: send the whole conversation as "input".')
+  if (body.any('prompt') !== undefined) warnings.refuse('prompt', 'is stored at one vendor and cannot be passed on.')
+  if (body.flag('background')) warnings.refuse('background', 'nothing is stored here: wait for the answer.')
+}
+
+function parseInstructions(body: Fields): SystemTurn[] {
+  const text = body.text('instructions')
+  return text ? [{ role: 'system', as: 'instructions', content: [{ type: 'text', text }] }] : []
+}
+
+function withoutDoubles(tools: readonly Tool[]): Tool[] {
+  const names = new Set<string>()
+  return tools.filter((tool) => {
+    if (tool.type === 'web-search' || !names.has(tool.name)) {
+      if (tool.type !== 'web-search') names.add(tool.name)
+      return true
+    }
+    return false
+  })
+}

@@ -1,0 +1,120 @@
+import { defined } from '../canonical/defined.ts'
+import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import { type Namespaces, plainName } from './namespaces.ts'
+
+/** The tools in a list of the request. Grouped ones are entered in `namespaces`. */
+export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): Tool[] {
+  const path = owner.path('tools')
+  return (owner.list('tools') ?? []).flatMap((entry, index) => {
+    const fields = elementFields(entry, `${path}[${index}]`, warnings)
+    if (fields.text('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
+    const tool = parseTool(fields, warnings)
+    if (!tool) return []
+    warnings.place(tool, fields.at)
+    return [tool]
+  })
+}
+
+function parseNamespace(group: Fields, namespaces: Namespaces, warnings: Warnings): Tool[] {
+  const namespace = group.text('name') ?? warnings.refuse(group.path('name'), 'is required.')
+  const tools = parseTools(group, namespaces, warnings)
+  for (const tool of tools) {
+    if (tool.type === 'web-search') continue
+    const { name } = tool
+    tool.name = plainName(namespace, name)
+    namespaces[tool.name] = { namespace, name }
+  }
+  return tools
+}
+
+function parseTool(tool: Fields, warnings: Warnings): Tool | undefined {
+  const type = tool.text('type') ?? 'function'
+  if (type === 'function') return parseFunction(tool, warnings)
+  if (type === 'custom') return parseCustom(tool, warnings)
+  if (type.startsWith('web_search')) return parseSearch(tool)
+  // All tools are declared at once, so that the provider has nothing to search for.
+  if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.dropped(tool.at)
+  return warnings.refuse(tool.path('type'), `a tool of type "${type}" runs at one vendor only and cannot be passed on.`)
+}
+
+function parseFunction(fields: Fields, warnings: Warnings): FunctionTool {
+  const tool = defined<FunctionTool>({
+    type: 'function',
+    name: fields.text('name') ?? warnings.refuse(fields.path('name'), 'is required.'),
+    description: fields.text('description'),
+    schema: fields.object('parameters'),
+    outputSchema: fields.object('output_schema'),
+    strict: fields.flag('strict'),
+  })
+  dropRest(fields)
+  return tool
+}
+
+function parseCustom(fields: Fields, warnings: Warnings): FreeFormTool {
+  const tool = defined<FreeFormTool>({
+    type: 'free-form',
+    name: fields.text('name') ?? warnings.refuse(fields.path('name'), 'is required.'),
+    description: fields.text('description'),
+    grammar: parseGrammar(fields.fields('format'), warnings),
+  })
+  dropRest(fields)
+  return tool
+}
+
+function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormTool['grammar'] {
+  if (format?.text('type') !== 'grammar') return undefined
+  const definition = format.text('definition') ?? warnings.refuse(format.path('definition'), 'is required.')
+  return { syntax: format.word('syntax', ['lark', 'regex']) ?? 'lark', definition }
+}
+
+/** Says what is lost, unless it says only that something is not the case. */
+function dropRest(fields: Fields) {
+  if (fields.value.defer_loading === false) fields.ignore('defer_loading')
+  fields.drop()
+}
+
+function parseSearch(fields: Fields): WebSearchTool {
+  const place = fields.fields('user_location')
+  const location = place && {
+    city: place.text('city'),
+    region: place.text('region'),
+    country: place.text('country'),
+    timezone: place.text('timezone'),
+  }
+  const filters = fields.fields('filters')
+  const tool = defined<WebSearchTool>({
+    type: 'web-search',
+    contextSize: fields.wish('search_context_size', ['low', 'medium', 'high']),
+    location: location && defined<NonNullable<WebSearchTool['location']>>(location),
+    allowedDomains: filters?.texts('allowed_domains'),
+    blockedDomains: filters?.texts('blocked_domains'),
+  })
+  filters?.drop()
+  fields.drop()
+  return tool
+}
+
+export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
+  const said = body.any('tool_choice')
+  if (said === undefined) return undefined
+  if (said === 'auto' || said === 'none' || said === 'required') return { type: said }
+  if (typeof said === 'string') return warnings.refuse('tool_choice', 'must be none, auto, required or an object.')
+  const choice = body.fields('tool_choice')
+  const type = choice?.text('type')
+  if (choice && type === 'allowed_tools') {
+    const names = (choice.list('tools') ?? []).map((entry, index) =>
+      nameOf(elementFields(entry, `${choice.path('tools')}[${index}]`, warnings), warnings),
+    )
+    return { type: 'allowed', mode: choice.word('mode', ['auto', 'required']) ?? 'auto', names }
+  }
+  return choice && { type: 'tool', name: nameOf(choice, warnings) }
+}
+
+function nameOf(tool: Fields, warnings: Warnings): string {
+  const type = tool.text('type')
+  if (type !== 'function' && type !== 'custom')
+    warnings.refuse(tool.path('type'), `a tool of type "${type}" cannot be chosen at other vendors.`)
+  return tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.')
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { defined } from '../canonical/defined.ts'
+import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { TargetContext } from '../translator.ts'
+import type { WireNamedTool, WireTool, WireToolChoice } from './wire.ts'
+
+export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
+  return tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, target))
+}
+
+function writeTool(tool: Tool, target: TargetContext): WireTool {
+  switch (tool.type) {
+    case 'function':
+      return writeFunction(tool, target)
+    case 'free-form':
+      return writeFreeForm(tool)
+    case 'web-search':
+      return writeSearch(tool, target)
+  }
+}
+
+/** Without a word on `strict` OpenAI makes a tool strict, which changes its schema. */
+function writeFunction({ name, description, schema, strict, outputSchema }: FunctionTool, { traits }: TargetContext) {
+  return defined<WireTool & { type: 'function' }>({
+    type: 'function',
+    name,
+    description,
+    parameters: schema ?? NOTHING,
+    strict: traits.strictTools ? (strict ?? false) : undefined,
+    output_schema: outputSchema,
+  })
+}
+
+/** Some vendors refuse a tool that says nothing of its input. */
+const NOTHING: JsonObject = { type: 'object', properties: {} }
+
+function writeFreeForm({ name, description, grammar }: FreeFormTool) {
+  const format = grammar && { type: 'grammar' as const, ...grammar }
+  return defined<WireTool & { type: 'custom' }>({ type: 'custom', name, description, format })
+}
+
+function writeSearch(
+  { contextSize, location, allowedDomains, blockedDomains, maxUses }: WebSearchTool,
+  { warnings }: TargetContext,
+) {
+  if (blockedDomains) warnings.refuse('tools', 'the target cannot keep a search away from certain domains.')
+  if (maxUses !== undefined) warnings.dropped('tools.max_uses')
+  return defined<WireTool & { type: 'web_search' }>({
+    type: 'web_search',
+    search_context_size: contextSize,
+    user_location: location && { type: 'approximate', ...location },
+    filters: allowedDomains && { allowed_domains: allowedDomains },
+  })
+}
+
+export function writeToolChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): WireToolChoice | undefined {
+  if (!choice) return undefined
+  const named = (name: string): WireNamedTool => {
+    const isFreeForm = tools.some((tool) => tool.type === 'free-form' && tool.name === name)
+    return { type: isFreeForm ? 'custom' : 'function', name }
+  }
+  switch (choice.type) {
+    case 'tool':
+      return named(choice.name)
+    case 'allowed':
+      return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) }
+    default:
+      return choice.type
+  }
+}

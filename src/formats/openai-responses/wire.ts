@@ -1,0 +1,157 @@
+import type { JsonObject } from '../../lib/json.ts'
+
+/*
+ * What the writers of this format produce; a test holds it against the types of OpenAI's own client. `input_audio` is the one extension: few
+ * providers take sound here.
+ */
+
+export interface WireMark {
+  prompt_cache_breakpoint?: { mode: 'explicit'; ttl?: '30m' | '12h' }
+}
+
+export type WireInputText = { type: 'input_text'; text: string } & WireMark
+
+export type WireInputPart =
+  | WireInputText
+  | ({
+      type: 'input_image'
+      detail: 'auto' | 'low' | 'high' | 'original'
+      image_url?: string
+      file_id?: string
+    } & WireMark)
+  | ({ type: 'input_file'; file_data?: string; file_url?: string; file_id?: string; filename?: string } & WireMark)
+  | ({ type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } } & WireMark)
+
+/** What the model said before: without the ids that it had, which only mean something where they are stored. */
+export type WireSaidPart =
+  | { type: 'output_text'; text: string; annotations: WireAnnotation[] }
+  | { type: 'refusal'; refusal: string }
+
+export type WirePhase = 'commentary' | 'final_answer'
+
+export type WireInputItem =
+  | { type: 'message'; role: 'user' | 'system' | 'developer'; content: string | WireInputPart[] }
+  | { type: 'message'; role: 'assistant'; content: string | WireSaidPart[]; phase?: WirePhase }
+  | WireThoughtInput
+  | { type: 'function_call'; call_id: string; name: string; arguments: string }
+  | { type: 'custom_tool_call'; call_id: string; name: string; input: string }
+  | { type: 'function_call_output' | 'custom_tool_call_output'; call_id: string; output: string | WireInputPart[] }
+
+export type WireThoughtInput = {
+  type: 'reasoning'
+  id?: string
+  summary: WireSummary[]
+  content?: { type: 'reasoning_text'; text: string }[]
+  encrypted_content?: string
+}
+
+export interface WireSummary {
+  type: 'summary_text'
+  text: string
+}
+
+export type WireSearch = { type: 'search'; query: string; sources: { type: 'url'; url: string }[] }
+
+export type WireTool =
+  | {
+      type: 'function'
+      name: string
+      description?: string
+      parameters: JsonObject
+      strict?: boolean
+      output_schema?: JsonObject
+    }
+  | { type: 'custom'; name: string; description?: string; format?: WireGrammar }
+  | {
+      type: 'web_search'
+      search_context_size?: 'low' | 'medium' | 'high'
+      user_location?: { type: 'approximate'; city?: string; region?: string; country?: string; timezone?: string }
+      filters?: { allowed_domains: string[] }
+    }
+
+export interface WireGrammar {
+  type: 'grammar'
+  syntax: 'lark' | 'regex'
+  definition: string
+}
+
+export type WireNamedTool = { type: 'function' | 'custom'; name: string }
+
+export type WireToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | WireNamedTool
+  | { type: 'allowed_tools'; mode: 'auto' | 'required'; tools: WireNamedTool[] }
+
+export type WireFormat =
+  | { type: 'text' }
+  | { type: 'json_object' }
+  | { type: 'json_schema'; name: string; schema: JsonObject; description?: string; strict?: boolean }
+
+export type WireAnnotation =
+  | { type: 'url_citation'; url: string; title: string; start_index: number; end_index: number }
+  | { type: 'file_citation'; file_id: string; filename: string; index: number }
+
+export interface WireLogprob {
+  token: string
+  logprob: number
+  bytes: number[]
+  top_logprobs: { token: string; logprob: number; bytes: number[] }[]
+}
+
+export type WireText = { type: 'output_text'; text: string; annotations: WireAnnotation[]; logprobs: WireLogprob[] }
+
+export type WireContent = WireText | { type: 'refusal'; refusal: string }
+
+export type WireItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+export type WireMessage = {
+  type: 'message'
+  id: string
+  status: WireItemStatus
+  role: 'assistant'
+  content: WireContent[]
+  phase?: WirePhase
+}
+
+export type WireThought = { type: 'reasoning'; id: string; summary: WireSummary[]; encrypted_content?: string }
+
+export type WireCall =
+  | {
+      type: 'function_call'
+      id: string
+      call_id: string
+      name: string
+      namespace?: string
+      arguments: string
+      status: WireItemStatus
+    }
+  | { type: 'custom_tool_call'; id: string; call_id: string; name: string; namespace?: string; input: string }
+
+export type WireOutputItem =
+  | WireMessage
+  | WireThought
+  | WireCall
+  | { type: 'web_search_call'; id: string; status: 'in_progress' | 'completed'; action: WireSearch }
+  | { type: 'image_generation_call'; id: string; status: 'in_progress' | 'completed'; result: string | null }
+
+export type WireUsage = {
+  input_tokens: number
+  input_tokens_details: { cached_tokens: number; cache_write_tokens: number }
+  output_tokens: number
+  output_tokens_details: { reasoning_tokens: number }
+  total_tokens: number
+}
+
+export type WireStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
+
+/** What becomes of an answer; the rest of a response says what was asked. */
+export type WireOutcome = {
+  status: WireStatus
+  completed_at: number | null
+  error: { code: string; message: string } | null
+  incomplete_details: { reason: 'max_output_tokens' | 'content_filter' } | null
+  output: WireOutputItem[]
+  usage: WireUsage | null
+}

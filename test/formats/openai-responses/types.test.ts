@@ -1,0 +1,58 @@
+import type { Responses } from 'openai/resources/responses/responses'
+import type {
+  WireAnnotation,
+  WireContent,
+  WireFormat,
+  WireInputItem,
+  WireInputPart,
+  WireOutcome,
+  WireOutputItem,
+  WireSaidPart,
+  WireTool,
+  WireToolChoice,
+  WireUsage,
+} from '../../../src/formats/openai-responses/wire.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+/** Compiles only if what the writers of this format produce is what OpenAI's own client takes. */
+type Fits<_Ours extends Theirs, Theirs> = true
+
+/** Sound is taken by few. */
+type PlainPart = Exclude<WireInputPart, { type: 'input_audio' }>
+
+/** The types of what the model has said demand the ids that only stored items have; OpenAI takes them without. */
+type Message = Extract<WireInputItem, { type: 'message' }>
+type Made =
+  | Exclude<WireInputItem, Message | Thought | { type: 'function_call_output' | 'custom_tool_call_output' }>
+  | (Thought & { id: string })
+type Thought = Extract<WireInputItem, { type: 'reasoning' }>
+type Given =
+  | (Omit<Exclude<Message, { role: 'assistant' }>, 'content'> & { content: string | PlainPart[] })
+  | (Omit<Extract<Message, { role: 'assistant' }>, 'content'> & { content: string })
+  | { type: 'function_call_output' | 'custom_tool_call_output'; call_id: string; output: string | PlainPart[] }
+
+/** Vendors that know nothing of `strict` are not told it. */
+type StrictTool =
+  | Exclude<WireTool, { type: 'function' }>
+  | (Extract<WireTool, { type: 'function' }> & { strict: boolean })
+
+/** Of an error only the codes that OpenAI itself has are in its types. */
+type Outcome = Omit<WireOutcome, 'error' | 'usage'>
+
+const fits: [
+  Fits<Made | Given, Responses.ResponseInputItem>,
+  Fits<PlainPart, Responses.ResponseInputContent>,
+  Fits<WireSaidPart, Responses.ResponseOutputText | Responses.ResponseOutputRefusal>,
+  Fits<StrictTool, Responses.Tool>,
+  Fits<WireToolChoice, NonNullable<Responses.ResponseCreateParams['tool_choice']>>,
+  Fits<WireFormat, Responses.ResponseFormatTextConfig>,
+  Fits<WireOutputItem, Responses.ResponseOutputItem>,
+  Fits<WireContent, Responses.ResponseOutputText | Responses.ResponseOutputRefusal>,
+  Fits<WireAnnotation, Responses.ResponseOutputText['annotations'][number]>,
+  Fits<WireUsage, Responses.ResponseUsage>,
+  Fits<Outcome, Pick<Responses.Response, keyof Outcome>>,
+] = [true, true, true, true, true, true, true, true, true, true, true]
+
+const test = suite('the types of responses')
+
+test("are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))
