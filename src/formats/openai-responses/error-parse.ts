@@ -1,0 +1,24 @@
+import { type CanonicalError, saysNoFunds, saysOverflow } from '../canonical/errors.ts'
+import { embeddedError, readVendorError } from '../embedded-error.ts'
+import { kindOf } from '../vendor-error.ts'
+
+/** The error of a response that failed, or of an error event: only its code says what status it would have had. */
+export function responseError(error: unknown): CanonicalError {
+  const { message, status: said } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  const { code } = readVendorError({ error })
+  const status = statusOf(message, code) ?? said
+  const kind = kindOf(status, message, code)
+  return code === undefined ? { kind, status, message } : { kind, status, message, code }
+}
+
+function statusOf(message: string, code: string | undefined): number | undefined {
+  if (saysOverflow(message, code)) return 400
+  if (saysNoFunds(message, code)) return 429
+  return code === undefined ? undefined : statuses.find(([pattern]) => pattern.test(code))?.[1]
+}
+
+const statuses: readonly (readonly [RegExp, number])[] = [
+  [/^(?:server_is_overloaded|slow_down)$/, 503],
+  [/^(?:invalid_|image_|empty_image|unsupported_image|failed_to_download)/, 400],
+  [/policy/, 400],
+]

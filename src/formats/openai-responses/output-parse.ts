@@ -1,0 +1,79 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { argumentsText } from '../canonical/arguments.ts'
+import { defined } from '../canonical/defined.ts'
+import type { AssistantPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
+import type { ReadContext } from '../translator.ts'
+import { parseAnnotations } from './annotations.ts'
+import { imagePart, searchPart } from './assistant-parse.ts'
+import { parseLogprobs } from './logprobs.ts'
+import { parseThought } from './reasoning.ts'
+
+/** Reads the items of one answer; no two calls in it have the same id. */
+export function createOutputParser({ origin, newId, warnings }: ReadContext) {
+  const ids = new Set<string>()
+
+  /** The parts that an item of a provider's answer is made of. An item of a tool that nobody asked for is left out. */
+  function parse(item: JsonObject): AssistantPart[] {
+    switch (item.type) {
+      case 'message':
+        return parseMessage(item)
+      case 'reasoning':
+        return one(parseThought(item, origin))
+      case 'function_call':
+      case 'custom_tool_call':
+        return one(parseCall(item))
+      case 'web_search_call':
+        return [searchPart(item)]
+      case 'image_generation_call':
+        return one(imagePart(item))
+      default:
+        warnings.dropped(`output.${text(item.type) ?? 'item'}`)
+        return []
+    }
+  }
+
+  function parseCall(item: JsonObject): ToolCallPart | undefined {
+    const name = text(item.name)
+    if (!name) return void warnings.dropped('tool_call') // nobody could run it
+    const id = callId(item)
+    if (item.type === 'custom_tool_call')
+      return { type: 'tool-call', id, name, arguments: text(item.input) ?? '', isFreeForm: true }
+    return { type: 'tool-call', id, name, arguments: argumentsText(item.arguments ?? '') }
+  }
+
+  /** The id under which a result is to come back. Some providers have only the item's, or say one twice. */
+  function callId(item: JsonObject): string {
+    const given = text(item.call_id) || text(item.id) || text(item.item_id)
+    const id = given && !ids.has(given) ? given : `call_${newId()}`
+    ids.add(id)
+    return id
+  }
+
+  return { parse, callId }
+}
+
+function parseMessage({ content, phase }: JsonObject): AssistantPart[] {
+  if (!Array.isArray(content)) return []
+  return content.filter(isObject).flatMap((part): AssistantPart[] => {
+    if (part.type === 'refusal') return text(part.refusal) ? [{ type: 'refusal', text: text(part.refusal) ?? '' }] : []
+    const said = text(part.text)
+    if (part.type !== 'output_text' || !said) return []
+    const citations = parseAnnotations(part.annotations)
+    return [
+      defined<TextPart>({
+        type: 'text',
+        text: said,
+        phase: phaseOf(phase),
+        citations: citations.length > 0 ? citations : undefined,
+        logprobs: parseLogprobs(part.logprobs),
+      }),
+    ]
+  })
+}
+
+export const phaseOf = (phase: unknown): TextPart['phase'] =>
+  phase === 'commentary' || phase === 'final_answer' ? phase : undefined
+
+const one = <T>(part: T | undefined): T[] => (part ? [part] : [])
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

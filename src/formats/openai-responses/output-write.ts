@@ -1,0 +1,96 @@
+import type {
+  AssistantPart,
+  ImagePart,
+  RefusalPart,
+  ServerToolPart,
+  TextPart,
+  ToolCallPart,
+} from '../canonical/parts.ts'
+import type { WriteContext } from '../translator.ts'
+import { wireAnnotation } from './annotations.ts'
+import { wireLogprobs } from './logprobs.ts'
+import { clientName } from './namespaces.ts'
+import { wireThought } from './reasoning.ts'
+import type { WireCall, WireContent, WireItemStatus, WireMessage, WireOutputItem } from './wire.ts'
+
+/** The items of an answer. Texts that follow each other are one message. The last item is cut when the answer is. */
+export function writeOutput(
+  content: readonly AssistantPart[],
+  status: WireItemStatus,
+  context: WriteContext,
+): WireOutputItem[] {
+  const items: WireOutputItem[] = []
+  for (const part of content.flatMap(inWords)) {
+    const last = items.at(-1)
+    if (part.type !== 'text' && part.type !== 'refusal') items.push(...writeItem(part, context))
+    else if (last?.type === 'message' && last.phase === phaseOf(part)) last.content.push(wireContent(part))
+    else items.push(wireMessage(`msg_${context.newId()}`, [wireContent(part)], phaseOf(part)))
+  }
+  const last = items.at(-1)
+  if (last) setStatus(last, status)
+  return items
+}
+
+type Written = Exclude<AssistantPart, { type: 'audio' }>
+
+/** There is no sound here, but there are its words. What is empty is left out. */
+export function inWords(part: AssistantPart): Written[] {
+  const written: Written | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
+  const isEmpty = (written.type === 'text' || written.type === 'refusal') && written.text === ''
+  return isEmpty ? [] : [written]
+}
+
+function writeItem(part: Exclude<Written, TextPart | RefusalPart>, context: WriteContext): WireOutputItem[] {
+  switch (part.type) {
+    case 'reasoning':
+      return part.text || part.state ? [wireThought(`rs_${context.newId()}`, part.text, part.state)] : []
+    case 'tool-call':
+      return [wireCall(part, part.arguments, context)]
+    case 'server-tool':
+      return [wireSearch(part, context)]
+    case 'image':
+      return wireImage(part, context)
+  }
+}
+
+export const phaseOf = (part: TextPart | RefusalPart) => (part.type === 'text' ? part.phase : undefined)
+
+export function wireMessage(id: string, content: WireContent[], phase: TextPart['phase']): WireMessage {
+  const message: WireMessage = { type: 'message', id, status: 'completed', role: 'assistant', content }
+  if (phase) message.phase = phase
+  return message
+}
+
+export function wireContent(part: TextPart | RefusalPart): WireContent {
+  const { type, text } = part
+  if (type === 'refusal') return { type, refusal: text }
+  const annotations = (part.citations ?? []).flatMap((citation) => wireAnnotation(citation, text.length) ?? [])
+  return { type: 'output_text', text, annotations, logprobs: wireLogprobs(part.logprobs ?? []) }
+}
+
+/** Arguments are JSON, also where there are none. */
+export function wireCall({ id, name, isFreeForm }: ToolCallPart, input: string, context: WriteContext): WireCall {
+  const names = clientName(context.request, name)
+  if (isFreeForm) return { type: 'custom_tool_call', id: `ctc_${context.newId()}`, call_id: id, ...names, input }
+  return {
+    ...{ type: 'function_call', id: `fc_${context.newId()}`, call_id: id, ...names },
+    ...{ arguments: input || '{}', status: 'completed' },
+  }
+}
+
+export function wireSearch({ query, results }: ServerToolPart, { newId }: WriteContext): WireOutputItem {
+  const sources = results.map(({ url }) => ({ type: 'url' as const, url }))
+  const action = { type: 'search' as const, query, sources }
+  return { type: 'web_search_call', id: `ws_${newId()}`, status: 'completed', action }
+}
+
+/** A picture is told by its bytes only. */
+export const wireImage = ({ source }: ImagePart, { newId }: WriteContext): WireOutputItem[] =>
+  source.type === 'base64'
+    ? [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
+    : []
+
+/** Says of an item whether it is complete; of the others nobody would ask. */
+export function setStatus(item: WireOutputItem, status: WireItemStatus) {
+  if (item.type === 'message' || item.type === 'function_call') item.status = status
+}

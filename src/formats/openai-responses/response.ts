@@ -1,0 +1,47 @@
+import type { Finish } from '../canonical/answer.ts'
+import type { TokenUsage } from '../canonical/usage.ts'
+import type { WriteContext } from '../translator.ts'
+import { echoed } from './echo.ts'
+import { wireEnding } from './stop-reason.ts'
+import { wireUsage } from './usage.ts'
+import type { WireOutcome } from './wire.ts'
+
+/** Writes the response around what has become of it so far: who it is, and what was asked. */
+export function createResponse(context: WriteContext) {
+  const head = {
+    id: `resp_${context.newId()}`,
+    object: 'response' as const,
+    created_at: context.now,
+    model: context.model,
+    background: false,
+    previous_response_id: null,
+    store: false,
+    ...echoed(context.request),
+  }
+  return (outcome: WireOutcome) => ({ ...head, ...outcome })
+}
+
+/** One that is still under way. */
+export const unfinished: WireOutcome = {
+  status: 'in_progress',
+  completed_at: null,
+  error: null,
+  incomplete_details: null,
+  output: [],
+  usage: null,
+}
+
+/** How an answer has ended, but for its output. */
+export function outcomeOf(finish: Finish, usage: TokenUsage | undefined, { now }: WriteContext): WireOutcome {
+  const { status, incomplete_details } = wireEnding(finish.reason)
+  return {
+    ...unfinished,
+    status,
+    incomplete_details,
+    completed_at: status === 'completed' ? now : null,
+    error: status === 'failed' ? { code: 'server_error', message: finish.explanation ?? MALFORMED } : null,
+    usage: usage ? wireUsage(usage) : null,
+  }
+}
+
+const MALFORMED = 'The model made a tool call that cannot be read.'
