@@ -7,13 +7,18 @@ export function writeError(error: CanonicalError): {
   headers: Record<string, string>
   body: JsonObject
 } {
-  const { kind, message, param = null, retryAfterMs } = error
-  const [status, type, code] = table[kind]
+  const { kind, retryAfterMs } = error
   const headers: Record<string, string> = {}
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
   if (kind === 'billing') headers['x-should-retry'] = 'false'
-  const fine = code ?? error.code?.toLowerCase() ?? null
-  return { status: statusOf(error, status), headers, body: { error: { message, type, param, code: fine } } }
+  return { status: statusOf(error, table[kind][0]), headers, body: { error: openaiError(error) } }
+}
+
+/** The error inside of the envelope. */
+export function openaiError(error: CanonicalError) {
+  const { kind, message, param = null } = error
+  const [, type, code] = table[kind]
+  return { message, type, param, code: code ?? error.code?.toLowerCase() ?? null }
 }
 
 /** A finer status of the same class stays: a 502 is a server error as a 500 is. */

@@ -1,0 +1,143 @@
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
+import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
+import { heardBy, ours, readStream, translated } from './support/streams.ts'
+
+const test = suite('recorded responses')
+
+/** The whole response at the end of a recorded stream. */
+function lastResponse(sse: string): JsonObject {
+  const data = sse.split(/\r?\n/).flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []))
+  const last = data.findLast((event) => event.response)
+  return last.response
+}
+
+/** A generator that gives the same numbers each time. */
+function numbers(seed: number) {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return 1 + (state % 97)
+  }
+}
+
+for (const [how, size, longest] of [
+  ['whole', undefined, Number.POSITIVE_INFINITY],
+  ['in pieces', numbers(7), Number.POSITIVE_INFINITY],
+  ['byte by byte', () => 1, 20_000],
+] as const) {
+  test(`say the same to OpenAI's own client, ${how}`, { timeoutMs: 60_000 }, async () => {
+    const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
+    assert.ok(recorded.length >= 20)
+    for (const { name, sse, heard } of recorded) {
+      const told = await heardBy(translated(sse, size))
+      assert.is(told.output_text, heard.text, name)
+      const calls = told.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
+      assert.equal(
+        calls.map((call) => [call.call_id, call.name, call.arguments]),
+        heard.tool_calls?.map((call) => [call.id, call.name, call.arguments]),
+        name,
+      )
+      assert.is(told.status, heard.finish, name)
+      assert.is(told.usage?.input_tokens, heard.usage?.input_tokens, name)
+      assert.is(told.usage?.output_tokens, heard.usage?.output_tokens, name)
+      assert.equal(told.usage?.output_tokens_details, heard.usage?.output_tokens_details, name)
+    }
+  })
+}
+
+test('a stream says what its last event says as a whole', () => {
+  for (const { name, sse } of recordedStreams('responses')) {
+    const { read } = contexts(responsesTranslator, ours)
+    const { choices, usage } = responsesTranslator.parseAnswer(lastResponse(sse), read)
+    const streamed = readStream(sse)
+    assert.equal(streamed.content.map(rounded), choices[0]?.content.map(rounded), name)
+    assert.equal(streamed.finish, choices[0]?.finish, name)
+    assert.equal(streamed.usage, usage, name)
+  }
+})
+
+/** A provider encrypts anew for each event, and gives likelihoods more exactly in some than in others. */
+function rounded(part: AssistantPart): AssistantPart {
+  if (part.type === 'reasoning' && part.state) return { ...part, state: { ...part.state, data: '' } }
+  if (part.type !== 'text' || !part.logprobs) return part
+  return { ...part, logprobs: part.logprobs.map((token) => ({ ...token, logprob: Math.round(token.logprob * 100) })) }
+}
+
+const exchanges = () => recordedExchanges(['openai-responses']).filter(({ url }) => /\/responses(?:\?|$)/.test(url))
+
+test('answers are understood', () => {
+  let understood = 0
+  for (const { name, status, answer } of exchanges()) {
+    if (status !== 200 || !isObject(answer) || answer.status === 'queued' || !Array.isArray(answer.output)) continue
+    const { read } = contexts(responsesTranslator, ours)
+    const { choices, usage } = responsesTranslator.parseAnswer(answer, read)
+    const content = choices[0]?.content ?? []
+    const items = answer.output.filter(isObject)
+    const said = items.flatMap((item) => (item.type === 'message' && Array.isArray(item.content) ? item.content : []))
+    assert.is(
+      content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+      said.map(({ text }) => text).join(''),
+      name,
+    )
+    const called = items.filter(({ type }) => type === 'function_call')
+    const calls = content.flatMap((part) => (part.type === 'tool-call' ? [[part.name, part.arguments]] : []))
+    assert.equal(
+      calls,
+      called.map((call) => [call.name, call.arguments]),
+      name,
+    )
+    const thoughts = items.filter((item) => item.type === 'reasoning' && thinks(item))
+    assert.is(content.filter(({ type }) => type === 'reasoning').length, thoughts.length, name)
+    assert.is(usage?.inputTokens, isObject(answer.usage) ? answer.usage.input_tokens : undefined, name)
+    understood++
+  }
+  assert.ok(understood > 300, String(understood))
+})
+
+const thinks = (item: JsonObject) =>
+  [item.encrypted_content, item.summary, item.content].some((said) => said && (said as unknown[]).length > 0)
+
+/** Why a recorded request cannot be passed on. */
+const refusals = /nothing is stored here|works? at one vendor only|runs at one vendor only|cannot be chosen at other/
+
+test('requests are understood, and understood alike when they are written again', () => {
+  let understood = 0
+  let refused = 0
+  for (const { name, request } of exchanges()) {
+    if (!isObject(request) || !('input' in request)) continue
+    const { warnings, target } = contexts(responsesTranslator, ours)
+    const parse = (body: JsonObject) => {
+      const { client: _, ...parsed } = responsesTranslator.parseRequest(body, { warnings })
+      return parsed
+    }
+    let parsed: ReturnType<typeof parse>
+    try {
+      parsed = parse(request)
+    } catch (error) {
+      assert.match(String(error), refusals, name)
+      refused++
+      continue
+    }
+    const { carries } = responsesTranslator
+    const prepare = (from: typeof parsed) => prepareRequest(from, { ...target, carries }).request
+    const prepared = prepare(parsed)
+    const written = responsesTranslator.writeRequest(prepared, target)
+    assert.is(written.body.store, false)
+    const again = prepare(parse(written.body))
+    assert.equal(again.turns, prepared.turns, name)
+    assert.equal(again.output, prepared.output, name)
+    assert.equal(again.toolChoice, prepared.toolChoice, name)
+    assert.equal(
+      again.tools.map((tool) => ({ ...tool, strict: undefined })),
+      prepared.tools.map((tool) => ({ ...tool, strict: undefined })),
+      name,
+    )
+    understood++
+  }
+  assert.ok(understood > 330, `${understood} understood, ${refused} refused`)
+})

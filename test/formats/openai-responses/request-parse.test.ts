@@ -1,0 +1,416 @@
+import { sealState } from '../../../src/formats/canonical/state.ts'
+import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { ours } from './support/streams.ts'
+
+const test = suite('understanding a request for a response')
+
+function parse(body: object, options = {}) {
+  const { warnings } = contexts(responsesTranslator, { ...ours, ...options })
+  const { client, ...request } = responsesTranslator.parseRequest({ model: 'm', input: 'a', ...body }, { warnings })
+  return { ...request, client, warnings: warnings.list() }
+}
+
+const turnsOf = (...input: object[]) => parse({ input }).turns
+const text = (said: string) => ({ type: 'text', text: said })
+const call = (id: string, fields = {}) => ({
+  type: 'function_call',
+  call_id: id,
+  name: 'f',
+  arguments: '{}',
+  ...fields,
+})
+const result = (id: string | undefined, output: unknown = 'r') => ({
+  type: 'function_call_output',
+  ...(id && { call_id: id }),
+  output,
+})
+const called = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
+const user = (content: unknown) => ({ role: 'user', content })
+const assistant = (content: unknown) => ({ role: 'assistant', content })
+const BARE = { format: 'openai-responses', account: '' }
+const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
+
+test('a text is one user turn, and instructions stand before it', () => {
+  assert.equal(parse({ input: 'hi', instructions: 'be brief' }).turns, [
+    { role: 'system', as: 'instructions', content: [text('be brief')] },
+    user([text('hi')]),
+  ])
+})
+
+/** Items, and the turns that they are. */
+const conversations: Record<string, [items: object[], turns: object[]]> = {
+  'messages of each role, with and without a type': [
+    [
+      { role: 'system', content: 's' },
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'd' }] },
+      { role: 'user', content: 'u' },
+      { role: 'assistant', content: 'a' },
+    ],
+    [
+      { role: 'system', as: 'system', content: [text('s')] },
+      { role: 'system', as: 'developer', content: [text('d')] },
+      user([text('u')]),
+      assistant([text('a')]),
+    ],
+  ],
+  'items of the model are one turn, results another': [
+    [
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'g' },
+      {
+        type: 'message',
+        id: 'msg_1',
+        status: 'completed',
+        role: 'assistant',
+        phase: 'commentary',
+        content: [{ type: 'output_text', text: 'a', annotations: [], logprobs: [] }],
+      },
+      call('c1', { id: 'fc_1', status: 'completed' }),
+      call('c2'),
+      result('c1'),
+      result('c2'),
+      user('next'),
+    ],
+    [
+      assistant([
+        {
+          type: 'reasoning',
+          text: 't',
+          isSummary: true,
+          state: { origin: BARE, kind: 'encrypted', data: 'g', id: 'rs_1' },
+        },
+        { type: 'text', text: 'a', phase: 'commentary' },
+        called('c1'),
+        called('c2'),
+      ]),
+      {
+        role: 'tool',
+        results: [
+          { callId: 'c1', content: [text('r')] },
+          { callId: 'c2', content: [text('r')] },
+        ],
+      },
+      user([text('next')]),
+    ],
+  ],
+  'a message between a call and its result': [
+    [call('c1'), { role: 'assistant', content: 'wait' }, result('c1')],
+    [assistant([called('c1'), text('wait')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
+  ],
+  'a result that does not say whose it is': [
+    [call('c1'), call('c2'), result('c1'), result(undefined)],
+    [
+      assistant([called('c1'), called('c2')]),
+      {
+        role: 'tool',
+        results: [
+          { callId: 'c1', content: [text('r')] },
+          { callId: 'c2', content: [text('r')] },
+        ],
+      },
+    ],
+  ],
+  'a call with an id of its item only': [
+    [{ ...call(''), id: 'fc_1' }, result('fc_1')],
+    [assistant([called('fc_1')]), { role: 'tool', results: [{ callId: 'fc_1', content: [text('r')] }] }],
+  ],
+  'a free-form tool': [
+    [
+      { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c1', name: 'patch', input: '*** Begin' },
+      { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' },
+    ],
+    [
+      assistant([{ type: 'tool-call', id: 'c1', name: 'patch', arguments: '*** Begin', isFreeForm: true }]),
+      { role: 'tool', results: [{ callId: 'c1', content: [text('done')], isFreeForm: true }] },
+    ],
+  ],
+  'thoughts that are stored elsewhere are left out, and nothing with them': [
+    [{ type: 'reasoning', id: 'rs_2', summary: [] }, call('c1'), result('c1')],
+    [assistant([called('c1')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
+  ],
+  'thoughts that are not encrypted have to return as they are': [
+    [
+      {
+        type: 'reasoning',
+        id: 'x',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 't' }],
+        encrypted_content: null,
+      },
+    ],
+    [assistant([{ type: 'reasoning', text: 't', state: { origin: BARE, kind: 'text', data: '' } }])],
+  ],
+  'several summaries are one thought': [
+    [
+      {
+        type: 'reasoning',
+        summary: [
+          { type: 'summary_text', text: 'a' },
+          { type: 'summary_text', text: 'b' },
+        ],
+      },
+    ],
+    [assistant([{ type: 'reasoning', text: 'a\n\nb', isSummary: true }])],
+  ],
+  'a refusal, a search and a picture of the model': [
+    [
+      { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] },
+      {
+        type: 'web_search_call',
+        id: 'ws_1',
+        status: 'completed',
+        action: { type: 'search', query: 'q', sources: [{ type: 'url', url: 'https://a.example/' }] },
+      },
+      { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: PNG, output_format: 'png' },
+    ],
+    [
+      assistant([
+        { type: 'refusal', text: 'no' },
+        {
+          type: 'server-tool',
+          tool: 'web-search',
+          id: 'ws_1',
+          query: 'q',
+          results: [{ url: 'https://a.example/', title: '' }],
+        },
+        { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: PNG } },
+      ]),
+    ],
+  ],
+  'images, files and sound': [
+    [
+      user([
+        { type: 'input_image', image_url: `data:image/jpeg;base64,${PNG}`, detail: 'auto' },
+        { type: 'input_image', image_url: 'https://a.example/i', detail: 'low' },
+        { type: 'input_image', file_id: 'file_1', detail: 'high' },
+        { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' },
+        { type: 'input_file', file_url: 'https://a.example/f' },
+        { type: 'input_file', file_id: 'file_2' },
+        { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+        { type: 'input_text', text: 'what?', prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } },
+      ]),
+    ],
+    [
+      user([
+        { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: PNG } },
+        { type: 'image', source: { type: 'url', url: 'https://a.example/i' }, detail: 'low' },
+        { type: 'image', source: { type: 'file-id', id: 'file_1', format: 'openai-responses' }, detail: 'high' },
+        { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' }, name: 'a.pdf' },
+        { type: 'file', source: { type: 'url', url: 'https://a.example/f' } },
+        { type: 'file', source: { type: 'file-id', id: 'file_2', format: 'openai-responses' } },
+        { type: 'audio', source: { type: 'base64', mediaType: 'audio/mpeg', data: 'AAAA' } },
+        { type: 'text', text: 'what?', cache: { ttl: '30m' } },
+      ]),
+    ],
+  ],
+  'parts in the result of a tool': [
+    [
+      call('c1'),
+      result('c1', [
+        { type: 'input_text', text: 'r' },
+        { type: 'input_image', image_url: 'https://a.example/i' },
+      ]),
+    ],
+    [
+      assistant([called('c1')]),
+      {
+        role: 'tool',
+        results: [
+          {
+            callId: 'c1',
+            content: [text('r'), { type: 'image', source: { type: 'url', url: 'https://a.example/i' } }],
+          },
+        ],
+      },
+    ],
+  ],
+}
+
+for (const [name, [items, turns]] of Object.entries(conversations))
+  test(name, () => assert.equal(turnsOf(...items), turns))
+
+test('thoughts of other formats come back whole, and those of a part to their part', () => {
+  const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const
+  const signature = { origin: { format: 'gemini', account: 'g/1' }, kind: 'thought-signature', data: 'z' } as const
+  assert.equal(
+    turnsOf(
+      { type: 'reasoning', id: 'rs_x', summary: [{ text: 't' }], encrypted_content: sealState(thought) },
+      { type: 'reasoning', id: 'rs_y', summary: [], encrypted_content: sealState({ ...signature, id: 'c1' }) },
+      call('c1'),
+    ),
+    [assistant([{ type: 'reasoning', text: 't', state: thought }, called('c1', { state: signature })])],
+  )
+})
+
+/** What is said besides the conversation, and what it means. */
+const options: Record<string, [fields: object, options: object]> = {
+  'plain ones': [
+    {
+      max_output_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      parallel_tool_calls: false,
+      metadata: { a: 'b' },
+      prompt_cache_key: 'k',
+      safety_identifier: 'u',
+      service_tier: 'flex',
+      store: true,
+      text: { verbosity: 'low' },
+    },
+    {
+      maxOutputTokens: 100,
+      temperature: 0.5,
+      topP: 0.9,
+      parallelToolCalls: false,
+      labels: { a: 'b' },
+      cacheKey: 'k',
+      endUser: 'u',
+      serviceTier: 'flex',
+      store: true,
+      verbosity: 'low',
+    },
+  ],
+  'the old name of a user, and what goes without saying': [
+    { user: 'u', store: false, truncation: 'disabled' },
+    { endUser: 'u' },
+  ],
+  'null is nothing': [{ temperature: null, reasoning: null, text: null, metadata: null, tools: null }, {}],
+  'an effort': [{ reasoning: { effort: 'high', summary: null } }, { reasoning: { effort: 'high' } }],
+  'thoughts to be shown': [{ reasoning: { summary: 'auto' } }, { reasoning: { show: 'summary' } }],
+  'thoughts to be shown at length, by the old name': [
+    { reasoning: { generate_summary: 'detailed' } },
+    { reasoning: { show: 'full' } },
+  ],
+  'tokens of the answer': [{ include: ['message.output_text.logprobs'], top_logprobs: 3 }, { logprobs: 3 }],
+  'only the tokens themselves': [{ include: ['message.output_text.logprobs'] }, { logprobs: 0 }],
+  'options of the cache': [
+    { prompt_cache_options: { mode: 'explicit', ttl: '30m' } },
+    { cacheOptions: { mode: 'explicit', ttl: '30m' } },
+  ],
+}
+
+for (const [name, [fields, expected]] of Object.entries(options))
+  test(`options: ${name}`, () => {
+    const { options, warnings } = parse(fields)
+    assert.equal(options, expected)
+    assert.equal(warnings, [])
+  })
+
+test('the form of the answer', () => {
+  const schema = { type: 'object', properties: {} }
+  assert.is(parse({ text: { format: { type: 'text' } } }).output, undefined)
+  assert.equal(parse({ text: { format: { type: 'json_object' } } }).output, { type: 'json' })
+  assert.equal(parse({ text: { format: { type: 'json_schema', name: 'n', schema, strict: true } } }).output, {
+    type: 'json-schema',
+    schema,
+    name: 'n',
+    strict: true,
+  })
+})
+
+test('tools, those of a namespace under one name, and searching', () => {
+  const parameters = { type: 'object', properties: {} }
+  const { tools, warnings } = parse({
+    tools: [
+      { type: 'function', name: 'f', parameters, strict: true, description: 'd', defer_loading: false },
+      { type: 'function', name: 'g', parameters: null, strict: null },
+      { type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'regex', definition: '.*' } },
+      { type: 'namespace', name: 'mcp', description: 'n', tools: [{ type: 'function', name: 'f' }] },
+      { type: 'web_search', search_context_size: 'low', user_location: { type: 'approximate', city: 'Bern' } },
+      { type: 'tool_search' },
+    ],
+  })
+  assert.equal(tools, [
+    { type: 'function', name: 'f', description: 'd', schema: parameters, strict: true },
+    { type: 'function', name: 'g' },
+    { type: 'free-form', name: 'c', grammar: { syntax: 'regex', definition: '.*' } },
+    { type: 'function', name: 'mcp__f' },
+    { type: 'web-search', contextSize: 'low', location: { city: 'Bern' } },
+  ])
+  assert.equal(warnings, ['dropped:tools[5]'])
+})
+
+test('a call of a tool in a namespace, and one of a tool that was found', () => {
+  const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
+  const input = [call('c1', { namespace: 'mcp' }), call('c2', { namespace: 'f' })]
+  assert.equal(parse({ tools, input }).turns, [assistant([called('c1', { name: 'mcp__f' }), called('c2')])])
+})
+
+test('tools that are declared on the way are declared', () => {
+  const declared = [{ type: 'function', name: 'g', strict: false }]
+  const { tools, turns } = parse({
+    tools: [{ type: 'function', name: 'f' }],
+    input: [
+      { role: 'user', content: 'u' },
+      { type: 'additional_tools', role: 'developer', tools: declared },
+      { type: 'tool_search_call', execution: 'server', arguments: {}, call_id: null },
+      { type: 'tool_search_output', execution: 'server', tools: declared, call_id: null },
+    ],
+  })
+  assert.equal(tools, [
+    { type: 'function', name: 'f' },
+    { type: 'function', name: 'g', strict: false },
+  ])
+  assert.equal(turns, [user([text('u')])])
+})
+
+test('choices of tools', () => {
+  for (const type of ['auto', 'none', 'required']) assert.equal(parse({ tool_choice: type }).toolChoice, { type })
+  assert.equal(parse({ tool_choice: { type: 'function', name: 'f' } }).toolChoice, { type: 'tool', name: 'f' })
+  assert.equal(parse({ tool_choice: { type: 'custom', name: 'c' } }).toolChoice, { type: 'tool', name: 'c' })
+  const allowed = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] }
+  assert.equal(parse({ tool_choice: allowed }).toolChoice, { type: 'allowed', mode: 'required', names: ['f'] })
+})
+
+/** What is refused, and the field that is named. */
+const refused: Record<string, [fields: object, param: string]> = {
+  'an earlier response': [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+  'a conversation by its id': [{ conversation: 'conv_1' }, 'conversation'],
+  'a conversation': [{ conversation: { id: 'conv_1' } }, 'conversation'],
+  'to work in the background': [{ background: true }, 'background'],
+  'a stored prompt': [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
+  'no input': [{ input: null }, 'input'],
+  'input of another type': [{ input: 1 }, 'input'],
+  'a reference to an item': [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
+  'what a tool of the vendor did': [{ input: [{ type: 'file_search_call', id: 'fs_1' }] }, 'input[0].type'],
+  'a compacted conversation': [{ input: [{ type: 'compaction', encrypted_content: 'x' }] }, 'input[0].type'],
+  'a tool of the vendor': [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type'],
+  'searching tools at the client': [{ tools: [{ type: 'tool_search', execution: 'client' }] }, 'tools[0].type'],
+  'a choice of a tool of the vendor': [{ tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
+  'a role that there is not': [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].role'],
+  'a part that there is not': [{ input: [user([{ type: 'input_video' }])] }, 'input[0].content[0].type'],
+  'an image in instructions': [
+    { input: [{ role: 'system', content: [{ type: 'input_image', image_url: 'https://a.example/i' }] }] },
+    'input[0].content',
+  ],
+  'a call without a name': [{ input: [call('c1', { name: '' })] }, 'input[0].name'],
+  'a result without a call': [{ input: [result(undefined)] }, 'input[0].call_id'],
+  'a field of the wrong type': [{ temperature: 'hot' }, 'temperature'],
+}
+
+for (const [name, [fields, param]] of Object.entries(refused))
+  test(`refuses ${name} by its path`, () => {
+    try {
+      parse(fields)
+    } catch (error) {
+      assert.match(String(error), `"${param}"`)
+      assert.is((error as { data: { param: string } }).data.param, param)
+      return
+    }
+    assert.unreachable()
+  })
+
+test('warns of what nothing is known of', () => {
+  const fields = { background: false, previous_response_id: null, max_tool_calls: 3, truncation: 'auto', foo: 1 }
+  const reasoning = { effort: 'low', context: 'all_turns', mode: 'standard' }
+  const stream_options = { include_obfuscation: true }
+  assert.equal(parse({ ...fields, reasoning, stream_options, service_tier: 'ultrafast' }).warnings, [
+    'dropped:reasoning.context',
+    'replaced:service_tier',
+    'dropped:max_tool_calls',
+    'dropped:truncation',
+    'dropped:foo',
+  ])
+  assert.throws(() => parse({ foo: 1 }, { isStrict: true }), /"foo"/)
+})

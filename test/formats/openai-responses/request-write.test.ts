@@ -1,0 +1,265 @@
+import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
+import type { Turn } from '../../../src/formats/canonical/turns.ts'
+import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { ours } from './support/streams.ts'
+
+const test = suite('writing a request for a response')
+
+function write(request: Partial<CanonicalRequest>, options = {}) {
+  const { warnings, target } = contexts(responsesTranslator, { ...ours, ...options })
+  const whole = { model: 'x', stream: false, streamUsage: false, turns: [], tools: [], options: {}, ...request }
+  const { path, headers, body } = responsesTranslator.writeRequest(whole, target)
+  return { path, headers, body, warnings: warnings.list() }
+}
+
+const itemsOf = (...turns: Turn[]) => write({ turns }).body.input
+const text = (said: string) => ({ type: 'text', text: said }) as const
+const origin = { format: 'openai-responses', account: 'vendor/1' } as const
+const message = (role: string, content: unknown) => ({ type: 'message', role, content })
+
+test('says where it goes, that nothing is stored, and asks for what is to return', () => {
+  assert.equal(write({ turns: [{ role: 'user', content: [text('hi')] }] }), {
+    path: '/responses',
+    headers: {},
+    body: {
+      model: 'm',
+      input: [message('user', 'hi')],
+      include: ['reasoning.encrypted_content'],
+      store: false,
+    },
+    warnings: [],
+  })
+  assert.is(write({ stream: true }).body.stream, true)
+})
+
+test('does not ask for the thoughts of a model that has none', () => {
+  const { reasoning } = responsesTranslator.traits
+  const traits = { reasoning: { ...reasoning, by: 'none' } }
+  assert.is(write({}, { traits }).body.include, undefined)
+  assert.equal(write({ options: { logprobs: 2 } }, { traits }).body.include, ['message.output_text.logprobs'])
+})
+
+test('instructions return to their field, unless they hold marks of caching', () => {
+  const system = (said: string, cache?: object): Turn => ({
+    role: 'system',
+    as: 'instructions',
+    content: [{ ...text(said), ...(cache && { cache }) }],
+  })
+  const user: Turn = { role: 'user', content: [text('u')] }
+  const { instructions, input } = write({ turns: [system('a'), system('b'), user] }).body
+  assert.is(instructions, 'a\n\nb')
+  assert.equal(input, [message('user', 'u')])
+  const marked = write({ turns: [system('a', { ttl: '12h' }), user] }).body
+  assert.is(marked.instructions, undefined)
+  assert.equal(marked.input, [
+    message('developer', [
+      { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
+    ]),
+    message('user', 'u'),
+  ])
+})
+
+test('system and developer messages keep their roles and places', () => {
+  assert.equal(
+    itemsOf(
+      { role: 'system', as: 'developer', content: [text('d')] },
+      { role: 'user', content: [text('u')] },
+      { role: 'system', as: 'system', content: [text('s')] },
+    ),
+    [message('developer', 'd'), message('user', 'u'), message('system', 's')],
+  )
+})
+
+test('a turn of the assistant is its items in their order, without ids that it never had', () => {
+  const turn: Turn = {
+    role: 'assistant',
+    content: [
+      { type: 'reasoning', text: 't', isSummary: true, state: { origin, kind: 'encrypted', data: 'g', id: 'rs_1' } },
+      { type: 'reasoning', text: 'raw', state: { origin, kind: 'text', data: '' } },
+      { type: 'text', text: 'a', phase: 'commentary' },
+      { type: 'text', text: 'b' },
+      { type: 'text', text: 'c' },
+      { type: 'refusal', text: 'no' },
+      { type: 'tool-call', id: 'c1', name: 'f', arguments: '{"n":12345678901234567890}' },
+      { type: 'tool-call', id: 'c2', name: 'g', arguments: '' },
+      { type: 'tool-call', id: 'c3', name: 'patch', arguments: '', isFreeForm: true },
+    ],
+  }
+  assert.equal(itemsOf(turn), [
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'g' },
+    { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'raw' }] },
+    { ...message('assistant', 'a'), phase: 'commentary' },
+    message('assistant', [
+      { type: 'output_text', text: 'b', annotations: [] },
+      { type: 'output_text', text: 'c', annotations: [] },
+      { type: 'refusal', refusal: 'no' },
+    ]),
+    { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"n":12345678901234567890}' },
+    { type: 'function_call', call_id: 'c2', name: 'g', arguments: '{}' },
+    { type: 'custom_tool_call', call_id: 'c3', name: 'patch', input: '' },
+  ])
+})
+
+test('what the model showed and said aloud', () => {
+  const source = { type: 'base64', mediaType: 'image/png', data: 'AAAA' } as const
+  const { body, warnings } = write({
+    turns: [
+      {
+        role: 'assistant',
+        content: [
+          { type: 'image', source },
+          { type: 'audio', source, transcript: 'spoken' },
+        ],
+      },
+    ],
+  })
+  assert.equal(body.input, [
+    message('user', [{ type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' }]),
+    message('assistant', 'spoken'),
+  ])
+  assert.equal(warnings, ['moved:image'])
+})
+
+test('results of tools: text, parts, errors, and text alone where parts are not known', () => {
+  const results = (...content: object[]) => [{ role: 'tool', results: [{ callId: 'c1', content }] }] as Turn[]
+  const outputOf = (turns: Turn[], options = {}) => {
+    const [item] = write({ turns }, options).body.input as { output: unknown }[]
+    return item?.output
+  }
+  const image = { type: 'image', source: { type: 'url', url: 'https://a.example/i' } }
+  const wireImage = { type: 'input_image', detail: 'auto', image_url: 'https://a.example/i' }
+  const parts = [{ type: 'input_text', text: 'a' }, wireImage]
+  assert.is(outputOf(results()), '')
+  assert.is(outputOf(results(text('a'))), 'a')
+  assert.equal(outputOf(results(text('a'), image)), parts)
+  assert.is(outputOf(results(text('a'), text('b')), { traits: { toolResultInputs: [] } }), 'a\nb')
+  const failed = (...content: object[]) =>
+    [{ role: 'tool', results: [{ callId: 'c1', content, isError: true }] }] as Turn[]
+  assert.is(outputOf(failed(text('a'))), 'Error: a')
+  assert.equal(outputOf(failed(text('a'), image)), [{ type: 'input_text', text: 'Error: ' }, ...parts])
+  const free = [{ role: 'tool', results: [{ callId: 'c1', content: [text('a')], isFreeForm: true }] }] as Turn[]
+  assert.equal(itemsOf(...free), [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'a' }])
+})
+
+test('files of all kinds, and those that cannot be written', () => {
+  const user = (part: object) => [{ role: 'user', content: [part] }] as Turn[]
+  const partOf = (part: object) => {
+    const [item] = write({ turns: user(part) }).body.input as { content: unknown[] }[]
+    return item?.content[0]
+  }
+  const base64 = { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' }
+  const file_data = 'data:application/pdf;base64,JVBERi0='
+  assert.equal(partOf({ type: 'file', source: base64, name: 'a.pdf' }), {
+    type: 'input_file',
+    file_data,
+    filename: 'a.pdf',
+  })
+  assert.equal(partOf({ type: 'file', source: base64 }), { type: 'input_file', file_data, filename: 'file.pdf' })
+  assert.equal(partOf({ type: 'file', source: { type: 'url', url: 'https://a' } }), {
+    type: 'input_file',
+    file_url: 'https://a',
+  })
+  assert.equal(partOf({ type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 't' }, name: 'n' }), {
+    type: 'input_text',
+    text: 'n\n\nt',
+  })
+  const id = { type: 'file-id', id: 'file_1', format: 'openai-chat' }
+  assert.equal(partOf({ type: 'file', source: id }), { type: 'input_file', file_id: 'file_1' })
+  assert.equal(partOf({ type: 'image', source: id, detail: 'low' }), {
+    type: 'input_image',
+    detail: 'low',
+    file_id: 'file_1',
+  })
+  assert.throws(() => partOf({ type: 'file', source: { ...id, format: 'gemini' } }), /another vendor/)
+  assert.equal(partOf({ type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'AAAA' } }), {
+    type: 'input_audio',
+    input_audio: { data: 'AAAA', format: 'wav' },
+  })
+})
+
+test('a tool says whether it is strict, except to vendors that know nothing of it', () => {
+  const tools = [{ type: 'function', name: 'f' } as const]
+  const wire = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
+  assert.equal(write({ tools }).body.tools, [{ ...wire, strict: false }])
+  assert.equal(write({ tools: [{ type: 'function', name: 'f', strict: true }] }).body.tools, [
+    { ...wire, strict: true },
+  ])
+  assert.equal(write({ tools }, { traits: { strictTools: false } }).body.tools, [wire])
+})
+
+test('free-form tools, searching, and choices', () => {
+  const grammar = { syntax: 'lark', definition: 'start: "a"' } as const
+  const location = { city: 'Bern' }
+  const { tools, tool_choice } = write({
+    tools: [
+      { type: 'free-form', name: 'c', grammar },
+      { type: 'web-search', contextSize: 'low', location, allowedDomains: ['a.example'] },
+    ],
+    toolChoice: { type: 'allowed', mode: 'auto', names: ['c', 'f'] },
+  }).body
+  assert.equal(tools, [
+    { type: 'custom', name: 'c', format: { type: 'grammar', ...grammar } },
+    {
+      type: 'web_search',
+      search_context_size: 'low',
+      user_location: { type: 'approximate', city: 'Bern' },
+      filters: { allowed_domains: ['a.example'] },
+    },
+  ])
+  const named = [
+    { type: 'custom', name: 'c' },
+    { type: 'function', name: 'f' },
+  ]
+  assert.equal(tool_choice, { type: 'allowed_tools', mode: 'auto', tools: named })
+  assert.throws(() => write({ tools: [{ type: 'web-search', blockedDomains: ['a'] }] }), /away from certain domains/)
+})
+
+test('options, the form of the answer, and thinking', () => {
+  const schema = { type: 'object' }
+  const { body, warnings } = write({
+    output: { type: 'json-schema', schema },
+    options: {
+      maxOutputTokens: 100,
+      temperature: 1,
+      topP: 0.5,
+      parallelToolCalls: false,
+      reasoning: { effort: 'high', budget: 16_384, show: 'summary' },
+      verbosity: 'low',
+      endUser: 'u'.repeat(200),
+      labels: { a: 'b' },
+      serviceTier: 'flex',
+      cacheKey: 'k',
+      cacheOptions: { mode: 'explicit', auto: {} },
+      logprobs: 0,
+      store: true,
+    },
+  })
+  const { safety_identifier, ...rest } = body
+  assert.is(String(safety_identifier).length, 128)
+  assert.equal(rest, {
+    model: 'm',
+    input: [message('user', '')],
+    text: { format: { type: 'json_schema', name: 'answer', schema }, verbosity: 'low' },
+    max_output_tokens: 100,
+    temperature: 1,
+    top_p: 0.5,
+    parallel_tool_calls: false,
+    reasoning: { effort: 'high', summary: 'auto' },
+    metadata: { a: 'b' },
+    service_tier: 'flex',
+    prompt_cache_key: 'k',
+    prompt_cache_options: { mode: 'explicit' },
+    include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
+    store: false,
+  })
+  assert.equal(warnings, ['dropped:cache_control', 'dropped:store'])
+  assert.is(write({ options: { reasoning: { show: 'none' } } }).body.reasoning, undefined)
+})
+
+test('warns of a name, for which there is no room', () => {
+  assert.equal(write({ turns: [{ role: 'user', content: [text('u')], name: 'bob' }] }).warnings, [
+    'dropped:messages.name',
+  ])
+})

@@ -1,0 +1,209 @@
+import fc from 'fast-check'
+import type { AssistantPart, UserPart } from '../../../src/formats/canonical/parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
+import type { Tool, ToolChoice } from '../../../src/formats/canonical/tools.ts'
+import type { Turn } from '../../../src/formats/canonical/turns.ts'
+import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { ours } from './support/streams.ts'
+
+const test = suite('requests for responses there and back')
+
+const said = fc.string({ minLength: 1, unit: 'grapheme' })
+const name = fc.stringMatching(/^[a-z_]{1,12}$/)
+const cache = fc.constantFrom({}, { ttl: '30m' as const }, { ttl: '12h' as const })
+const text = fc.record({ type: fc.constant('text' as const), text: said, cache }, { requiredKeys: ['type', 'text'] })
+const base64 = fc.constant('AAAA')
+const media = (mediaType: string) =>
+  fc.oneof(
+    fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant(mediaType), data: base64 }),
+    fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
+    fc.record({
+      type: fc.constant('file-id' as const),
+      id: fc.stringMatching(/^file_[a-z]{4}$/),
+      format: fc.constant('openai-responses' as const),
+    }),
+  )
+const image = fc.record(
+  {
+    type: fc.constant('image' as const),
+    source: media('image/webp'),
+    detail: fc.constantFrom('low' as const, 'high' as const, 'original' as const),
+    cache,
+  },
+  { requiredKeys: ['type', 'source'] },
+)
+const file = fc.record({
+  type: fc.constant('file' as const),
+  source: fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant('text/csv'), data: base64 }),
+  name: said,
+})
+const audio = fc.record({
+  type: fc.constant('audio' as const),
+  source: fc.record({
+    type: fc.constant('base64' as const),
+    mediaType: fc.constantFrom('audio/wav', 'audio/mpeg'),
+    data: base64,
+  }),
+})
+const userPart: fc.Arbitrary<UserPart> = fc.oneof(text, image, file, audio)
+
+const origin = { format: 'openai-responses' as const, account: '' }
+const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
+  fc.record(
+    {
+      type: fc.constant('text' as const),
+      text: said,
+      phase: fc.constantFrom('commentary' as const, 'final_answer' as const),
+    },
+    { requiredKeys: ['type', 'text'] },
+  ),
+  fc.record({ type: fc.constant('refusal' as const), text: said }),
+  fc.record(
+    {
+      type: fc.constant('tool-call' as const),
+      id: name,
+      name,
+      arguments: fc.oneof(fc.json(), fc.constant('{"cut": "of')),
+      isFreeForm: fc.constant(true as const),
+    },
+    { requiredKeys: ['type', 'id', 'name', 'arguments'] },
+  ),
+  said.map(
+    (data) => ({ type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data, id: 'rs_1' } }) as const,
+  ),
+  said.map((thought) => ({ type: 'reasoning', text: thought, state: { origin, kind: 'text', data: '' } }) as const),
+  fc
+    .tuple(said, said)
+    .map(
+      ([thought, data]) =>
+        ({ type: 'reasoning', text: thought, isSummary: true, state: { origin, kind: 'encrypted', data } }) as const,
+    ),
+)
+
+const result = fc.record(
+  { callId: name, content: fc.array(fc.oneof(text, image), { maxLength: 3 }), isFreeForm: fc.constant(true as const) },
+  { requiredKeys: ['callId', 'content'] },
+)
+
+/** Turns as a request has them: what belongs together is one. */
+const conversation: fc.Arbitrary<Turn[]> = fc
+  .array(
+    fc.oneof(
+      fc.record({
+        role: fc.constant('system' as const),
+        as: fc.constantFrom('system' as const, 'developer' as const),
+        content: fc.array(text, { minLength: 1, maxLength: 2 }),
+      }),
+      fc.record({ role: fc.constant('user' as const), content: fc.array(userPart, { minLength: 1, maxLength: 3 }) }),
+      fc.record({
+        role: fc.constant('assistant' as const),
+        content: fc.array(assistantPart, { minLength: 1, maxLength: 4 }),
+      }),
+      fc.record({ role: fc.constant('tool' as const), results: fc.array(result, { minLength: 1, maxLength: 2 }) }),
+    ),
+    { maxLength: 6 },
+  )
+  .map((turns) =>
+    turns.filter((turn, index) => {
+      const before = turns[index - 1]
+      return !(before && before.role === turn.role && (turn.role === 'assistant' || turn.role === 'tool'))
+    }),
+  )
+
+const instructions: fc.Arbitrary<Turn[]> = fc.oneof(
+  fc.constant<Turn[]>([]),
+  said.map((told): Turn[] => [{ role: 'system', as: 'instructions', content: [{ type: 'text', text: told }] }]),
+)
+
+const schema = fc.dictionary(name, fc.jsonValue()).map((fields) => ({ type: 'object', ...fields }))
+const tool: fc.Arbitrary<Tool> = fc.oneof(
+  fc.record(
+    {
+      type: fc.constant('function' as const),
+      name,
+      schema,
+      strict: fc.boolean(),
+      description: said,
+      outputSchema: schema,
+    },
+    { requiredKeys: ['type', 'name', 'schema', 'strict'] },
+  ),
+  fc.record(
+    {
+      type: fc.constant('free-form' as const),
+      name,
+      description: said,
+      grammar: fc.record({ syntax: fc.constantFrom('lark' as const, 'regex' as const), definition: said }),
+    },
+    { requiredKeys: ['type', 'name'] },
+  ),
+)
+const choice: fc.Arbitrary<ToolChoice> = fc.oneof(
+  fc.record({ type: fc.constantFrom('auto' as const, 'none' as const, 'required' as const) }),
+  fc.record({ type: fc.constant('tool' as const), name }),
+  fc.record({
+    type: fc.constant('allowed' as const),
+    mode: fc.constantFrom('auto' as const, 'required' as const),
+    names: fc.array(name),
+  }),
+)
+
+const options: fc.Arbitrary<RequestOptions> = fc.record(
+  {
+    cacheKey: said,
+    cacheOptions: fc.constantFrom({ mode: 'explicit' as const }, { ttl: '24h' }, { ttl: '30m' }),
+    endUser: fc.string({ minLength: 1, maxLength: 100 }),
+    labels: fc.dictionary(name, fc.string()),
+    logprobs: fc.nat(20),
+    maxOutputTokens: fc.integer({ min: 16 }),
+    parallelToolCalls: fc.boolean(),
+    reasoning: fc.record({
+      effort: fc.constantFrom('none' as const, 'low' as const, 'xhigh' as const),
+      show: fc.constantFrom('summary' as const, 'full' as const),
+    }),
+    serviceTier: fc.constantFrom('auto' as const, 'flex' as const, 'priority' as const),
+    temperature: fc.double({ min: 0, max: 2, noNaN: true }),
+    topP: fc.double({ min: 0, max: 1, noNaN: true }),
+    verbosity: fc.constantFrom('low' as const, 'high' as const),
+  },
+  { requiredKeys: [] },
+)
+
+const request: fc.Arbitrary<CanonicalRequest> = fc
+  .record(
+    {
+      model: fc.constant('m'),
+      stream: fc.boolean(),
+      lead: instructions,
+      rest: conversation,
+      tools: fc.uniqueArray(tool, { selector: (known) => ('name' in known ? known.name : ''), maxLength: 3 }),
+      toolChoice: choice,
+      output: fc.oneof(
+        fc.constant({ type: 'json' as const }),
+        fc.record({ type: fc.constant('json-schema' as const), schema, name, strict: fc.boolean() }),
+      ),
+      options,
+    },
+    { requiredKeys: ['model', 'stream', 'lead', 'rest', 'tools', 'options'] },
+  )
+  .map(({ lead, rest, ...fields }) => ({
+    ...fields,
+    streamUsage: fields.stream,
+    turns: rest.length > 0 ? [...lead, ...rest] : [],
+  }))
+
+test('what this format can carry comes back as it was', () => {
+  fc.assert(
+    fc.property(request, (asked) => {
+      const { target, warnings } = contexts(responsesTranslator, ours)
+      const { body } = responsesTranslator.writeRequest(asked, target)
+      const wire = JSON.parse(JSON.stringify(body))
+      const { client: _, ...understood } = responsesTranslator.parseRequest(wire, { warnings })
+      assert.equal(understood, JSON.parse(JSON.stringify(asked)))
+      assert.equal(warnings.list(), [])
+    }),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,94 @@
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { eventsOf, usage, written } from './support/events.ts'
+import { createValidator } from './support/schema.ts'
+import { ours, payloads } from './support/streams.ts'
+
+const test = suite('responses by the schema of Open Responses')
+
+const state = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 'z' } as const
+const content: AssistantPart[] = [
+  { type: 'reasoning', text: 'hm', state },
+  {
+    type: 'text',
+    text: 'abc',
+    citations: [{ url: 'https://a', title: 'A' }],
+    logprobs: [{ token: 'abc', logprob: -1, bytes: null, top: [{ token: 'x', logprob: -2 }] }],
+  },
+  { type: 'refusal', text: 'no' },
+  { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' },
+]
+const asked = {
+  model: 'm',
+  instructions: 'be brief',
+  input: [{ role: 'user', content: 'hi' }],
+  tools: [{ type: 'function', name: 'f' }],
+  tool_choice: { type: 'function', name: 'f' },
+  text: { format: { type: 'json_object' } },
+  reasoning: { effort: 'low' },
+  metadata: { a: 'b' },
+}
+
+function request(body: object = asked) {
+  const { warnings } = contexts(responsesTranslator, ours)
+  return responsesTranslator.parseRequest({ ...body }, { warnings })
+}
+
+test('a whole response is one', () => {
+  const problems = createValidator()
+  const { write } = contexts(responsesTranslator, ours)
+  for (const reason of ['stop', 'length', 'malformed-call'] as const)
+    for (const body of [asked, { input: 'a' }]) {
+      const choices = [{ content, finish: { reason } }]
+      const answer = responsesTranslator.writeAnswer({ choices, usage }, write(request(body)))
+      assert.equal(problems('ResponseResource', answer), [])
+    }
+})
+
+/** `response.output_text.delta` → `ResponseOutputTextDeltaStreamingEvent`; two have shorter names there. */
+function schemaOf(type: unknown): string {
+  if (type === 'error') return 'ErrorStreamingEvent'
+  const words = String(type).replace('reasoning_summary_text', 'reasoning_summary').split(/[._]/)
+  return `${words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('')}StreamingEvent`
+}
+
+test('every event of a stream is one', () => {
+  const problems = createValidator()
+  const events = written(eventsOf(content), request())
+  const error = { kind: 'rate-limit', status: 429, message: 'x' } as const
+  const failed = written([...eventsOf(content).slice(0, 3), { type: 'error', error }], request())
+  for (const event of [...payloads(events), ...payloads(failed)])
+    assert.equal(problems(schemaOf(event.type), event), [], String(event.type))
+})
+
+test('a request is one', () => {
+  const problems = createValidator()
+  const { target } = contexts(responsesTranslator, ours)
+  const schema = { type: 'object', properties: {} }
+  const { body } = responsesTranslator.writeRequest(
+    {
+      ...request(),
+      output: { type: 'json-schema', schema },
+      turns: [
+        ...request().turns,
+        { role: 'assistant', content: content.filter(({ type }) => type !== 'reasoning') },
+        {
+          role: 'tool',
+          results: [
+            {
+              callId: 'c1',
+              content: [
+                { type: 'text', text: 'a' },
+                { type: 'image', source: { type: 'url', url: 'https://a.example/i' } },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+    target,
+  )
+  assert.equal(problems('CreateResponseBody', body), [])
+})

@@ -1,0 +1,282 @@
+import { assert, suite } from '../../support/suite.ts'
+import { readStream } from './support/streams.ts'
+
+const test = suite('reading a stream of a response')
+
+const read = (...events: (object | '[DONE]')[]) =>
+  readStream(events.map((event) => `data: ${event === '[DONE]' ? event : JSON.stringify(event)}\n\n`).join(''))
+
+const origin = { format: 'openai-responses', account: 'vendor/1' } as const
+const at = { output_index: 0, content_index: 0, item_id: 'i' }
+const usage = { input_tokens: 3, output_tokens: 4 }
+const created = {
+  type: 'response.created',
+  response: { id: 'resp_1', model: 'm-1', status: 'in_progress', output: [] },
+}
+const completed = (...output: object[]) => ({
+  type: 'response.completed',
+  response: { status: 'completed', output, usage },
+})
+const added = (item: object, output_index = 0) => ({ type: 'response.output_item.added', output_index, item })
+const done = (item: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item })
+const delta = (text: string, fields = {}) => ({ type: 'response.output_text.delta', ...at, delta: text, ...fields })
+const message = (...content: object[]) => ({ type: 'message', id: 'i', role: 'assistant', content })
+const output = (text: string, fields = {}) => ({ type: 'output_text', text, annotations: [], ...fields })
+const call = (fields = {}) => ({ type: 'function_call', id: 'i', call_id: 'c1', name: 'f', arguments: '', ...fields })
+const args = (text: string, fields = {}) => ({
+  type: 'response.function_call_arguments.delta',
+  output_index: 0,
+  item_id: 'i',
+  delta: text,
+  ...fields,
+})
+const thought = (fields = {}) => ({ type: 'reasoning', id: 'i', summary: [], ...fields })
+const citation = { type: 'url_citation', url: 'https://a', title: 'A', start_index: 0, end_index: 1 }
+const text = (said: string, fields = {}) => ({ type: 'text', text: said, ...fields })
+const called = (said: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: said, ...fields })
+
+/** What providers send, and what is to be made of it. */
+const table: Record<string, [events: (object | '[DONE]')[], content: object[], finish?: string, warnings?: string[]]> =
+  {
+    'a text with all of its events': [
+      [
+        created,
+        added(message()),
+        { type: 'response.content_part.added', ...at, part: output('') },
+        delta('a'),
+        delta('b'),
+        { type: 'response.output_text.done', ...at, text: 'ab' },
+        { type: 'response.content_part.done', ...at, part: output('ab') },
+        done(message(output('ab'))),
+        completed(message(output('ab'))),
+      ],
+      [text('ab')],
+    ],
+    'a text by its deltas only': [[delta('a'), delta('b'), completed()], [text('ab')]],
+    'a text by its end only': [[{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()], [text('ab')]],
+    'a text by its item only': [[done(message(output('ab'))), completed()], [text('ab')]],
+    'a text by the whole response only': [[completed(message(output('ab')))], [text('ab')]],
+    'an item that is left open, completed by the whole response': [
+      [added(message()), delta('ab'), completed(message(output('ab', { annotations: [citation] })))],
+      [text('ab', { citations: [{ url: 'https://a', title: 'A', start: 0, end: 1 }] })],
+    ],
+    'ids that change on the way': [
+      [
+        added({ ...message(), id: 'x' }),
+        delta('a', { item_id: 'y' }),
+        delta('b', { item_id: 'z' }),
+        done({ ...message(output('ab')), id: 'w' }),
+        completed({ ...message(output('ab')), id: 'v' }),
+      ],
+      [text('ab')],
+    ],
+    'places that do not begin with 0': [
+      [
+        delta('a', { content_index: 1, output_index: 3 }),
+        done(message(output('a')), 3),
+        completed(message(output('a'))),
+      ],
+      [text('a')],
+    ],
+    'two texts of a message, one of them empty, and a refusal': [
+      [
+        added({ ...message(), phase: 'commentary' }),
+        delta('a'),
+        delta('', { content_index: 1 }),
+        { type: 'response.refusal.delta', ...at, content_index: 2, delta: 'no' },
+        { type: 'response.refusal.done', ...at, content_index: 2, refusal: 'no' },
+        done(message(output('a'), output(''), { type: 'refusal', refusal: 'no' })),
+        completed(),
+      ],
+      [text('a', { phase: 'commentary' }), { type: 'refusal', text: 'no' }],
+    ],
+    'citations on the way and again at the end': [
+      [
+        delta('ab'),
+        { type: 'response.output_text.annotation.added', ...at, annotation_index: 0, annotation: citation },
+        { type: 'response.content_part.done', ...at, part: output('ab', { annotations: [citation, citation] }) },
+        completed(),
+      ],
+      [text('ab', { citations: [1, 2].map(() => ({ url: 'https://a', title: 'A', start: 0, end: 1 })) })],
+    ],
+    'a call': [
+      [
+        added(call()),
+        args('{"a'),
+        args('":1}'),
+        { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' },
+        done(call({ arguments: '{"a":1}' })),
+        completed(),
+      ],
+      [called('{"a":1}')],
+      'tool-calls',
+    ],
+    'a call whose arguments come whole': [
+      [added(call()), { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{}' }, completed()],
+      [called('{}')],
+      'tool-calls',
+    ],
+    'a placeholder in front of the arguments': [
+      [added(call()), args('{}'), args('{"a":1}'), completed()],
+      [called('{"a":1}')],
+      'tool-calls',
+    ],
+    'arguments that are an empty object': [[added(call()), args('{}'), completed()], [called('{}')], 'tool-calls'],
+    'arguments that only begin like one': [
+      [added(call()), args('{}'), args(' '), completed()],
+      [called('{} ')],
+      'tool-calls',
+    ],
+    'a call that is named only at the end': [
+      [added(call({ name: '', call_id: '' })), args('{}'), done(call({ arguments: '{}' })), completed()],
+      [called('{}')],
+      'tool-calls',
+    ],
+    'a call that is never named': [
+      [added(call({ name: '' })), args('{}'), completed()],
+      [],
+      'stop',
+      ['dropped:tool_call'],
+    ],
+    'two calls at once, with one id': [
+      [added(call()), added(call(), 1), args('{"x":'), args('{}', { output_index: 1 }), args('1}'), completed()],
+      [called('{"x":1}'), called('{}', { id: 'call_id1' })],
+      'tool-calls',
+    ],
+    'a free-form call': [
+      [
+        added({ type: 'custom_tool_call', id: 'i', call_id: 'c1', name: 'patch', input: '' }),
+        { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: '***' },
+        { type: 'response.custom_tool_call_input.done', output_index: 0, input: '***' },
+        completed(),
+      ],
+      [called('***', { name: 'patch', isFreeForm: true })],
+      'tool-calls',
+    ],
+    'summaries of a thought, and what it is encrypted to': [
+      [
+        added(thought({ encrypted_content: 'early' })),
+        { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'a' },
+        { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 0, text: 'a' },
+        { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 1, text: 'b' },
+        done(thought({ encrypted_content: 'g' })),
+        completed(),
+      ],
+      [
+        {
+          type: 'reasoning',
+          text: 'a\n\nb',
+          isSummary: true,
+          state: { origin, kind: 'encrypted', data: 'g', id: 'i' },
+        },
+      ],
+    ],
+    'a thought that nobody may read': [
+      [added(thought()), done(thought({ encrypted_content: 'g' })), delta('a', { output_index: 1 }), completed()],
+      [{ type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'g', id: 'i' } }, text('a')],
+    ],
+    'thoughts as they are, by either name': [
+      [
+        { type: 'response.reasoning_text.delta', ...at, delta: 'a' },
+        { type: 'response.reasoning.delta', ...at, output_index: 1, delta: 'b' },
+        done(thought({ content: [{ type: 'reasoning_text', text: 'a' }] })),
+        completed(),
+      ],
+      [
+        { type: 'reasoning', text: 'a', state: { origin, kind: 'text', data: '' } },
+        { type: 'reasoning', text: 'b' },
+      ],
+    ],
+    'a thought about nothing': [
+      [added(thought()), done(thought()), delta('a', { output_index: 1 }), completed()],
+      [text('a')],
+    ],
+    'a search': [
+      [
+        added({ type: 'web_search_call', id: 'ws_1', status: 'in_progress' }),
+        { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
+        done({ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'q' } }),
+        completed({ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'q' } }),
+      ],
+      [{ type: 'server-tool', tool: 'web-search', id: 'ws_1', query: 'q', results: [] }],
+    ],
+    'an end mark without the response': [[delta('a'), '[DONE]'], [text('a')]],
+    'an answer that was cut by the limit': [
+      [
+        added(call()),
+        args('{"pa'),
+        {
+          type: 'response.incomplete',
+          response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+        },
+      ],
+      [called('{"pa')],
+      'length',
+    ],
+    'events that nobody knows, and what is no event': [
+      [{ type: 'keepalive' }, { type: 'response.compaction.compacting' }, {}, delta('a'), completed()],
+      [text('a')],
+    ],
+  }
+
+for (const [name, [events, content, finish = 'stop', warnings = []]] of Object.entries(table))
+  test(name, () => {
+    const told = read(...events)
+    assert.equal(told.content, content)
+    assert.is(told.finish?.reason, finish)
+    assert.equal(told.warnings, warnings)
+    assert.is(told.events.filter(({ type }) => type === 'part-start').length, content.length)
+    assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
+  })
+
+test('tells who it is and what it cost', () => {
+  const { events, usage: counted } = read(created, created, delta('a'), completed())
+  assert.equal(events[0], { type: 'start', id: 'resp_1', model: 'm-1' })
+  assert.is(events.filter(({ type }) => type === 'start').length, 1)
+  assert.is(counted?.inputTokens, 3)
+})
+
+test('a stream without its last event is an error', () => {
+  assert.is(read(created, delta('a')).error?.code, 'UPSTREAM_CUT')
+  assert.is(read(created, done(message(output('a')))).error?.code, 'UPSTREAM_CUT')
+})
+
+/** Errors in a stream, and what they are. */
+const errors: Record<string, [event: object, kind: string, status: number]> = {
+  'nested, as they are sent': [
+    { type: 'error', error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'x' } },
+    'rate-limit',
+    429,
+  ],
+  'flat, as the types have them': [{ type: 'error', code: 'server_error', message: 'x', param: null }, 'server', 502],
+  'of a response that failed': [
+    { type: 'response.failed', response: { status: 'failed', error: { code: 'server_is_overloaded', message: 'x' } } },
+    'overloaded',
+    503,
+  ],
+  'of a window that is full': [
+    { type: 'response.failed', response: { error: { code: 'context_length_exceeded', message: 'x' } } },
+    'context-overflow',
+    400,
+  ],
+  'of an account without money': [
+    { type: 'error', error: { code: 'insufficient_quota', message: 'x' } },
+    'billing',
+    429,
+  ],
+  'of a request': [
+    { type: 'response.failed', response: { error: { code: 'invalid_prompt', message: 'x' } } },
+    'bad-request',
+    400,
+  ],
+  'without an event': [{ error: { message: 'x', code: 503 } }, 'overloaded', 503],
+}
+
+for (const [name, [event, kind, status]] of Object.entries(errors))
+  test(`errors: ${name}`, () => {
+    const { error, content } = read(created, delta('a'), event, completed())
+    assert.is(error?.kind, kind)
+    assert.is(error?.status, status)
+    assert.is(error?.message, 'x')
+    assert.equal(content, [text('a')])
+  })

@@ -1,0 +1,67 @@
+import type { FinishReason } from '../../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
+import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
+import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import { contexts } from '../../support/contexts.ts'
+import { ours } from './streams.ts'
+
+export const usage = { inputTokens: 3, outputTokens: 4 }
+
+interface Telling {
+  reason?: FinishReason
+  cut?: () => number
+  isMixed?: boolean
+}
+
+/** The events of a whole answer. `cut` says how long the next delta is; parts are told side by side when `isMixed`. */
+export function eventsOf(
+  content: readonly AssistantPart[],
+  { reason = 'stop', cut = () => 3, isMixed = false }: Telling = {},
+): StreamEvent[] {
+  const lanes = content.map((part, key) => eventsOfPart(part, key, cut))
+  const told = isMixed ? interleaved(lanes) : lanes.flat()
+  return [{ type: 'start' }, ...told, { type: 'end', finishes: [{ reason }], usage }]
+}
+
+function eventsOfPart(part: AssistantPart, key: number, cut: () => number): StreamEvent[] {
+  const text = part.type === 'tool-call' ? part.arguments : 'text' in part ? part.text : ''
+  const events: StreamEvent[] = [{ type: 'part-start', key, candidate: 0, part: started(part) }]
+  for (let at = 0; at < text.length; ) {
+    const end = at + Math.max(1, cut())
+    events.push({ type: 'part-delta', key, text: text.slice(at, end) })
+    at = end
+  }
+  if (part.type === 'text')
+    for (const citation of part.citations ?? []) events.push({ type: 'part-citation', key, citation })
+  if (part.type === 'reasoning' && part.state) events.push({ type: 'part-state', key, state: part.state })
+  return [...events, { type: 'part-end', key }]
+}
+
+function started(part: AssistantPart): AssistantPart {
+  if (part.type === 'tool-call') return { ...part, arguments: '' }
+  if (part.type === 'reasoning') {
+    const { state: _, ...rest } = part
+    return { ...rest, text: '' }
+  }
+  if (part.type !== 'text') return part.type === 'refusal' ? { ...part, text: '' } : part
+  const { citations: _, ...rest } = part
+  return { ...rest, text: '' }
+}
+
+/** One event of each in turn; those of a part stay in their order. */
+function interleaved(lanes: readonly StreamEvent[][]): StreamEvent[] {
+  const starts = lanes.flatMap(([start]) => (start ? [start] : []))
+  const longest = Math.max(0, ...lanes.map(({ length }) => length))
+  const rest = Array.from({ length: longest }, (_, at) => lanes.flatMap((lane) => lane.slice(at + 1, at + 2)))
+  return [...starts, ...rest.flat()]
+}
+
+/** What a client gets of them. */
+export function written(events: readonly StreamEvent[], request: Partial<CanonicalRequest> = {}): string[] {
+  const { write } = contexts(responsesTranslator, ours)
+  const out: string[] = []
+  const writer = responsesTranslator.createWriter(write(request), (event) => out.push(event))
+  for (const event of events) writer.push(event)
+  return out
+}

@@ -1,0 +1,87 @@
+import { ResponseStream } from 'openai/lib/responses/ResponseStream'
+import { Stream } from 'openai/streaming'
+import { type Finish, settleFinish } from '../../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
+import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
+import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import { translateStream } from '../../../../src/formats/translate-stream.ts'
+import { encodeUtf8 } from '../../../../src/lib/bytes.ts'
+import { createSseParser } from '../../../../src/lib/sse.ts'
+import { contexts } from '../../support/contexts.ts'
+
+export const ours = { format: 'openai-responses' } as const
+
+/** Cuts bytes into pieces; `size` says how long the next one is. */
+export function pieces(bytes: Uint8Array, size: () => number): Uint8Array[] {
+  const cut: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + Math.max(1, size())
+    cut.push(bytes.subarray(at, end))
+    at = end
+  }
+  return cut
+}
+
+/** The stream as a client of the same format gets it when it goes through the canonical form. */
+export function translated(sse: string, size = () => Number.POSITIVE_INFINITY): string[] {
+  const { read, write } = contexts(responsesTranslator, ours)
+  const events: string[] = []
+  const translation = { from: responsesTranslator, to: responsesTranslator, read, write: write() }
+  const stream = translateStream(translation, (event) => events.push(event))
+  for (const piece of pieces(encodeUtf8(sse), size)) stream.push(piece)
+  stream.end()
+  return events
+}
+
+/** What OpenAI's client makes of a stream. */
+export function heardBy(events: readonly string[]) {
+  const stream = Stream.fromSSEResponse(new Response(events.join('')), new AbortController())
+  return ResponseStream.fromReadableStream(stream.toReadableStream()).finalResponse()
+}
+
+/** What is read of a stream, as its events and put together. */
+export function readStream(sse: string) {
+  const { read, warnings } = contexts(responsesTranslator, ours)
+  const events: StreamEvent[] = []
+  const sequence = createSequence((event) => events.push(event))
+  const reader = responsesTranslator.createReader(read, sequence.take)
+  const parser = createSseParser(reader.observe)
+  parser.push(sse)
+  parser.end()
+  reader.end()
+  sequence.end()
+  return { events, warnings: warnings.list(), ...answerOf(events) }
+}
+
+/** The answer that the events tell of. */
+export function answerOf(events: readonly StreamEvent[]) {
+  const parts = new Map<number, AssistantPart>()
+  const last = events.at(-1)
+  for (const event of events) {
+    if (event.type === 'part-start') parts.set(event.key, { ...event.part })
+    const part = 'key' in event ? parts.get(event.key) : undefined
+    if (!part) continue
+    if (event.type === 'part-delta') {
+      if (part.type === 'tool-call') part.arguments += event.text
+      else if ('text' in part) part.text += event.text
+      if (part.type === 'text' && event.logprobs) part.logprobs = [...(part.logprobs ?? []), ...event.logprobs]
+    }
+    if (event.type === 'part-state' && part.type === 'reasoning') part.state = event.state
+    if (event.type === 'part-citation' && part.type === 'text')
+      part.citations = [...(part.citations ?? []), event.citation]
+  }
+  const content = [...parts.values()]
+  const hasCalls = content.some(({ type }) => type === 'tool-call')
+  const finish: Finish | undefined = last?.type === 'end' ? settleFinish(last.finishes[0], hasCalls) : undefined
+  return {
+    content,
+    finish,
+    usage: last?.type === 'end' ? last.usage : undefined,
+    error: last?.type === 'error' ? last.error : undefined,
+  }
+}
+
+/** The payloads of written events. */
+export const payloads = (events: readonly string[]): Record<string, unknown>[] =>
+  events.map((event) => JSON.parse(event.slice(event.indexOf('\ndata: ') + '\ndata: '.length)))
