@@ -4,10 +4,12 @@ import type { ErrorFacts, Format } from './format.ts'
 import { geminiErrorBody } from './gemini/error.ts'
 import { openaiChat } from './openai-chat/format.ts'
 import { openaiErrorBody } from './openai-error-body.ts'
+import { openaiResponses } from './openai-responses/format.ts'
 
 /** The formats that model requests are served in, each a folder and a line here. */
 const served: Partial<Record<WireFormat, Format>> = {
   'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
   'anthropic-messages': anthropicMessages,
 }
 

@@ -1,0 +1,58 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import { embeddedError } from '../embedded-error.ts'
+import { type StreamWatch, untouchedStream } from '../format.ts'
+import { responseUsage } from './usage.ts'
+
+/** Named events from `response.created` to the one with the whole response. An item that has only been announced is not yet an answer. */
+export function watchResponseStream(): StreamWatch {
+  const watch = { ...untouchedStream(), observe }
+
+  function observe({ event, data }: SseEvent) {
+    if (data === '[DONE]') {
+      watch.ended = watch.closed = true
+      return
+    }
+    const message = tryParseJson(data)
+    if (!isObject(message)) return // says nothing that a client could read
+    const response = isObject(message.response) ? message.response : {}
+    watch.usage = responseUsage(response.usage) ?? watch.usage
+    switch (message.type ?? event) {
+      case 'response.completed':
+      case 'response.incomplete':
+        watch.started = watch.ended = watch.closed = true
+        return
+      case 'response.failed':
+      case 'response.cancelled':
+        return fail(response.error)
+      case 'error':
+        return fail(message.error ?? message)
+      case 'response.output_item.added':
+        watch.started ||= isMeaningfulItem(message.item)
+        return
+      default:
+        if (message.error) fail(message.error)
+        else watch.started ||= !(typeof message.type === 'string' && announcements.has(message.type))
+    }
+  }
+
+  function fail(error: unknown) {
+    watch.error ??= embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  }
+
+  return watch
+}
+
+const announcements: ReadonlySet<string> = new Set([
+  'keepalive',
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.content_part.added',
+  'response.reasoning_part.added',
+  'response.reasoning_summary_part.added',
+])
+
+/** A call says in its beginning what is called. */
+const isMeaningfulItem = (item: unknown): boolean =>
+  isObject(item) && item.type !== 'message' && item.type !== 'reasoning'
