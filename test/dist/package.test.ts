@@ -52,16 +52,36 @@ test('has types that resolve as its modules do', { timeoutMs: 60_000 }, async ({
   assert.is(stdout.match(/node16 \(from ESM\): OK \(ESM\)/g)?.length, modules.length, stdout)
 })
 
-test('holds the build, the licence and no source or test', async ({ tarball }) => {
+test('holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
+  const names = await packed(tarball)
+  const known = /^(?:dist\/|examples\/[\w-]+\/\w+\.mjs$|package\.json$|LICENSE$|(?:adapters\/storage\/)?[A-Z]+\.md$)/
+  assert.equal(
+    names.filter((name) => !known.test(name)),
+    [],
+  )
+  assert.ok(names.includes('LICENSE'))
+})
+
+test('holds whatever its README leads to', async ({ tarball }) => {
+  const names = await packed(tarball)
+  const { stdout: readme } = await execute('tar', ['-xzOf', tarball, 'package/README.md'])
+  const links = [...readme.matchAll(/\]\(([^)#]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
+    ([, inline, named]) => inline ?? named ?? '',
+  )
+  assert.ok(links.includes('SECURITY.md') && links.includes('examples/node/server.mjs'))
+  assert.equal(
+    links.filter((link) => !link.startsWith('https:') && !names.includes(link)),
+    [],
+  )
+})
+
+async function packed(tarball: string): Promise<string[]> {
   const { stdout } = await execute('tar', ['-tzf', tarball])
-  const names = stdout
+  return stdout
     .trim()
     .split('\n')
     .map((name) => name.replace(/^package\//, ''))
-  const strange = names.filter((name) => !/^(?:dist\/|package\.json$|LICENSE$|[A-Z]+\.md$)/.test(name))
-  assert.equal(strange, [])
-  assert.ok(names.includes('LICENSE'))
-})
+}
 
 test('carries the licence of what is bundled into it', async ({ tarball }) => {
   const { stdout: notices } = await execute('tar', ['-xzOf', tarball, 'package/NOTICES.md'])
