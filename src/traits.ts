@@ -61,6 +61,8 @@ export interface ReasoningTraits {
   replay: 'never' | 'tool-loop' | 'always'
   /** Refuses a turn of its own without that field; where there are no thoughts it is to be empty. */
   needsField: boolean
+  /** Refuses thoughts when what stood before them has changed, unless it is told to leave them out. */
+  bindsThoughts: boolean
   /** A forced tool call while it thinks is refused. */
   refusesForcedTool: boolean
   /** Tools of the client while it thinks are refused. */

@@ -1,6 +1,7 @@
 import { defined } from '../canonical/defined.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
+import { LOOSE_THOUGHTS, withLooseThoughts } from './loose-thoughts.ts'
 import { limitOf, writeOptions } from './options-write.ts'
 import { writeToolChoice, writeTools } from './tools-write.ts'
 import { writeTurns } from './turns-write.ts'
@@ -8,7 +9,7 @@ import type { WireMessageParam, WireRequest } from './wire-request.ts'
 
 /** A request for a message as a provider wants it. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
-  const body = wireRequest(request, target)
+  const body = withLooseThoughts(wireRequest(request, target), target)
   return { path: '/messages', headers: betasOf(body), body }
 }
 
@@ -28,9 +29,10 @@ export function wireRequest(request: CanonicalRequest, target: TargetContext): W
 }
 
 /** What Anthropic has in beta under the older version of the API, which is the one that all its followers know. */
-function betasOf({ messages, speed }: WireRequest): Record<string, string> {
+function betasOf({ messages, speed, thinking }: WireRequest): Record<string, string> {
   const betas = [
     ...(messages.some(namesFile) ? ['files-api-2025-04-14'] : []),
+    ...(thinking?.type === 'adaptive' && thinking.block_binding ? [LOOSE_THOUGHTS] : []),
     ...(speed === 'fast' ? ['fast-mode-2026-02-01'] : []),
   ]
   return betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {}

@@ -78,7 +78,11 @@ export type WireToolChoice =
 
 export type WireThinkingConfig =
   | { type: 'disabled' | 'between_tools' }
-  | { type: 'adaptive'; display?: 'summarized' | 'omitted' }
+  | {
+      type: 'adaptive'
+      display?: 'summarized' | 'omitted'
+      block_binding?: { prefix_mismatch_behavior: 'drop_block' }
+    }
   | { type: 'enabled'; budget_tokens: number; display?: 'summarized' | 'omitted' }
 
 export type WireOutputConfig = {

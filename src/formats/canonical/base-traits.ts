@@ -50,6 +50,7 @@ export const baseTraits: Traits = {
     field: 'reasoning_content',
     replay: 'always',
     needsField: false,
+    bindsThoughts: false,
     refusesForcedTool: false,
     refusesTools: false,
     excludes: [],

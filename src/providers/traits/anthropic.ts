@@ -66,6 +66,13 @@ export const anthropic: readonly Row[] = [
     outputFormats: [],
     reasoning: { by: 'budget', efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
+  // What the API itself can be told of thoughts that no longer fit; elsewhere it would be said in other ways.
+  {
+    formats,
+    providers: /^anthropic$/,
+    models: /^claude-[a-z]+-(?:5[-.][1-9](?!\d)|[6-9])/,
+    reasoning: { bindsThoughts: true },
+  },
   // What is Anthropic's own service and not the model's: Bedrock, Vertex and followers refuse or ignore it.
   { formats, providers: /^(?!anthropic$)/, lacks: ['cacheOptions', 'endUser', 'serviceTier'], lateSystem: false },
 ]

@@ -209,3 +209,23 @@ for (const [name, [given, thinking]] of Object.entries(loops)) {
     assert.equal(warnings, thinking === off ? ['dropped:thinking'] : [])
   })
 }
+
+const bound = suite('thoughts that are bound to what stood before them')
+
+bound('may be left out by the provider, if there are any', () => {
+  const traits = { reasoning: { ...messagesTranslator.traits.reasoning, bindsThoughts: true } }
+  const turns = [user(text('q')), assistant(signed, text('a')), user(text('r'))]
+  const loose = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }
+  const unasked = write({ turns }, traits)
+  assert.equal(unasked.body.thinking, { type: 'adaptive', ...loose })
+  assert.equal(unasked.headers, { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' })
+  const reasoning = { effort: 'low', budget: 2_048, show: 'none' } as const
+  assert.equal(write({ turns, options: { reasoning } }, traits).body.thinking, {
+    ...{ type: 'adaptive', display: 'omitted' },
+    ...loose,
+  })
+  const none = { reasoning: { effort: 'none', budget: 0 } } as const
+  assert.equal(write({ turns, options: none }, traits).body.thinking, { type: 'disabled' })
+  assert.is(write({}, traits).body.thinking, undefined)
+  assert.is(write({ turns }).body.thinking, undefined)
+})
