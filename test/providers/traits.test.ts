@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
 import { baseTraits } from '../../src/formats/canonical/base-traits.ts'
+import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
 import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
 import { defaultCatalog } from '../../src/providers/catalog.ts'
 import { targetOf } from '../../src/providers/target.ts'
@@ -16,7 +17,7 @@ const bases: Readonly<Record<WireFormat, Traits>> = {
   'openai-chat': chatTranslator.traits,
   'anthropic-messages': messagesTranslator.traits,
   'openai-responses': baseTraits,
-  gemini: baseTraits,
+  gemini: geminiTranslator.traits,
 }
 
 /** Of `provider/model`, in the provider's own format unless another is said. */
@@ -130,7 +131,7 @@ const table: Record<string, Expected> = {
     toolChoices: ['none'],
     lateSystem: 'before-answer',
     maxOutputTokens: 128_000,
-    reasoning: { by: 'adaptive', efforts: UP_TO_MAX },
+    reasoning: { by: 'adaptive', efforts: UP_TO_MAX, bindsThoughts: true },
   },
   'anthropic/claude-opus-5-5': { toolChoices: ['none'], reasoning: { efforts: UP_TO_MAX } },
   'anthropic/claude-sonnet-5-5': {
@@ -146,7 +147,7 @@ const table: Record<string, Expected> = {
   'anthropic/claude-opus-5': {
     lacks: SAMPLING,
     toolChoices: ['none', 'required', 'tool'],
-    reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], refusesForcedTool: false },
+    reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], refusesForcedTool: false, bindsThoughts: false },
   },
   'anthropic/claude-sonnet-5': { lateSystem: false, toolChoices: ['none', 'required', 'tool'] },
   'anthropic/claude-opus-4-8': { lacks: SAMPLING, lateSystem: 'before-answer' },
@@ -174,7 +175,11 @@ const table: Record<string, Expected> = {
     reasoning: { by: 'budget' },
   },
   'anthropic-compatible-vertex/claude-opus-4@20250514': { outputFormats: [], reasoning: { by: 'budget' } },
-  'anthropic-compatible-vertex/claude-opus-5': { lateSystem: false, lacks: SAMPLING },
+  'anthropic-compatible-vertex/claude-opus-5-5': {
+    lateSystem: false,
+    lacks: SAMPLING,
+    reasoning: { bindsThoughts: false },
+  },
   'anthropic-compatible-zai/glm-5.3': {
     takes: SAMPLING,
     prefill: true,
@@ -255,8 +260,10 @@ for (const [name, expected] of Object.entries(table)) test(name, () => hold(trai
 
 const native: Record<string, Expected> = {
   'google/gemini-4-argon': { lacks: SAMPLING, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
+  'google/gemini-3.1-flash-lite': { takes: ['temperature'], prefill: true },
   'google/gemini-3.5-flash-lite': {
-    takes: ['temperature'],
+    lacks: SAMPLING,
+    prefill: false,
     reasoning: { by: 'level', efforts: ['minimal', 'low', 'medium', 'high'] },
   },
   'google/gemini-3-pro-preview': { reasoning: { efforts: ['low', 'high'] } },

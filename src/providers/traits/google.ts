@@ -8,8 +8,8 @@ const chat = /^openai-chat$/
  * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026; a newer model than these is taken for one of 4.
  */
 export const google: readonly Row[] = [
-  // 3.6 hears no sampling any more, 4 refuses it. Neither penalties nor probabilities are open for any current one.
-  { models: /^gemini-(?:3\.[6-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'] },
+  // From 3.5 on they hear no sampling (4 refuses it) and continue no answer. Neither penalties nor probabilities are open for any.
+  { models: /^gemini-(?:3\.[5-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'], prefill: false },
   { models: /^gemini-/, lacks: ['frequencyPenalty', 'presencePenalty', 'logprobs'] },
   { formats: native, models: /^gemini-/, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
   {
