@@ -17,17 +17,13 @@ export function factsOf(
     stream,
     bytes,
     header,
-    get tools() {
-      return isFilled(body.tools) || isFilled(body.functions)
-    },
-    get images() {
+    tools: () => isFilled(body.tools) || isFilled(body.functions),
+    images() {
       images ??= messagesOf(body).some((message) => holdsImage(message, MAX_DEPTH))
       return images
     },
-    get metadata() {
-      return isObject(body.metadata) ? body.metadata : {}
-    },
-    get session() {
+    metadata: () => (isObject(body.metadata) ? body.metadata : {}),
+    session() {
       session ??= sessionOf(body, header)
       return session
     },

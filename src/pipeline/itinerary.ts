@@ -16,10 +16,8 @@ export interface Itinerary {
   next(options?: { hedge?: boolean }): Promise<Leg | undefined>
   failed(route: Route, result: FailedAttempt): void
   readonly failures: readonly FailedAttempt[]
-  /** It ended because the retry budget was used up. */
-  readonly isSpent: boolean
-  /** Why the first target that was passed over for it cannot be told what the client asks. */
-  readonly refusal: GatewayError | undefined
+  /** Why there is no next one: the retry budget was used up, or the first target that cannot be told what the client asks. */
+  verdict(): { isSpent: boolean; refusal: GatewayError | undefined }
 }
 
 export function createItinerary(routes: AsyncIterator<Route, void>, request: ModelRequest): Itinerary {
@@ -70,12 +68,7 @@ export function createItinerary(routes: AsyncIterator<Route, void>, request: Mod
 
   return {
     failures,
-    get isSpent() {
-      return isSpent
-    },
-    get refusal() {
-      return refusal
-    },
+    verdict: () => ({ isSpent, refusal }),
     async next({ hedge = false } = {}) {
       if (isOver || tries >= limits.maxAttempts) return undefined
       let leg = await nextLeg()

@@ -73,7 +73,8 @@ async function walkTargets(request: ModelRequest): Promise<Outcome> {
       await trip.answered(success.route)
       return { success }
     }
-    const { failures, isSpent, refusal } = itinerary
+    const { failures } = itinerary
+    const { isSpent, refusal } = itinerary.verdict()
     if (failures.length === 0 && refusal) {
       if (call.endpoint.operation !== 'count-tokens') throw refusal
       const { estimateReply } = await import('./estimate.ts')

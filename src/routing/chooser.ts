@@ -58,7 +58,7 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
       const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
       const isUsable = (entry: Entry) => isMeant(entry) && find(prospect.reach(entry), isWell) !== undefined
       const turn = strategy === 'round-robin' ? await turnOf(group, isUsable) : undefined
-      const session = strategy === 'sticky' ? facts.session : ''
+      const session = strategy === 'sticky' ? facts.session() : ''
       const pin = session === '' ? undefined : await pins.of(group, session)
       const inputs: Inputs = {
         random,
@@ -98,8 +98,8 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
         for (let choice = via; choice; choice = choice.before) {
           const { group, chosen, entry } = choice
           if (chosen.turn) await rotation.answered(group, entry, chosen.turn)
-          if (group.strategy === 'sticky' && facts.session !== '' && entry !== chosen.entries[0])
-            await pins.set(group, facts.session, entry)
+          if (group.strategy === 'sticky' && facts.session() !== '' && entry !== chosen.entries[0])
+            await pins.set(group, facts.session(), entry)
         }
       },
     }

@@ -7,12 +7,12 @@ export function unmet(facts: RequestFacts, condition: Condition): string | undef
   if (model !== undefined && !matches(facts.model, model)) return 'model'
   if (bytes && (facts.bytes < (bytes.min ?? 0) || facts.bytes > (bytes.max ?? Number.POSITIVE_INFINITY))) return 'bytes'
   if (stream !== undefined && facts.stream !== stream) return 'stream'
-  if (tools !== undefined && facts.tools !== tools) return 'tools'
-  if (images !== undefined && facts.images !== images) return 'images'
+  if (tools !== undefined && facts.tools() !== tools) return 'tools'
+  if (images !== undefined && facts.images() !== images) return 'images'
   for (const [name, pattern] of Object.entries(headers ?? {}))
     if (!matches(facts.header(name.toLowerCase()), pattern)) return `headers.${name}`
   for (const [name, pattern] of Object.entries(metadata ?? {}))
-    if (!matches(textOf(facts.metadata, name), pattern)) return `metadata.${name}`
+    if (!matches(textOf(facts.metadata(), name), pattern)) return `metadata.${name}`
   return undefined
 }
 

@@ -1,4 +1,7 @@
-/** What a combo may choose by, of one request. Read when asked for. */
+/**
+ * What a combo may choose by, of one request; worked out when it is asked for. Functions, since getters in an object that is made for each
+ * request cost it a hidden class of its own, which outlives it.
+ */
 export interface RequestFacts {
   /** The name that the client asked for. */
   model: string
@@ -6,12 +9,12 @@ export interface RequestFacts {
   bytes: number
   stream: boolean
   /** Does the request bring tools? */
-  tools: boolean
+  tools(): boolean
   /** Does it hold images? */
-  images: boolean
+  images(): boolean
   /** Of the body's `metadata`. */
-  metadata: Readonly<Record<string, unknown>>
+  metadata(): Readonly<Record<string, unknown>>
   header(name: string): string | undefined
   /** The same for all requests of a conversation, another one for the next. */
-  session: string
+  session(): string
 }
