@@ -105,7 +105,7 @@ async function build(kind) {
   const out = `dist-build-${process.pid}`
   const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
   try {
-    for (const step of ['src/cli/check-catalog.ts', 'node_modules/tsup/dist/cli-default.js']) {
+    for (const step of ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js']) {
       const { code } = await run(node, [step], { env })
       if (code !== 0) throw new Error('the build failed')
     }

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { validateCatalog } from '../../src/cli/catalog/validate-catalog.ts'
 import { modelSources, models } from '../../src/providers/catalog.data.ts'
 import { defaultCatalog, mergeCatalog } from '../../src/providers/catalog.ts'
 import { definitions } from '../../src/providers/definitions.ts'
-import { validateCatalog } from '../../src/providers/validate-catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('built-in catalog')

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { changes, renderCatalog } from '../../src/cli/catalog-file.ts'
-import type { Selection } from '../../src/cli/catalog-selection.ts'
-import { selectModels } from '../../src/cli/catalog-source.ts'
+import { changes, renderCatalog } from '../../src/cli/catalog/file.ts'
+import type { Selection } from '../../src/cli/catalog/selection.ts'
+import { selectModels } from '../../src/cli/catalog/source.ts'
 import { modelSources, models } from '../../src/providers/catalog.data.ts'
 import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -135,7 +135,7 @@ async function run(source: object | string, only: string) {
   const [from, out] = [join(folder, 'api.json'), join(folder, 'catalog.data.ts')]
   await writeFile(from, typeof source === 'string' ? source : JSON.stringify(source))
   await writeFile(out, 'before')
-  const script = new URL('../../src/cli/refresh-catalog.ts', import.meta.url).pathname
+  const script = new URL('../../src/cli/catalog/refresh.ts', import.meta.url).pathname
   const args = [script, '--from', from, '--out', out, '--only', only, '--as-of', '2026-11-21']
   const { code, output } = await new Promise<{ code: number; output: string }>((resolve) => {
     execFile(process.execPath, args, (error, stdout, stderr) =>
@@ -164,5 +164,5 @@ test('writes nothing when the source is malformed', async () => {
     assert.match(output, /^refused: /)
     assert.is(written, 'before')
   }
-  assert.match((await run(broken, 'nobody')).output, 'refused: --only nobody is not in catalog-selection.ts')
+  assert.match((await run(broken, 'nobody')).output, 'refused: --only nobody is not in selection.ts')
 })

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../lib/json.ts'
-import type { Kind } from '../types.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Kind } from '../../types.ts'
 
 /**
  * Every kind, and whether models have it or only providers. A record, so that a new one fails the compiler until it is

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
-import type { CatalogModel, Kind } from '../types.ts'
-import type { Selection } from './catalog-selection.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { CatalogModel, Kind } from '../../types.ts'
+import type { Selection } from './selection.ts'
 
 /** A model of the source that passed its checks. Fields as in https://models.dev/api.json. */
 interface SourceModel {

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../lib/json.ts'
-import type { AuthStyle, CatalogProvider, Cloud, WireFormat } from '../types.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { AuthStyle, CatalogProvider, Cloud, WireFormat } from '../../types.ts'
 import { isMember, isText, kinds, memberProblems, show, unknownFields } from './validate-field.ts'
 import { modelListProblems } from './validate-model.ts'
 

@@ -1,4 +1,4 @@
-import type { CatalogModel } from '../types.ts'
+import type { CatalogModel } from '../../types.ts'
 
 /** The models of one provider, and where they are from: a URL and a date. */
 export interface Entry {
@@ -68,8 +68,8 @@ function literal(value: object | string | number): string {
 }
 
 const header = `/*
- * Generated, not edited: \`node src/cli/refresh-catalog.ts\` fetches the facts and writes this file, and says what
- * changed. What is taken: src/cli/catalog-selection.ts. Models that the source lacks: catalog.extra.ts. Addresses and
+ * Generated, not edited: \`node src/cli/catalog/refresh.ts\` fetches the facts and writes this file, and says what
+ * changed. What is taken: src/cli/catalog/selection.ts. Models that the source lacks: catalog.extra.ts. Addresses and
  * formats: definitions.ts.
  *
  * Prices are US dollars per million tokens, of the lowest tier where a vendor charges more for long prompts. What is

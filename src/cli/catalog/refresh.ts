@@ -1,7 +1,7 @@
 /*
  * Refreshes src/providers/catalog.data.ts from https://models.dev/api.json, or from a copy of it:
  *
- *   node src/cli/refresh-catalog.ts [--from <path or URL>] [--as-of YYYY-MM-DD] [--source <text>]
+ *   node src/cli/catalog/refresh.ts [--from <path or URL>] [--as-of YYYY-MM-DD] [--source <text>]
  *     [--only <provider,…>] [--out <file>]
  *
  * Prints what changed. Writes nothing, and exits with 1, when the source or the outcome is malformed. `--as-of` is the
@@ -10,15 +10,15 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { isObject } from '../lib/json.ts'
-import { modelSources, models } from '../providers/catalog.data.ts'
-import { extraModels } from '../providers/catalog.extra.ts'
-import { mergeCatalog } from '../providers/catalog.ts'
-import { definitions } from '../providers/definitions.ts'
-import { validateCatalog } from '../providers/validate-catalog.ts'
-import { changes, type Entries, type Entry, renderCatalog } from './catalog-file.ts'
-import { selections } from './catalog-selection.ts'
-import { selectModels } from './catalog-source.ts'
+import { isObject } from '../../lib/json.ts'
+import { modelSources, models } from '../../providers/catalog.data.ts'
+import { extraModels } from '../../providers/catalog.extra.ts'
+import { mergeCatalog } from '../../providers/catalog.ts'
+import { definitions } from '../../providers/definitions.ts'
+import { changes, type Entries, type Entry, renderCatalog } from './file.ts'
+import { selections } from './selection.ts'
+import { selectModels } from './source.ts'
+import { validateCatalog } from './validate-catalog.ts'
 
 interface Outcome {
   after: Entries
@@ -32,7 +32,7 @@ const { values } = parseArgs({
     'as-of': { type: 'string', default: new Date().toISOString().slice(0, 10) },
     source: { type: 'string', default: 'https://models.dev' },
     only: { type: 'string', default: Object.keys(selections).join() },
-    out: { type: 'string', default: new URL('../providers/catalog.data.ts', import.meta.url).pathname },
+    out: { type: 'string', default: new URL('../../providers/catalog.data.ts', import.meta.url).pathname },
   },
 })
 
@@ -58,7 +58,7 @@ function refresh(source: unknown): Outcome {
   if (!/^\d{4}-\d\d-\d\d$/.test(asOf)) return { after: {}, problems: [`--as-of ${asOf} is not a date like 2026-11-21`] }
   const wanted = values.only.split(',')
   problems.push(
-    ...wanted.filter((id) => !Object.hasOwn(selections, id)).map((id) => `--only ${id} is not in catalog-selection.ts`),
+    ...wanted.filter((id) => !Object.hasOwn(selections, id)).map((id) => `--only ${id} is not in selection.ts`),
   )
   const after: Record<string, Entry> = {}
   for (const [id, selection] of Object.entries(selections)) {

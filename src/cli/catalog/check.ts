@@ -1,0 +1,10 @@
+/*
+ * Checks the built-in catalog: `node src/cli/catalog/check.ts`. One line for each malformed entry, and exit code 1 if
+ * there is any.
+ */
+import { defaultCatalog } from '../../providers/catalog.ts'
+import { validateCatalog } from './validate-catalog.ts'
+
+const problems = validateCatalog(defaultCatalog)
+for (const problem of problems) console.error(`catalog: ${problem}`)
+if (problems.length > 0) process.exitCode = 1
