@@ -1,5 +1,6 @@
 import { definitionOf } from '../providers/names.ts'
-import type { Health, HealthEntry } from '../routing/health.ts'
+import type { Health } from '../routing/health.ts'
+import type { HealthEntry } from '../routing/health-entry.ts'
 import { type ConnectionRecord, openApiKey, placeOfApiKey, type Store } from '../store/store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
 import { checkCloud } from './cloud-connection.ts'

@@ -1,4 +1,5 @@
-import type { Health, HealthEntry } from '../routing/health.ts'
+import type { Health } from '../routing/health.ts'
+import type { HealthEntry } from '../routing/health-entry.ts'
 import type { Store } from '../store/store.ts'
 import { findRecord } from './find.ts'
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../types.ts'
 import { type Cooling, coolings, type FailureClass, ofProvider } from './failure-class.ts'
+import { type HealthEntry, healthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 
 /** A failure as far as health is concerned. */
@@ -24,24 +25,6 @@ export interface Trial {
   failed(failure: HealthFailure): void
   /** Nobody waited for the outcome. */
   dropped(): void
-}
-
-/** Something that is not well, as operators see it. */
-export interface HealthEntry {
-  level: 'provider' | 'connection' | 'model'
-  provider: string
-  connectionId?: string
-  model?: string
-  /** `counting`: still used; `cooling`: left alone until `retryAt`; `half-open`: the next request is the probe; `probing`: it is under way. */
-  state: 'counting' | 'cooling' | 'half-open' | 'probing'
-  /** Of the last failure, with what the provider said. */
-  reason: FailureClass
-  message: string
-  /** In a row. */
-  failures: number
-  /** ISO 8601. */
-  since: string
-  retryAt?: string
 }
 
 /**
@@ -133,38 +116,13 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     })
   }
 
-  function entryOf({
-    level,
-    provider,
-    connectionId,
-    model,
-    probing,
-    retryAt,
-    reason,
-    message,
-    failures,
-    since,
-  }: HealthRecord): HealthEntry {
-    const isDue = retryAt !== undefined && retryAt <= clock.now()
-    const state = retryAt === undefined ? 'counting' : probing ? 'probing' : isDue ? 'half-open' : 'cooling'
-    return {
-      level,
-      provider,
-      ...(connectionId !== undefined && { connectionId }),
-      ...(model !== undefined && { model }),
-      state,
-      reason,
-      message,
-      failures,
-      since: new Date(since).toISOString(),
-      ...(retryAt !== undefined && { retryAt: new Date(retryAt).toISOString() }),
-    }
-  }
-
   return {
     standingOf,
     begin,
-    list: (connections) => records.current(connections).map(entryOf),
+    list(connections) {
+      const now = clock.now()
+      return records.current(connections).map((record) => healthEntry(record, now))
+    },
     reset: records.reset,
   }
 }
