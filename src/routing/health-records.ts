@@ -15,7 +15,7 @@ export interface HealthRecord {
   provider: string
   connectionId?: string
   model?: string
-  /** Of the connection, when the first failure was counted: a later change makes the record void. */
+  /** Of the connection, when it failed. */
   updatedAt?: string
   /** The connections whose failures count against the provider. */
   connections: Set<string>
@@ -29,6 +29,8 @@ export interface HealthRecord {
   since: number
   /** Absent while failures are only counted. */
   retryAt?: number
+  /** When its cooldown began or grew, in the order of all calls and cooldowns. */
+  cooledIn: number
   probing: boolean
 }
 
@@ -38,8 +40,7 @@ export interface HealthRecords {
   of(target: HealthTarget): HealthRecord[]
   /** The record of one level, made when there is none. */
   at(target: HealthTarget, level: HealthRecord['level']): HealthRecord
-  /** All is well with the target. */
-  forget(target: HealthTarget): void
+  forget(record: HealthRecord): void
   /** All records of connections that still stand as they did. */
   current(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
@@ -51,31 +52,23 @@ const MAX_RECORDS = 10_000
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
-  function read(target: HealthTarget, level: HealthRecord['level']): HealthRecord | undefined {
-    const key = keyOf(target, level)
-    const record = records.get(key)
-    if (!record || level === 'provider' || record.updatedAt === target.connection.updatedAt) return record
-    records.delete(key)
-    return undefined
-  }
+  const read = (target: HealthTarget, level: HealthRecord['level']) => records.get(keyOf(subjectOf(target, level)))
 
   function make(target: HealthTarget, level: HealthRecord['level']): HealthRecord {
-    const { provider, model, connection } = target
+    const subject = subjectOf(target, level)
     const record: HealthRecord = {
-      level,
-      provider,
-      ...(level !== 'provider' && { connectionId: connection.id, updatedAt: connection.updatedAt }),
-      ...(level === 'model' && { model }),
+      ...subject,
       connections: new Set(),
       reason: 'server',
       message: '',
       failures: 0,
       times: 0,
       since: 0,
+      cooledIn: 0,
       probing: false,
     }
     makeRoom(records, MAX_RECORDS)
-    records.set(keyOf(target, level), record)
+    records.set(keyOf(subject), record)
     return record
   }
 
@@ -83,8 +76,9 @@ export function createHealthRecords(): HealthRecords {
     isEmpty: () => records.size === 0,
     of: (target) => levels.flatMap((level) => read(target, level) ?? []),
     at: (target, level) => read(target, level) ?? make(target, level),
-    forget(target) {
-      if (records.size > 0) for (const level of levels) records.delete(keyOf(target, level))
+    forget(record) {
+      const key = keyOf(record)
+      if (records.get(key) === record) records.delete(key)
     },
     current(connections) {
       const standing = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
@@ -104,7 +98,19 @@ export function createHealthRecords(): HealthRecords {
 
 const levels = ['provider', 'connection', 'model'] as const
 
-function keyOf({ provider, model, connection }: HealthTarget, level: HealthRecord['level']): string {
+/** Whom a record is about. */
+type Subject = Pick<HealthRecord, 'level' | 'provider' | 'connectionId' | 'updatedAt' | 'model'>
+
+function subjectOf({ provider, model, connection }: HealthTarget, level: HealthRecord['level']): Subject {
+  if (level === 'provider') return { level, provider }
+  const { id: connectionId, updatedAt } = connection
+  return level === 'connection'
+    ? { level, provider, connectionId, updatedAt }
+    : { level, provider, connectionId, updatedAt, model }
+}
+
+/** A changed connection is another one: calls that began before the change say nothing of it. */
+function keyOf({ level, provider, connectionId, updatedAt, model }: Subject): string {
   if (level === 'provider') return `provider ${provider}`
-  return level === 'connection' ? connection.id : `${connection.id} ${model}`
+  return level === 'connection' ? `${connectionId} ${updatedAt}` : `${connectionId} ${updatedAt} ${model}`
 }

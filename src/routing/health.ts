@@ -49,8 +49,17 @@ const MAX_ASKED_MS = 60 * 60 * 1_000
 /** Cooldowns are up to this much longer, so that instances do not probe in step. */
 const JITTER = 0.1
 
+const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== undefined && retryAt <= now && !probing
+
+/** Did it begin to cool after that call, which so can say nothing of it? */
+const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number) => retryAt !== undefined && cooledIn > began
+
+/** Does it take several failures in a row? */
+const isUnsteady = (reason: FailureClass) => (coolings[reason]?.after ?? 1) > 1
+
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const records = createHealthRecords()
+  let order = 0 // of calls and cooldowns, which time alone does not tell
 
   function standingOf(target: HealthTarget): Standing | undefined {
     if (records.isEmpty()) return undefined
@@ -66,53 +75,74 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
 
   function begin(target: HealthTarget): Trial {
     const now = clock.now()
-    const probed = records.isEmpty()
-      ? []
-      : records.of(target).filter(({ retryAt, probing }) => retryAt !== undefined && retryAt <= now && !probing)
+    const began = ++order
+    const probed = records.isEmpty() ? [] : records.of(target).filter((record) => isDue(record, now))
     for (const record of probed) record.probing = true
 
     function giveBack() {
       for (const record of probed) record.probing = false
     }
 
+    /** It is back, unless there is newer news. Of what fails now and then only a success tells that it no longer does. */
+    function isBack(record: HealthRecord) {
+      if (isNewer(record, began)) return
+      if (record.level === 'model' && isUnsteady(record.reason)) delete record.retryAt
+      else records.forget(record)
+    }
+
     return {
       dropped: giveBack,
       answered() {
         giveBack()
-        records.forget(target)
+        if (records.isEmpty()) return
+        for (const record of records.of(target)) if (!isNewer(record, began)) records.forget(record)
       },
       failed(failure) {
         giveBack()
         const cooling = coolings[failure.class]
-        if (!cooling) return records.forget(target) // it has answered, if only to refuse the request
-        count(records.at(target, cooling.level), cooling, failure)
-        if (ofProvider.has(failure.class)) countForProvider(target, failure)
+        if (!cooling) return probed.forEach(isBack)
+        count(records.at(target, cooling.level), cooling, { ...failure, began })
+        if (ofProvider.has(failure.class)) countForProvider(target, { ...failure, began })
       },
     }
   }
 
-  function count(record: HealthRecord, cooling: Omit<Cooling, 'level'>, failure: HealthFailure) {
+  function count(record: HealthRecord, cooling: Omit<Cooling, 'level'>, failure: HealthFailure & { began: number }) {
     const now = clock.now()
+    const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
     if (record.failures === 0) record.since = now
     record.failures += 1
+    const { retryAt } = record
+    const isUnderWay = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
+    if (isUnderWay) {
+      if (asked !== undefined) leaveAlone(record, asked, failure)
+      return
+    }
     record.reason = failure.class
     record.message = failure.message
-    const isCooling = record.retryAt !== undefined && record.retryAt > now // it was tried for want of anything better
-    const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
-    if (isCooling && asked === undefined) return
-    if (!isCooling && record.retryAt === undefined && record.failures < cooling.after && asked === undefined) return
-    if (!isCooling) record.times += 1
-    const ms = asked ?? Math.min(cooling.maxMs, cooling.baseMs * 2 ** (record.times - 1))
-    record.retryAt = now + Math.ceil(ms * (1 + JITTER * random()))
+    if (retryAt === undefined && record.failures < cooling.after && asked === undefined) return
+    record.times += 1
+    leaveAlone(record, asked ?? Math.min(cooling.maxMs, cooling.baseMs * 2 ** (record.times - 1)), failure)
   }
 
-  function countForProvider(target: HealthTarget, failure: HealthFailure) {
+  /** A cooldown under way only grows: what ends sooner is no news. */
+  function leaveAlone(record: HealthRecord, ms: number, failure: HealthFailure) {
+    const now = clock.now()
+    const until = now + Math.ceil(ms * (1 + JITTER * random()))
+    if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
+    record.retryAt = until
+    record.cooledIn = ++order
+    record.reason = failure.class
+    record.message = failure.message
+  }
+
+  function countForProvider(target: HealthTarget, failure: HealthFailure & { began: number }) {
     const record = records.at(target, 'provider')
     record.connections.add(target.connection.id)
     const isWide = record.connections.size >= PROVIDER_CONNECTIONS
     count(record, isWide ? PROVIDER : { ...PROVIDER, after: Number.POSITIVE_INFINITY }, {
-      class: failure.class,
-      message: failure.message,
+      ...failure,
+      retryAfterMs: undefined,
     })
   }
 

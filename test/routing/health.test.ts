@@ -57,16 +57,90 @@ for (const [what, failures, firstMs, level] of table) {
   })
 }
 
-for (const what of ['client', 'context-overflow'] as const) {
-  test(`${what} says nothing against a target, but that it answers`, () => {
+for (const what of ['client', 'context-overflow', 'format'] as const) {
+  test(`${what} says nothing about a target, neither bad nor good`, () => {
     const { fail, waitOf } = open()
     for (let at = 0; at < 10; at++) fail(what)
     assert.is(waitOf(), undefined)
-    fail('rate-limit')
+    fail('server')
     fail(what)
-    assert.is(waitOf(), undefined)
+    fail('server')
+    fail(what)
+    fail('server')
+    assert.is(waitOf(), 5_000, 'three in a row, for all that came between')
+    fail(what)
+    assert.is(waitOf(), 5_000)
+  })
+
+  test(`${what} ends a probe: the target is back`, () => {
+    const { fail, health, waitOf, pass } = open()
+    for (const [failed, ms] of [
+      ['credentials', 60_000],
+      ['model-not-found', 300_000],
+    ] as const) {
+      fail(failed)
+      pass(ms)
+      fail(what)
+      assert.is(waitOf(), undefined)
+      assert.equal(health.list([connection('a')]), [])
+    }
+    for (let at = 0; at < 3; at++) fail('server')
+    pass(5_000)
+    fail(what)
+    health.begin(target())
+    assert.is(waitOf(), undefined, 'no other request has to probe')
+    fail('server')
+    assert.is(waitOf(), 10_000, 'but nothing has gone well in between')
   })
 }
+
+for (const [outcome, end] of [
+  ['success', 'answered'],
+  ['error of the client', 'failed'],
+] as const) {
+  test(`a late ${outcome} does not lift a cooldown that began after its call`, () => {
+    for (const what of ['credentials', 'rate-limit', 'model-not-found'] as const) {
+      const { health, fail, waitOf } = open()
+      const early = health.begin(target())
+      fail(what)
+      const waited = waitOf()
+      early[end](failure('client'))
+      assert.is(waitOf(), waited, what)
+      if (end === 'answered') {
+        health.begin(target()).answered()
+        assert.is(waitOf(), undefined, 'one that began afterwards does')
+      }
+    }
+  })
+}
+
+test('failures of calls that began before the cooldown neither prolong it nor count against the probe', () => {
+  const { health, fail, waitOf, pass } = open()
+  const early = [1, 2, 3].map(() => health.begin(target()))
+  fail('rate-limit')
+  early[0]?.failed(failure('server'))
+  pass(1_000)
+  early[1]?.failed(failure('rate-limit'))
+  assert.is(waitOf(), undefined, 'it may be probed')
+  const probe = health.begin(target())
+  early[2]?.failed(failure('rate-limit'))
+  probe.answered()
+  assert.is(waitOf(), undefined)
+})
+
+test('a cooldown under way may only grow, whatever the last resort brings, and keeps its reason', () => {
+  const { health, fail, waitOf } = open()
+  fail('credentials')
+  fail('rate-limit', target(), 1_000)
+  fail('rate-limit')
+  assert.is(waitOf(), 60_000)
+  assert.is(health.standingOf(target())?.class, 'credentials')
+  fail('rate-limit', target(), 90_000)
+  assert.is(waitOf(), 90_000)
+  assert.is(health.standingOf(target())?.class, 'rate-limit')
+  health.begin(target()).answered()
+  assert.is(waitOf(), undefined, 'a success ends it')
+})
 
 test('every class has its row, or none', () => {
   assert.equal(Object.keys(coolings).sort(), table.map(([what]) => what).sort())
@@ -154,6 +228,17 @@ test('a changed connection is not what failed', () => {
   fail('credentials')
   assert.is(waitOf(target('a', 'm', '2')), undefined)
   assert.equal(health.list([connection('a', 'p', '2')]), [])
+})
+
+test('a call that began before its connection was changed says nothing of what it is now', () => {
+  const { health, fail, waitOf } = open()
+  const [good, bad] = [health.begin(target()), health.begin(target())]
+  fail('credentials', target('a', 'm', '2'))
+  good.answered()
+  bad.failed(failure('rate-limit', 600_000))
+  assert.is(waitOf(target('a', 'm', '2')), 60_000)
+  health.begin(target('a', 'm', '2')).answered()
+  assert.is(waitOf(target('a', 'm', '2')), undefined)
 })
 
 test('operators see what is not well, and can forget it', () => {

@@ -1,65 +1,118 @@
 import { coolings, type FailureClass } from '../../../src/routing/failure-class.ts'
 import type { HealthTarget } from '../../../src/routing/health-records.ts'
 
+/** A call that is under way. */
+export interface ModelCall {
+  target: HealthTarget
+  began: number
+  /** What it probes. */
+  probes: Held[]
+}
+
 /** What is held against the provider, its accounts and their models, written as plainly as can be. */
 export function createModel() {
   const held = new Map<string, Held>()
+  let order = 0
 
-  function recordOf(key: string): Held {
-    const record = held.get(key) ?? { failures: 0, times: 0, until: 0, accounts: new Set() }
+  function heldAgainst(key: string): Held {
+    const record = held.get(key) ?? { key, failures: 0, times: 0, cooledIn: 0, accounts: new Set(), isProbed: false }
     held.set(key, record)
     return record
   }
 
   const keysOf = ({ model, connection }: HealthTarget) => ({
     provider: 'p',
-    connection: `p ${connection.id}`,
-    model: `p ${connection.id} ${model}`,
+    connection: `p ${connection.id}@${connection.updatedAt}`,
+    model: `p ${connection.id}@${connection.updatedAt} ${model}`,
   })
 
-  function count(record: Held, { after, baseMs, maxMs, asked, now }: Counted) {
+  const allOf = (target: HealthTarget) => Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
+
+  function forget(record: Held) {
+    if (held.get(record.key) === record) held.delete(record.key)
+  }
+
+  /** Does its cooldown stand, for all that a call can say which began so early? */
+  const isBehind = (record: Held, began: number) => record.until !== undefined && record.cooledIn > began
+
+  function giveBack({ probes }: ModelCall) {
+    for (const record of probes) record.isProbed = false
+  }
+
+  function count(record: Held, { what, after, baseMs, maxMs, asked, now, began }: Counted) {
     record.failures += 1
-    const cools = record.until > now
-    const opens = record.until > 0 || record.failures >= after || asked !== undefined
-    if (cools ? asked === undefined : !opens) return
-    if (!cools) record.times += 1
-    record.until = now + (asked ?? Math.min(maxMs, baseMs * 2 ** (record.times - 1)))
+    const { until } = record
+    if (until !== undefined && (until > now || record.isProbed || isBehind(record, began))) {
+      if (asked !== undefined && now + asked > until) cool(record, now + asked, what)
+      return
+    }
+    record.reason = what
+    if (until === undefined && record.failures < after && asked === undefined) return
+    record.times += 1
+    cool(record, now + (asked ?? Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
+  }
+
+  function cool(record: Held, until: number, what: FailureClass) {
+    record.until = until
+    record.reason = what
+    record.cooledIn = ++order
   }
 
   return {
-    answer: (target: HealthTarget) => {
-      for (const key of Object.values(keysOf(target))) held.delete(key)
+    begin(target: HealthTarget, now: number): ModelCall {
+      const probes = allOf(target).filter(({ until, isProbed }) => until !== undefined && until <= now && !isProbed)
+      for (const record of probes) record.isProbed = true
+      return { target, began: ++order, probes }
     },
-    change(account: string) {
-      for (const key of held.keys()) if (key.startsWith(`p ${account}`)) held.delete(key)
+    drop: giveBack,
+    answer(call: ModelCall) {
+      giveBack(call)
+      for (const record of allOf(call.target)) if (!isBehind(record, call.began)) forget(record)
     },
-    isUsable: (target: HealthTarget, now: number) =>
-      Object.values(keysOf(target)).every((key) => (held.get(key)?.until ?? 0) <= now),
-    fail(target: HealthTarget, what: FailureClass, asked: number | undefined, now: number) {
+    fail(call: ModelCall, what: FailureClass, { asked, now }: { asked?: number | undefined; now: number }) {
+      giveBack(call)
+      const { target, began } = call
       const cooling = coolings[what]
-      if (!cooling) return this.answer(target)
-      count(recordOf(keysOf(target)[cooling.level]), { ...cooling, asked, now })
+      if (!cooling) {
+        for (const record of call.probes) {
+          if (isBehind(record, began)) continue
+          const isOfModel = record.key.split(' ').length === 3
+          if (isOfModel && record.reason !== 'model-not-found') record.until = undefined
+          else forget(record)
+        }
+        return
+      }
+      count(heldAgainst(keysOf(target)[cooling.level]), { ...cooling, what, asked, now, began })
       if (what !== 'server' && what !== 'network' && what !== 'timeout') return
-      const provider = recordOf('p')
+      const provider = heldAgainst('p')
       provider.accounts.add(target.connection.id)
       const after = provider.accounts.size > 1 ? 5 : Number.POSITIVE_INFINITY
-      count(provider, { after, baseMs: 5_000, maxMs: 60_000, asked: undefined, now })
+      count(provider, { after, baseMs: 5_000, maxMs: 60_000, what, asked: undefined, now, began })
     },
+    isUsable: (target: HealthTarget, now: number) =>
+      allOf(target).every(({ until, isProbed }) => until === undefined || (until <= now && !isProbed)),
   }
 }
 
 interface Held {
+  key: string
   failures: number
   times: number
-  /** Left alone until then; 0 when it never was. */
-  until: number
+  /** Left alone until then. */
+  until?: number | undefined
+  /** When that was last set, in the order of everything. */
+  cooledIn: number
+  reason?: FailureClass
+  isProbed: boolean
   accounts: Set<string>
 }
 
 interface Counted {
+  what: FailureClass
   after: number
   baseMs: number
   maxMs: number
   asked: number | undefined
   now: number
+  began: number
 }
