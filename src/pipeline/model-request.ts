@@ -15,3 +15,8 @@ export interface ModelRequest {
   report: Report
   client: Client
 }
+
+/** As much of it as says what is asked. */
+export interface SpokenRequest extends Pick<ModelRequest, 'call' | 'format' | 'context'> {
+  exchange: Pick<Exchange, 'header' | 'query'>
+}

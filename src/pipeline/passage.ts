@@ -5,7 +5,7 @@ import { requestHeaders } from '../upstream/headers.ts'
 import type { Ask } from '../upstream/request.ts'
 import type { FailedAttempt, WholeAnswer } from './attempt.ts'
 import type { Committed } from './commit.ts'
-import type { ModelRequest } from './model-request.ts'
+import type { SpokenRequest } from './model-request.ts'
 import { type RelayedStream, relayStream, type StreamEnd } from './relay.ts'
 
 /** How a client's request reaches one target, and how the answer comes back: byte for byte, or translated. */
@@ -25,14 +25,14 @@ export interface Passage {
 }
 
 /** The way to a target. Throws `INVALID_REQUEST` when the target's format cannot say what the client asks. */
-export async function passageTo(request: ModelRequest, target: RouteTarget): Promise<Passage> {
+export async function passageTo(request: SpokenRequest, target: RouteTarget): Promise<Passage> {
   if (target.format === request.format.name && !isOnlyForTranslators(request)) return verbatim(request, target)
   const { translated } = await import('./translation.ts')
   return translated(request, target)
 }
 
 /** Holds what the gateway itself has put into an earlier answer, or wants another framing than the provider has. */
-function isOnlyForTranslators({ call, exchange }: ModelRequest): boolean {
+function isOnlyForTranslators({ call, exchange }: SpokenRequest): boolean {
   const wantsArray = call.endpoint.format === 'gemini' && call.stream && !/[?&]alt=sse(&|$)/.test(exchange.query)
   return wantsArray || SEALED.test(call.text)
 }
@@ -40,7 +40,7 @@ function isOnlyForTranslators({ call, exchange }: ModelRequest): boolean {
 /** How sealed state begins, plain and in base64 (formats/canonical/state.ts). */
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
-function verbatim({ exchange, call, format }: ModelRequest, target: RouteTarget): Passage {
+function verbatim({ exchange, call, format }: SpokenRequest, target: RouteTarget): Passage {
   return {
     format,
     ask: {

@@ -13,12 +13,12 @@ import { traitsFor } from '../providers/traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
 import type { FailedAttempt } from './attempt.ts'
-import type { ModelRequest } from './model-request.ts'
+import type { SpokenRequest } from './model-request.ts'
 import type { Passage } from './passage.ts'
 import { relayTranslated } from './relay-translated.ts'
 
 /** A passage through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
-export async function translated(request: ModelRequest, target: RouteTarget): Promise<Passage> {
+export async function translated(request: SpokenRequest, target: RouteTarget): Promise<Passage> {
   const { call, exchange, context } = request
   const [client, upstream] = await Promise.all([translatorOf(request.format), translatorOf(formatOf(target.format))])
   const toTarget = formatOf(target.format)
@@ -62,7 +62,7 @@ export async function translated(request: ModelRequest, target: RouteTarget): Pr
 
 const translatorOf = async (format: Format | undefined): Promise<Translator | undefined> => format?.loadTranslator?.()
 
-function untranslatable({ call }: ModelRequest, target: RouteTarget) {
+function untranslatable({ call }: SpokenRequest, target: RouteTarget) {
   const { format, path } = call.endpoint
   return gatewayError('FORMAT_MISMATCH', {
     message: `A request to ${path} in the format "${format}" cannot be translated for ${targetName(target)}, which speaks "${target.format}".`,
@@ -70,7 +70,7 @@ function untranslatable({ call }: ModelRequest, target: RouteTarget) {
 }
 
 /** The header decides for its request, in either direction only towards strictness. */
-const isStrict = ({ exchange, context }: ModelRequest) =>
+const isStrict = ({ exchange, context }: SpokenRequest) =>
   context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 
 /** The provider's own error in the client's words. What has no body of the provider's is told by the gateway itself. */

@@ -6,7 +6,7 @@ export interface Explanation {
   targets: ExplainedTarget[]
   /** The entries of combos that are not for this request. */
   leftOut: LeftOut[]
-  /** What the client would read at once, when no target can be tried. */
+  /** What the client would read at once, when no target is called. */
   error?: { status: number; code: string; message: string }
 }
 

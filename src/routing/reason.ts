@@ -17,13 +17,15 @@ export function reasonOf({ group, chosen, entry }: Choice): string {
     case 'least-cost':
       return ofCost(entry, inputs)
     case 'least-busy':
-      return `${inputs.loadOf(entry)} requests under way`
+      return ofLoad(inputs.loadOf(entry))
     case 'sticky':
       return ofSession(entry, place, inputs)
     default:
       return `listed ${nth(entry.index)}`
   }
 }
+
+const ofLoad = (load: number) => `${load} ${load === 1 ? 'request' : 'requests'} under way`
 
 function ofLatency(entry: Entry, { latencyOf }: Inputs): string {
   const ms = latencyOf(entry)

@@ -15,7 +15,10 @@ const towardsUpstream = [
 ]
 
 /** The client's headers that go on, over `defaults`. */
-export function requestHeaders(exchange: Exchange, defaults: Readonly<Record<string, string>>): Record<string, string> {
+export function requestHeaders(
+  exchange: Pick<Exchange, 'header'>,
+  defaults: Readonly<Record<string, string>>,
+): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }
   const listed = namesIn(exchange.header('connection'))
   for (const name of towardsUpstream) {
@@ -30,7 +33,7 @@ const towardsAny = ['http-referer', 'idempotency-key', 'traceparent', 'tracestat
 
 /** The same for a request in another format than the client's. */
 export function translatedHeaders(
-  exchange: Exchange,
+  exchange: Pick<Exchange, 'header'>,
   defaults: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }

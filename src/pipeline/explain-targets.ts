@@ -1,0 +1,82 @@
+import { type GatewayError, isGatewayError } from '../errors.ts'
+import type { ExplainedTarget, Explanation } from '../routing/explanation.ts'
+import type { Choice, Route } from '../routing/group.ts'
+import type { Standing } from '../routing/health.ts'
+import { reasonOf } from '../routing/reason.ts'
+import { viaOf } from '../routing/via.ts'
+import type { SpokenRequest } from './model-request.ts'
+import { passageTo } from './passage.ts'
+
+/** What a request would do with each of its routes, and what its client would read at once when none can be told what it asks. */
+export async function explainTargets(
+  routes: readonly Route[],
+  request: SpokenRequest,
+): Promise<Pick<Explanation, 'targets' | 'error'>> {
+  const { context, call } = request
+  const { health, limits } = context
+  const standings = routes.map(({ target }) => health.standingOf(target))
+  const lastResort = earliest(standings)
+  const targets: ExplainedTarget[] = []
+  let used = 0
+  let refusal: GatewayError | undefined
+  for (const [at, route] of routes.entries()) {
+    const standing = standings[at]
+    const isCandidate = standing === undefined || at === lastResort
+    const refused = isCandidate && used < limits.maxAttempts ? await refusalOf(request, route) : undefined
+    refusal ??= refused
+    const isUsed = isCandidate && !refused
+    const usable = used === 0 ? 'first' : used < limits.maxAttempts ? 'next' : 'beyond'
+    const use = isUsed ? (standing ? 'last-resort' : usable) : 'skipped'
+    if (isUsed) used += 1
+    targets.push(explained(route, use, refused ? cannotCarry(refused) : standing ? isCooling(standing) : whyOf(route)))
+  }
+  if (used > 0 || !refusal || call.endpoint.operation === 'count-tokens') return { targets } // counts are estimated then
+  const { status, code, message } = refusal
+  return { targets, error: { status, code, message } }
+}
+
+/** When all are cooling: the place of the one that recovers first, and of the first one listed while all are probed. */
+function earliest(standings: ReadonlyArray<Standing | undefined>): number {
+  let earliest = 0
+  for (const [at, standing] of standings.entries()) {
+    if (!standing) return -1
+    if (standing.retryAt < (standings[earliest]?.retryAt ?? 0)) earliest = at
+  }
+  return earliest
+}
+
+/** Where a request is only sketched, without anything to answer, its targets are not asked whether they could be told. */
+async function refusalOf(request: SpokenRequest, { target }: Route): Promise<GatewayError | undefined> {
+  if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
+  try {
+    await passageTo(request, target)
+    return undefined
+  } catch (thrown) {
+    if (isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')) return thrown
+    throw thrown
+  }
+}
+
+/** What each of the formats calls what it answers. */
+const CONTENTS = ['messages', 'input', 'contents', 'prompt']
+
+const cannotCarry = ({ message }: GatewayError) => `its format cannot carry the request: ${message}`
+
+function isCooling({ level, class: failure, retryAt }: Standing): string {
+  const until = Number.isFinite(retryAt)
+    ? `until ${new Date(retryAt).toISOString()}`
+    : 'and a request that probes it is under way'
+  return `${level} is cooling after "${failure}" ${until}`
+}
+
+const whyOf = ({ via }: Route) => (via ? reasonsOf(via) : 'by the priority of its connection')
+
+/** From the outside in. */
+const reasonsOf = (choice: Choice): string =>
+  `${choice.before ? `${reasonsOf(choice.before)}; ` : ''}${choice.group.name}: ${reasonOf(choice)}`
+
+function explained({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
+  const { provider, model, connection } = target
+  const where = { provider, model, connectionId: connection.id, connection: connection.name }
+  return { ...where, use, why, ...(via && { via: viaOf(via) }) }
+}
