@@ -1,6 +1,6 @@
+import { hashOf } from '../lib/hash.ts'
 import type { Entry, Group } from './group.ts'
 import type { SharedState } from './shared-state.ts'
-import { hashOf } from './strategies/hash.ts'
 
 /** Where sessions were moved to when the entry that they belong to failed them. */
 export interface Pins {

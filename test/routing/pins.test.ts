@@ -1,7 +1,7 @@
+import { hashOf } from '../../src/lib/hash.ts'
 import type { Entry, Group } from '../../src/routing/group.ts'
 import { createPins } from '../../src/routing/pins.ts'
 import { localState } from '../../src/routing/shared-state.ts'
-import { hashOf } from '../../src/routing/strategies/hash.ts'
 import { createRandom } from '../storage/support/random.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'

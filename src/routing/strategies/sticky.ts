@@ -1,5 +1,5 @@
+import { hashOf } from '../../lib/hash.ts'
 import type { Entry } from '../group.ts'
-import { hashOf } from './hash.ts'
 import type { Order } from './order.ts'
 
 /**

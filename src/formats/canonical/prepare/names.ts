@@ -1,5 +1,5 @@
 import type { Alphabet } from '../../../traits.ts'
-import { fnv } from '../short-id.ts'
+import { hexHash } from '../short-id.ts'
 
 /** A name or id that the target takes, for each one of the client's: the same for the same one, different for different ones. */
 export type Renamer = (name: string) => string
@@ -30,13 +30,13 @@ function cleaned(name: string, { characters, first = characters, maxLength }: Al
   const plain = name.replace(new RegExp(`[^${characters}]`, 'g'), '_')
   const started = new RegExp(`^[${first}]`).test(plain) ? plain : `_${plain}`
   if (started.length <= maxLength) return started
-  const hash = fnv(name, HASH_SEED)
+  const hash = hexHash(name, HASH_SEED)
   return `${started.slice(0, maxLength - hash.length)}${hash}`
 }
 
 /** Letters and digits that every alphabet has. */
 function hashed(name: string, seed: number, { isExact, maxLength }: Alphabet): string {
-  const hash = fnv(name, HASH_SEED + seed) + fnv(name, ~HASH_SEED - seed)
+  const hash = hexHash(name, HASH_SEED + seed) + hexHash(name, ~HASH_SEED - seed)
   return isExact ? hash.repeat(Math.ceil(maxLength / hash.length)).slice(0, maxLength) : hash.slice(0, 8)
 }
 

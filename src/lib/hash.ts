@@ -1,0 +1,20 @@
+const BASIS = 0x811c9dc5
+const PRIME = 0x01000193
+
+/** A number in [0, 2^32), the same everywhere for the same text: FNV-1a over UTF-16 units. Not for secrets. */
+export function fnv(text: string, seed = BASIS, factor = PRIME): number {
+  let hash = seed
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), factor)
+  return hash >>> 0
+}
+
+/**
+ * The same mixed as MurmurHash3 does in the end, so that it looks like chance. Texts that share a hash do not share the one by another odd
+ * `factor`.
+ */
+export function hashOf(text: string, factor = PRIME): number {
+  let hash = fnv(text, BASIS, factor)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
