@@ -41,8 +41,10 @@ export interface Health {
   reset(connectionId?: string): void
 }
 
+type Terms = Omit<Cooling, 'level'>
+
 /** A provider is left alone after so many failures in a row at two or more of its connections. */
-const PROVIDER: Omit<Cooling, 'level'> = { after: 5, baseMs: 5_000, maxMs: 60_000 }
+const PROVIDER: Terms = { after: 5, baseMs: 5_000, maxMs: 60_000 }
 const PROVIDER_CONNECTIONS = 2
 /** Nothing that a provider asks for counts for longer. */
 const MAX_ASKED_MS = 60 * 60 * 1_000
@@ -56,6 +58,12 @@ const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number) => retryAt 
 
 /** Does it take several failures in a row? */
 const isUnsteady = (reason: FailureClass) => (coolings[reason]?.after ?? 1) > 1
+
+/** Whoever says "now", or nearly, is believed once: a target that keeps saying so must be left alone all the same. */
+const isBelieved = (asked: number | undefined, { baseMs }: Terms, { times }: HealthRecord): asked is number =>
+  asked !== undefined && (asked >= baseMs || times === 1)
+
+const backOff = ({ baseMs, maxMs }: Terms, { times }: HealthRecord) => Math.min(maxMs, baseMs * 2 ** (times - 1))
 
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const records = createHealthRecords()
@@ -107,7 +115,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     }
   }
 
-  function count(record: HealthRecord, cooling: Omit<Cooling, 'level'>, failure: HealthFailure & { began: number }) {
+  function count(record: HealthRecord, cooling: Terms, failure: HealthFailure & { began: number }) {
     const now = clock.now()
     const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
     if (record.failures === 0) record.since = now
@@ -120,9 +128,9 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     }
     record.reason = failure.class
     record.message = failure.message
-    if (retryAt === undefined && record.failures < cooling.after && asked === undefined) return
+    if (retryAt === undefined && record.failures < cooling.after && !asked) return
     record.times += 1
-    leaveAlone(record, asked ?? Math.min(cooling.maxMs, cooling.baseMs * 2 ** (record.times - 1)), failure)
+    leaveAlone(record, isBelieved(asked, cooling, record) ? asked : backOff(cooling, record), failure)
   }
 
   /** A cooldown under way only grows: what ends sooner is no news. */

@@ -172,6 +172,27 @@ test('what the provider asks for counts, for an hour at most, and jitter only ad
   assert.ok((late.waitOf() ?? 0) > 10_900 && (late.waitOf() ?? 0) <= 11_000)
 })
 
+test('a wait shorter than the first of its class is believed once, and then the back-off counts', () => {
+  const { fail, waitOf, pass } = open()
+  const waits: Array<number | undefined> = []
+  for (const asked of [0, 0, 400, 1_500, 0]) {
+    fail('rate-limit', target(), asked)
+    waits.push(waitOf())
+    pass(waitOf() ?? 0)
+  }
+  assert.equal(waits, [undefined, 2_000, 4_000, 1_500, 16_000])
+})
+
+test('a wait of nothing leaves nothing alone that takes several failures', () => {
+  const { fail, health, waitOf } = open()
+  fail('server', target(), 0)
+  fail('server', target(), 0)
+  const [entry] = health.list([connection('a')]).filter(({ level }) => level === 'model')
+  assert.is(entry?.state, 'counting')
+  fail('server')
+  assert.is(waitOf(), 5_000)
+})
+
 test('when the time is over one request probes, and its outcome decides for all', () => {
   const { health, fail, waitOf, pass } = open()
   fail('rate-limit')

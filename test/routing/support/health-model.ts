@@ -43,13 +43,14 @@ export function createModel() {
     record.failures += 1
     const { until } = record
     if (until !== undefined && (until > now || record.isProbed || isBehind(record, began))) {
-      if (asked !== undefined && now + asked > until) cool(record, now + asked, what)
+      if (asked && now + asked > until) cool(record, now + asked, what)
       return
     }
     record.reason = what
-    if (until === undefined && record.failures < after && asked === undefined) return
+    if (until === undefined && record.failures < after && !asked) return
     record.times += 1
-    cool(record, now + (asked ?? Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
+    const isBelieved = asked !== undefined && (asked >= baseMs || record.times === 1)
+    cool(record, now + (isBelieved ? asked : Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
   }
 
   function cool(record: Held, until: number, what: FailureClass) {
