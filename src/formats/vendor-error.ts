@@ -1,5 +1,5 @@
 import { isObject } from '../lib/json.ts'
-import { resetMs, retryAfterMs, retryDelayMs } from '../lib/retry-after.ts'
+import { askedWaitMs } from '../lib/retry-after.ts'
 import { type CanonicalError, type ErrorKind, kindOfStatus } from './canonical/errors.ts'
 import { readVendorError } from './embedded-error.ts'
 import type { ErrorAnswer } from './translator.ts'
@@ -10,10 +10,7 @@ export function parseVendorError({ status, body, header, now }: ErrorAnswer): Ca
   const { message = plainText(body) ?? `The provider answered with status ${status}.`, code } = readVendorError(body)
   const error: CanonicalError = { kind: kindOf(status, message, code), status, message }
   const param = paramOf(body)
-  const wait =
-    retryAfterMs(header, now) ??
-    retryDelayMs(Array.isArray(body) ? body[0] : body) ??
-    (status === 429 ? resetMs(header, now) : undefined)
+  const wait = askedWaitMs({ header, body, now, isRateLimit: status === 429 })
   if (code !== undefined) error.code = code
   if (param !== undefined) error.param = param
   if (wait !== undefined) error.retryAfterMs = wait

@@ -4,7 +4,7 @@ import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
-import { resetMs, retryAfterMs, retryDelayMs } from '../lib/retry-after.ts'
+import { askedWaitMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 
 /** One attempt that brought no answer. */
@@ -50,13 +50,12 @@ export function failureOfStatus(
   if (failureClass === 'content')
     return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
   const header = (name: string) => answer.header(name)
-  const reset = failureClass === 'rate-limit' ? resetMs(header, now) : undefined
   const message = said.message ?? `The provider answered with status ${status}.`
   const failure: Failure = {
     class: failureClass,
     status: status > 599 ? 502 : status,
     message,
-    retryAfterMs: retryAfterMs(header, now) ?? retryDelayMs(json) ?? reset,
+    retryAfterMs: askedWaitMs({ header, body: json, now, isRateLimit: failureClass === 'rate-limit' }),
   }
   return json === undefined ? failure : { ...failure, body: bytes }
 }
