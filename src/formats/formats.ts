@@ -2,6 +2,7 @@ import type { WireFormat } from '../types.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
 import type { ErrorFacts, Format } from './format.ts'
 import { geminiErrorBody } from './gemini/error.ts'
+import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
 import { openaiErrorBody } from './openai-error-body.ts'
 import { openaiResponses } from './openai-responses/format.ts'
@@ -11,6 +12,7 @@ const served: Partial<Record<WireFormat, Format>> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
   'anthropic-messages': anthropicMessages,
+  gemini,
 }
 
 /** What is known of a wire format; `undefined` while it is not served. */

@@ -23,13 +23,15 @@ export function modelRoutes(run: Run): Route[] {
       folders,
       (folder): Route => ({
         method: 'POST',
-        path: `${folder}:call+`,
+        path: `${folder}:id+`,
         run: (request) => {
-          const { call = '' } = request.params
+          const { id: call = '' } = request.params
           const colon = call.lastIndexOf(':')
           const endpoint = named.find(({ path }) => path === `${folder}${MODEL}${call.slice(colon)}`)
           if (endpoint) return run(request, endpoint, call.slice(0, colon))
-          throw gatewayError('NOT_FOUND', { message: `There is no POST ${folder}${call} here.` })
+          if (/:[A-Za-z]+$/.test(call))
+            throw gatewayError('NOT_FOUND', { message: `There is no POST ${folder}${call} here.` })
+          throw gatewayError('METHOD_NOT_ALLOWED', { headers: { allow: 'GET, HEAD' } })
         },
       }),
     ),

@@ -55,9 +55,6 @@ const isCustomMethod = (path: string, method: string) => method === 'POST' && /:
 /** What somebody who came here has probably meant. */
 function hintFor(path: string): string {
   if (path.startsWith('/v1/v1/')) return ' Leave /v1 out of the base URL of this client.'
-  const isGoogle = /:[A-Za-z]+$/.test(path)
-  if (isGoogle || path.startsWith('/v1/responses'))
-    return ' Not served yet; use POST /v1/chat/completions or /v1/messages.'
   return ''
 }
 

@@ -5,6 +5,7 @@ import { requestHeaders } from '../upstream/headers.ts'
 import type { Ask } from '../upstream/request.ts'
 import type { FailedAttempt, WholeAnswer } from './attempt.ts'
 import type { Committed } from './commit.ts'
+import { asJsonArray } from './json-array.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { type RelayedStream, relayStream, type StreamEnd } from './relay.ts'
 
@@ -21,26 +22,27 @@ export interface Passage {
   whole(answer: WholeAnswer): Uint8Array
   /** A failure with the provider's own error as the client reads it. */
   failed(attempt: FailedAttempt): FailedAttempt
+  streamType: 'text/event-stream' | 'application/json'
   stream(body: ByteStream, committed: Committed, onEnd: (end: StreamEnd) => void): RelayedStream
 }
 
 /** The way to a target. Throws `INVALID_REQUEST` when the target's format cannot say what the client asks. */
 export async function passageTo(request: SpokenRequest, target: RouteTarget): Promise<Passage> {
-  if (target.format === request.format.name && !isOnlyForTranslators(request)) return verbatim(request, target)
+  if (target.format === request.format.name && !SEALED.test(request.call.text)) return verbatim(request, target)
   const { translated } = await import('./translation.ts')
   return translated(request, target)
 }
 
-/** Holds what the gateway itself has put into an earlier answer, or wants another framing than the provider has. */
-function isOnlyForTranslators({ call, exchange }: SpokenRequest): boolean {
-  const wantsArray = call.endpoint.format === 'gemini' && call.stream && !/[?&]alt=sse(&|$)/.test(exchange.query)
-  return wantsArray || SEALED.test(call.text)
-}
+/** Google streams one JSON array to who does not ask for events. */
+export const wantsArray = ({ call, exchange }: SpokenRequest): boolean =>
+  call.endpoint.streams === 'always' && !/[?&]alt=sse(&|$)/.test(exchange.query)
 
-/** How sealed state begins, plain and in base64 (formats/canonical/state.ts). */
+/** What the gateway itself has put into an earlier answer: how sealed state begins, plain and in base64 (formats/canonical/state.ts). */
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
-function verbatim({ exchange, call, format }: SpokenRequest, target: RouteTarget): Passage {
+function verbatim(request: SpokenRequest, target: RouteTarget): Passage {
+  const { exchange, call, format } = request
+  const isArray = wantsArray(request)
   return {
     format,
     ask: {
@@ -53,7 +55,11 @@ function verbatim({ exchange, call, format }: SpokenRequest, target: RouteTarget
     warnings: () => [],
     whole: ({ bytes }) => bytes,
     failed: (attempt) => attempt,
-    stream: (body, committed, onEnd) => relayStream(body, committed, { format, onEnd }),
+    streamType: isArray ? 'application/json' : 'text/event-stream',
+    stream(body, committed, onEnd) {
+      const relayed = relayStream(body, committed, { format, onEnd })
+      return isArray ? asJsonArray(relayed) : relayed
+    },
   }
 }
 

@@ -10,7 +10,7 @@ export function successReply(
   { answer, bytes, passage, route: { target }, ended }: Success,
   { report, client }: ModelRequest,
 ): Reply {
-  const mediaType = answer.kind === 'whole' ? 'application/json' : 'text/event-stream'
+  const mediaType = answer.kind === 'whole' ? 'application/json' : passage.streamType
   const said = passage.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': mediaType }
   const headers = Object.assign(said, journeyHeaders(report.steps), warningHeader(passage.warnings()))
   const status = !passage.isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status

@@ -14,7 +14,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { SpokenRequest } from './model-request.ts'
-import type { Passage } from './passage.ts'
+import { type Passage, wantsArray } from './passage.ts'
 import { relayTranslated } from './relay-translated.ts'
 
 /** A passage through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
@@ -25,8 +25,10 @@ export async function translated(request: SpokenRequest, target: RouteTarget): P
   if (call.endpoint.operation !== 'generate' || !client || !upstream || !toTarget) throw untranslatable(request, target)
 
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
-  const route = { model: call.model, stream: call.stream }
-  const asked: CanonicalRequest = client.parseRequest(call.body, { warnings, route })
+  const isArray = wantsArray(request)
+  const route = { model: call.model, stream: call.stream, isArray }
+  const version = exchange.header('anthropic-version')
+  const asked: CanonicalRequest = client.parseRequest(call.body, { warnings, route, ...(version && { version }) })
   const traits = traitsFor(upstream.traits, target, context.catalog)
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }
@@ -51,6 +53,7 @@ export async function translated(request: SpokenRequest, target: RouteTarget): P
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
+    streamType: isArray ? 'application/json' : 'text/event-stream',
     stream: (body, committed, onEnd) =>
       relayTranslated(body, committed, {
         translation: { from: upstream, to: client, read, write, restore: restoreStream(restoration) },

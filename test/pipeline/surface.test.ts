@@ -67,7 +67,8 @@ test('every route × method × credential is answered by its gate, as the tables
           const served = routes.filter((route) => route.path === path).map((route) => route.method as string)
           const isServed =
             served.includes(method === 'HEAD' ? 'GET' : method) || (method === 'OPTIONS' && response.status === 204)
-          assert.is(response.status === 405, !isServed, where)
+          const isBare = method === 'POST' && path.endsWith('/models/:id+') // only with a method behind the model's name
+          assert.is(response.status === 405, !isServed || isBare, where)
         }
         const text = await response.text()
         if (method === 'HEAD' || response.status === 204) assert.is(text, '', where)

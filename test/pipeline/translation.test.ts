@@ -180,3 +180,56 @@ test('a connection whose credential cannot be opened is passed over, and the ope
   assert.equal(up.providers, ['two'])
   assert.is(world.told.errors.length, 1)
 })
+
+const geminiAnswer = (text: string, finishReason?: string) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }), index: 0 }],
+  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
+})
+
+const geminiEvents = ['Hello ', 'there'].map(
+  (text, at) => `data: ${JSON.stringify(geminiAnswer(text, at ? 'STOP' : undefined))}\r\n\r\n`,
+)
+
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+test('a Google client that asks for no events gets one JSON array, from its own format and from another', async () => {
+  const google = await open(() => sse(geminiEvents), { connections: ['google'] })
+  const own = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
+  assert.is(own.headers.get('content-type'), 'application/json')
+  assert.equal(await own.json(), [geminiAnswer('Hello '), geminiAnswer('there', 'STOP')])
+  assert.is(google.up.calls[0]?.url.href, 'http://google.test/v1/models/g:streamGenerateContent?alt=sse')
+  const { world } = await open()
+  const other = await world.post('/v1/models/one/m:streamGenerateContent', { contents })
+  const text = (await other.json()).map(
+    (part: ReturnType<typeof geminiAnswer>) => part.candidates[0]?.content.parts[0]?.text ?? '',
+  )
+  assert.is(text.join(''), 'Hello there, world')
+})
+
+test('a Google client is passed through, its path naming the model, and reads other formats as events', async () => {
+  const { up, world } = await open(() => sse(geminiEvents), { connections: ['google'] })
+  const response = await world.post('/v1beta/models/google/g:streamGenerateContent?alt=sse', { contents })
+  assert.is(await response.text(), geminiEvents.join(''))
+  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), { contents })
+  assert.is(up.calls[0]?.headers.get('x-goog-api-key'), 'secret-of-google')
+  const other = await open()
+  const text = await (await other.world.post('/v1/models/one/m:streamGenerateContent?alt=sse', { contents })).text()
+  assert.match(text, /^data: \{"candidates":/)
+})
+
+test('a Responses client reads every format, and asks for nothing that a gateway cannot keep', async () => {
+  const { world } = await open()
+  for (const model of ['one/m', 'claude/c']) {
+    const answer = await (await world.post('/v1/responses', { model, input: 'Hi' })).json()
+    assert.is(answer.object, 'response')
+    assert.is(answer.status, 'completed')
+    const events = await (await world.post('/v1/responses', { model, input: 'Hi', stream: true })).text()
+    assert.match(events, /^event: response\.created\n/)
+    assert.match(events, /event: response\.completed\ndata: [^\n]*\n\n/)
+  }
+  for (const field of ['previous_response_id', 'conversation']) {
+    const refused = await world.post('/v1/responses', { model: 'one/m', input: 'Hi', [field]: 'x' })
+    assert.is(refused.status, 400)
+    assert.match((await refused.json()).error.message, new RegExp(`"${field}"`))
+  }
+})
