@@ -1,3 +1,4 @@
+import { once } from './lib/once.ts'
 import type { Management } from './management/management.ts'
 
 type Resource = Exclude<keyof Management, 'explain'>
@@ -21,15 +22,7 @@ const operations: { readonly [R in Resource]: Readonly<Record<keyof Management[R
  * what administrators send.
  */
 export function deferredManagement(load: () => Promise<Management<unknown>>): Management<unknown> {
-  let loading: Promise<Management<unknown>> | undefined
-
-  function loaded() {
-    loading ??= load().catch((error: unknown) => {
-      loading = undefined // perhaps there was no network
-      throw error
-    })
-    return loading
-  }
+  const loaded = once(load)
 
   const deferred =
     (resource: string, name: string): Operation =>

@@ -3,7 +3,6 @@ import { gatewayError } from './errors.ts'
 import { elsewhereReply } from './http/elsewhere.ts'
 import { exchangeOf, type FetchContext, responseOf } from './http/fetch-bridge.ts'
 import { createManagementGuard } from './http/management-guard.ts'
-import { managementRoutes } from './http/management-routes.ts'
 import { modelRoutes } from './http/model-routes.ts'
 import { modelsRoutes } from './http/models-routes.ts'
 import { areaOf, below, normaliseBasePath } from './http/paths.ts'
@@ -130,7 +129,10 @@ export function createGateway(options: GatewayOptions): Gateway {
         runModelRequest(exchange, endpoint, { context: pipelineFor(exchange), key, pathModel }),
       ),
     ],
-    managementRoutes: managementRoutes(api, { maxBodyBytes: limits.maxManagementBodyBytes }),
+    async loadManagementRoutes() {
+      const { managementRoutes } = await import('./http/management-routes.ts')
+      return managementRoutes(api, { maxBodyBytes: limits.maxManagementBodyBytes })
+    },
     guardManagement: createManagementGuard(options.management, { onError: observer.onError }),
     isClosed: () => closed,
     onError: observer.onError,

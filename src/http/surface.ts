@@ -1,5 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
+import { once } from '../lib/once.ts'
 import type { Store } from '../store/store.ts'
 import { authenticateClient } from './client-gate.ts'
 import { managementErrorReply } from './management-error.ts'
@@ -13,8 +14,8 @@ export interface SurfaceOptions {
   store: Pick<Store, 'settings' | 'keyring'>
   /** Routes under `/v1` and `/v1beta`. */
   modelRoutes: readonly Route[]
-  /** Routes under `/api`. */
-  managementRoutes: readonly Route[]
+  /** Routes under `/api`, loaded with the first request there that is let in. */
+  loadManagementRoutes(): Promise<readonly Route[]>
   /** Throws unless the request may manage the gateway. */
   guardManagement(exchange: Exchange): Promise<void>
   isClosed(): boolean
@@ -31,7 +32,7 @@ export type Surface = (exchange: Exchange) => Promise<Reply | undefined>
 export function createSurface(options: SurfaceOptions): Surface {
   const { basePath, store, onError } = options
   const models = createRouter(options.modelRoutes)
-  const management = createRouter(options.managementRoutes)
+  const management = once(async () => createRouter(await options.loadManagementRoutes()))
 
   async function serveModels(path: string, exchange: Exchange): Promise<Reply> {
     try {
@@ -47,7 +48,7 @@ export function createSurface(options: SurfaceOptions): Surface {
     try {
       if (options.isClosed()) throw gatewayError('CLOSED')
       await options.guardManagement(exchange)
-      return await management(path, exchange)
+      return await (await management())(path, exchange)
     } catch (error) {
       return managementErrorReply(error, onError)
     }

@@ -1,3 +1,4 @@
+import { once } from '../lib/once.ts'
 import type { Clock, Connection, CustomModel, Logger, Storage, Strategy } from '../types.ts'
 import { type ComboRecord, createCombos } from './combos.ts'
 import { createFreshness } from './freshness.ts'
@@ -59,15 +60,7 @@ export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreO
   const freshness = createFreshness(storage, clock, maxAgeMs)
   const deps = { storage, clock, freshness }
   const keys = createRecords<KeyRecord>(KEYS, deps)
-  let opening: Promise<Vault> | undefined
-
-  function vault() {
-    opening ??= openVault(storage, secret, logger).catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
-    return opening
-  }
+  const vault = once(() => openVault(storage, secret, logger))
 
   return {
     settings: createSettingsStore(deps),
