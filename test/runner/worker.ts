@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import fc from 'fast-check'
 import { describeError } from './describe.ts'
 import type { Order, Report } from './protocol.ts'
 import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
@@ -27,6 +28,7 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
 }
 new Worker(new URL('./leash.ts', import.meta.url)).unref()
 quietUvu()
+fc.configureGlobal({ seed: Number(process.env.SEED ?? 1) })
 
 process.on('message', async (order: Order) => {
   if (order.do === 'stop') return void setTimeout(() => process.exit(0), LATE_MS)

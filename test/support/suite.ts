@@ -1,8 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import { suite as uvuSuite } from 'uvu'
-import * as assert from 'uvu/assert'
+import * as uvuAssert from 'uvu/assert'
 import { currentFile, type Outcome, SkipSignal, type TestRecord, within } from '../runner/registry.ts'
 
-export { assert }
+/** The assertions of uvu, whose `equal` takes any key for data: uvu's own takes objects with a key `constructor` to be of different classes. */
+export const assert: typeof uvuAssert = {
+  ...uvuAssert,
+  equal(actual, expected, message) {
+    if (!isDeepStrictEqual(actual, expected)) uvuAssert.equal(actual, expected, message)
+  },
+}
 
 export interface TimeOptions {
   /** How long the body may take. Default 20 s. */
