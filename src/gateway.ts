@@ -11,7 +11,7 @@ import { createBackground } from './lib/background.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
 import { isObject } from './lib/json.ts'
-import { createListing } from './listing/listing.ts'
+import { deferredListing } from './listing/deferred.ts'
 import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import type { PipelineContext } from './pipeline/context.ts'
@@ -73,7 +73,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pace = createPace()
   const health = createHealth({ clock, random: platformRandom })
   const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? platformFetch
-  const listing = createListing({
+  const listing = deferredListing({
     store,
     catalog,
     clock,

@@ -2,7 +2,6 @@ import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, WireFormat } from '../types.ts'
 import { modelsFormat } from './caller-format.ts'
-import { modelBody, modelsBody } from './models-reply.ts'
 import { endingWith } from './models-upstream.ts'
 import { emptyReply, jsonReply } from './reply.ts'
 import type { Route, RoutedRequest } from './route.ts'
@@ -37,11 +36,13 @@ export function modelsRoutes(listing: Listing, options: ModelsRoutesOptions): Ro
 
   const list =
     (kinds: readonly Kind[]): Body =>
-    async ({ exchange }, format) =>
-      modelsBody(format, await listing.list(kinds, upstream(exchange)), { kinds, query: exchange.query })
+    async ({ exchange }, format) => {
+      const { modelsBody } = await import('./models-reply.ts')
+      return modelsBody(format, await listing.list(kinds, upstream(exchange)), { kinds, query: exchange.query })
+    }
 
   const find: Body = async ({ exchange, params }, format) => {
-    const { findModel } = await import('./models-find.ts')
+    const [{ findModel }, { modelBody }] = await Promise.all([import('./models-find.ts'), import('./models-reply.ts')])
     const { entry, kinds } = await findModel(listing, params.id ?? '', upstream(exchange))
     return modelBody(format, entry, kinds)
   }

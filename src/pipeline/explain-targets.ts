@@ -5,7 +5,7 @@ import type { Standing } from '../routing/health.ts'
 import { reasonOf } from '../routing/reason.ts'
 import { viaOf } from '../routing/via.ts'
 import type { SpokenRequest } from './model-request.ts'
-import { passageTo } from './passage.ts'
+import { passageTo } from './passage-to.ts'
 
 /** What a request would do with each of its routes, and what its client would read at once when none can be told what it asks. */
 export async function explainTargets(

@@ -3,7 +3,7 @@ import { contextWindowOf } from '../providers/catalog-model.ts'
 import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { ModelRequest } from './model-request.ts'
-import { passageTo } from './passage.ts'
+import { passageTo } from './passage-to.ts'
 import type { Leg } from './try.ts'
 
 /** Which target comes next, after what has become of those before. */

@@ -1,0 +1,11 @@
+import { once } from '../lib/once.ts'
+import type { Listing, ListingDeps } from './listing.ts'
+
+/** The listing, whose rules are loaded when somebody asks for it first: most requests are for a model. */
+export function deferredListing(deps: ListingDeps): Listing {
+  const load = once(async () => {
+    const { createListing } = await import('./listing.ts')
+    return createListing(deps)
+  })
+  return { list: async (kinds, fetch) => (await load()).list(kinds, fetch) }
+}

@@ -1,0 +1,42 @@
+import type { Awaitable } from '../lib/awaitable.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import { requestHeaders } from '../upstream/headers.ts'
+import { asJsonArray } from './json-array.ts'
+import type { SpokenRequest } from './model-request.ts'
+import { type Passage, wantsArray } from './passage.ts'
+import { relayStream } from './relay.ts'
+
+/** The way to a target. Throws `INVALID_REQUEST` when the target's format cannot say what the client asks. */
+export function passageTo(request: SpokenRequest, target: RouteTarget): Awaitable<Passage> {
+  if (target.format === request.format.name && !SEALED.test(request.call.text)) return verbatim(request, target)
+  return import('./translation.ts').then(({ translated }) => translated(request, target))
+}
+
+/** What the gateway itself has put into an earlier answer: how sealed state begins, plain and in base64 (formats/canonical/state.ts). */
+const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
+
+function verbatim(request: SpokenRequest, target: RouteTarget): Passage {
+  const { exchange, call, format } = request
+  const isArray = wantsArray(request)
+  return {
+    format,
+    ask: {
+      path: call.endpoint.upstreamPath(target.model),
+      query: upstreamQuery(exchange.query),
+      headers: requestHeaders(exchange, format.defaultHeaders),
+      body: call.bodyFor(target.model),
+    },
+    isVerbatim: true,
+    warnings: () => [],
+    whole: ({ bytes }) => bytes,
+    failed: (attempt) => attempt,
+    streamType: isArray ? 'application/json' : 'text/event-stream',
+    stream(body, committed, onEnd) {
+      const relayed = relayStream(body, committed, { format, onEnd })
+      return isArray ? asJsonArray(relayed) : relayed
+    },
+  }
+}
+
+/** Of a client's query only what has a meaning to providers goes on. */
+const upstreamQuery = (query: string) => (/[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')
