@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { Format, TokenUsage } from '../formats/format.ts'
-import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
+import { concatBytes, decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock } from '../types.ts'
@@ -36,8 +36,9 @@ export interface Attempt {
   cancel(reason: unknown): void
 }
 
-/** Error bodies are read this far. */
+/** Error bodies are read this far, and this long: what matters most is known by their status. */
 const MAX_ERROR_BYTES = 64 * 1024
+const ERROR_BODY_MS = 5_000
 
 /** Calls one target once. The result never rejects: whatever goes wrong is a failure with a class. */
 export function startAttempt(
@@ -52,7 +53,8 @@ export function startAttempt(
     clock,
     headersTimeoutMs,
     silenceTimeoutMs,
-    totalTimeoutMs: stream ? Number.POSITIVE_INFINITY : totalTimeoutMs,
+    totalTimeoutMs: stream ? headersTimeoutMs : totalTimeoutMs,
+    stream,
   })
   return { result: receive(pending, { format, stream, limits, clock }), cancel: pending.cancel }
 }
@@ -71,12 +73,18 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
     const isFailure = head.status < 200 || head.status > 299
     if (stream && !isFailure && maybeStream(head)) {
       const committed = await commitStream(head.body, format)
-      if ('watch' in committed) return { kind: 'stream', head, body: head.body, committed }
+      if ('watch' in committed) {
+        pending.setTotal(Number.POSITIVE_INFINITY)
+        return { kind: 'stream', head, body: head.body, committed }
+      }
       pending.cancel(committed)
       return { kind: 'failure', failure: committed }
     }
-    if (stream) pending.setTotal(limits.totalTimeoutMs) // it is none
-    if (!isFailure) return await receiveWhole(head, expected)
+    if (isFailure) pending.hurry(ERROR_BODY_MS)
+    else {
+      if (stream) pending.setTotal(limits.totalTimeoutMs) // it is none
+      return await receiveWhole(head, expected)
+    }
     const failure = failureOfStatus(head, await readError(head.body), { format, now: clock.now() })
     return { kind: 'failure', failure, head }
   } catch (thrown) {
@@ -104,8 +112,19 @@ async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected):
   return { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
 }
 
-/** As much of an error body as there is; a cut or silent one does not hide the status. */
+/** As much of an error body as there is; one that is cut, silent, slow or large does not hide the status. */
 async function readError(body: ByteStream): Promise<Uint8Array> {
-  const tooLarge = () => new RangeError('error body too large')
-  return readAll(body, MAX_ERROR_BYTES, tooLarge).catch(() => new Uint8Array(0))
+  const parts: Uint8Array[] = []
+  let size = 0
+  try {
+    for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+      parts.push(chunk)
+      size += chunk.length
+      if (size >= MAX_ERROR_BYTES) {
+        body.cancel()
+        break
+      }
+    }
+  } catch {} // what has come may be all that there is to say
+  return concatBytes(parts).subarray(0, MAX_ERROR_BYTES)
 }

@@ -12,14 +12,17 @@ export interface OpenOptions {
   headersTimeoutMs: number
   /** Between two chunks of the body. */
   silenceTimeoutMs: number
-  /** From the start of the call to the end of the body; infinite for streams. */
+  /** From the start of the call to the end of the body; of a stream, to its first word: then it begins, and has no such limit. */
   totalTimeoutMs: number
+  stream?: boolean
 }
 
 /** A call under way, by whose answer it may turn out how long it may take. */
 export interface OpenedUpstream extends PendingAnswer {
-  /** Replaces `totalTimeoutMs`, once the headers are here. */
+  /** Replaces `totalTimeoutMs`, once the headers are here: the stream has begun, or turned out to be none. */
   setTotal(timeoutMs: number): void
+  /** What is left of the body has so long at most. */
+  hurry(timeoutMs: number): void
 }
 
 /**
@@ -29,7 +32,7 @@ export interface OpenedUpstream extends PendingAnswer {
 export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUpstream {
   const { fetch, clock, headersTimeoutMs, silenceTimeoutMs } = options
   const startedAt = clock.now()
-  let { totalTimeoutMs } = options
+  let { totalTimeoutMs, stream: isOpening = false } = options
   let waitingSince: number | undefined
   let stopped: { reason: unknown } | undefined
   const pending = startCall(fetch, call)
@@ -38,7 +41,8 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
   })
 
   const endsAt = () => startedAt + totalTimeoutMs
-  const notFinished = () => timedOut(`did not finish its answer within ${totalTimeoutMs / 1000} s`)
+  const notFinished = () =>
+    timedOut(`${isOpening ? 'sent no answer' : 'did not finish its answer'} within ${totalTimeoutMs / 1000} s`)
 
   function stop(reason: unknown) {
     if (stopped) return
@@ -108,7 +112,13 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
     answer: pending.answer.then(onHead, onNoHead),
     cancel: stop,
     setTotal(timeoutMs) {
+      const isSooner = timeoutMs < totalTimeoutMs
       totalTimeoutMs = timeoutMs
+      isOpening = false
+      if (isSooner && !stopped) watch() // else whoever wakes first sees that there is more time
+    },
+    hurry(timeoutMs) {
+      totalTimeoutMs = Math.min(totalTimeoutMs, clock.now() - startedAt + timeoutMs)
       if (!stopped) watch()
     },
   }

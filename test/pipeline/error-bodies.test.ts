@@ -1,0 +1,39 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { bodyOf, fakeUpstream, json, slowly } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the bodies of errors')
+
+const combos = { chain: ['one/m', 'two/m'] }
+
+test('one that drips is known by its status, and waits five seconds at most', async () => {
+  const clock = fakeClock()
+  const blanks = Array.from({ length: 1_000 }, () => ' ')
+  const drip = () => new Response(bodyOf(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
+  const up = fakeUpstream((_, nth) => (nth === 1 ? drip() : json(chatAnswer())))
+  const world = await openWorld({ fetch: up, clock, limits: { silenceTimeoutMs: 200 }, combos })
+  const asked = world.chat({ model: 'chain' })
+  while (up.calls.length === 0) await clock.advance(0)
+  await clock.advance(4_999)
+  assert.equal(up.providers, ['one'])
+  await clock.advance(1)
+  assert.is((await asked).headers.get('x-signalbox-target'), 'two/m')
+  assert.is(world.told.attempts[0]?.message, 'x', 'what has come is read')
+  assert.is(clock.pending(), 0)
+  assert.is(up.open, 0)
+})
+
+test('one that is large is read to 64 kB, which say as much as they can', async () => {
+  const said = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
+  const up = fakeUpstream((_, nth) =>
+    nth === 1 ? new Response(bodyOf(Array.from({ length: 100 }, () => said)), { status: 400 }) : json(chatAnswer()),
+  )
+  const world = await openWorld({ fetch: up, combos })
+  const response = await world.chat({ model: 'chain' })
+  assert.is(response.status, 400)
+  assert.is(world.told.attempts[0]?.outcome, 'context-overflow')
+  assert.ok(up.pulled < 80_000, `${up.pulled} bytes`)
+  assert.is(up.open, 0)
+})
