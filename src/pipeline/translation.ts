@@ -87,7 +87,11 @@ function translatedFailure(
   const header = (name: string) => head.header(name)
   const error = upstream.parseError({ status: head.status, body: tryParseJson(text) ?? text, header, now })
   const { status, headers, body } = client.writeError(error)
-  return { ...attempt, failure: { ...failure, status, headers, body: encodeUtf8(JSON.stringify(body)) } }
+  const { upstreamStatus = head.status } = failure
+  return {
+    ...attempt,
+    failure: { ...failure, status, upstreamStatus, headers, body: encodeUtf8(JSON.stringify(body)) },
+  }
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

@@ -71,6 +71,15 @@ test('a messages client reads a chat provider, whole and streamed', async () => 
   assert.match(text, /event: message_stop\ndata: [^\n]*\n\n$/)
 })
 
+test("an attempt is recorded with the provider's status, whatever the client reads", async () => {
+  const quota = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }
+  const { world } = await open(() => json(quota, 429))
+  const response = await world.messages({ model: 'one/m', messages: hello })
+  assert.is(response.status, 402)
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=429:/)
+  assert.is(world.told.attempts[0]?.status, 429)
+})
+
 test('a combo goes from a failing provider to one of another format', async () => {
   const failing: Answering = (call, nth) =>
     call.provider === 'claude'
