@@ -90,6 +90,29 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
   }
 }
 
+/** Reads the events of a stream out of its bytes, which may be cut anywhere. Throws `UPSTREAM_INVALID` on what it cannot read. */
+export interface StreamParser {
+  push(chunk: Uint8Array): void
+  /** Takes a last event that nothing has closed, where there can be one. */
+  end(): void
+}
+
+/** How a stream is divided into events. */
+export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
+
+/** Server-sent events, which nearly all streams are. */
+export const sseFraming: StreamFraming = (onEvent) => {
+  const parser = createSseParser(onEvent)
+  const decoder = new TextDecoder()
+  return {
+    push: (chunk) => parser.push(decoder.decode(chunk, { stream: true })),
+    end() {
+      parser.push(decoder.decode())
+      parser.end()
+    },
+  }
+}
+
 /** `UPSTREAM_INVALID`, for whoever holds an event that is not complete. */
 export const eventTooLong = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })

@@ -1,0 +1,103 @@
+import { gatewayError } from '../../errors.ts'
+import { decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { crc32 } from '../../lib/crc32.ts'
+import { eventTooLong, MAX_EVENT, type SseEvent, type StreamFraming } from '../../lib/sse.ts'
+
+/** Total length, length of the headers, checksum of both. */
+const PRELUDE = 12
+/** A prelude and the checksum of it all. */
+const LEAST = PRELUDE + 4
+
+/**
+ * The frames of `application/vnd.amazon.eventstream`, each as an event under its type with its payload as data. Throws `UPSTREAM_INVALID` on
+ * a wrong checksum or length, and on a frame of more than 16 MiB; nothing but the frame under way is kept.
+ */
+export const eventStreamFraming: StreamFraming = (onEvent) => {
+  const prelude = new Uint8Array(PRELUDE)
+  let frame: Uint8Array = prelude // until its length is known
+  let filled = 0
+
+  return {
+    push(chunk) {
+      let at = 0
+      while (at < chunk.length) {
+        const piece = chunk.subarray(at, at + frame.length - filled)
+        frame.set(piece, filled)
+        filled += piece.length
+        at += piece.length
+        if (filled < frame.length) return
+        if (frame === prelude) {
+          frame = new Uint8Array(lengthOf(prelude))
+          frame.set(prelude)
+        } else {
+          const whole = frame
+          frame = prelude
+          filled = 0
+          onEvent(eventOf(whole))
+        }
+      }
+    },
+    end() {}, // half a frame says nothing
+  }
+}
+
+const uint32 = (bytes: Uint8Array, at: number): number => viewOf(bytes).getUint32(at)
+
+const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** The length is only believed when its checksum is right. */
+function lengthOf(prelude: Uint8Array): number {
+  if (crc32(prelude.subarray(0, 8)) !== uint32(prelude, 8)) throw damaged()
+  const total = uint32(prelude, 0)
+  if (total > MAX_EVENT) throw eventTooLong()
+  if (total < LEAST + uint32(prelude, 4)) throw damaged()
+  return total
+}
+
+function eventOf(frame: Uint8Array): SseEvent {
+  const end = frame.length - 4
+  if (crc32(frame.subarray(0, end)) !== uint32(frame, end)) throw damaged()
+  const behindHeaders = PRELUDE + uint32(frame, 4)
+  const headers = headersIn(frame.subarray(PRELUDE, behindHeaders))
+  const data = decodeUtf8Lenient(frame.subarray(behindHeaders, end))
+  switch (headers.get(':message-type')) {
+    case 'exception':
+      return { event: headers.get(':exception-type'), data }
+    case 'error': {
+      const [code, message] = [headers.get(':error-code'), headers.get(':error-message')]
+      return { event: code ?? 'internalServerException', data: JSON.stringify({ message }) }
+    }
+    default:
+      return { event: headers.get(':event-type'), data }
+  }
+}
+
+/** Bytes that values have by their type; text and bytes bring their own length. */
+const SIZES = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
+const TEXT = 7
+
+/** Those that are text. */
+function headersIn(bytes: Uint8Array): Map<string, string> {
+  const headers = new Map<string, string>()
+  const view = viewOf(bytes)
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      const nameEnd = at + 1 + view.getUint8(at)
+      const type = view.getUint8(nameEnd)
+      const size = SIZES[type] ?? view.getUint16(nameEnd + 1)
+      const start = nameEnd + (SIZES[type] === undefined ? 3 : 1)
+      if (type >= SIZES.length || start + size > bytes.length) throw damaged()
+      if (type === TEXT)
+        headers.set(
+          decodeUtf8Lenient(bytes.subarray(at + 1, nameEnd)),
+          decodeUtf8Lenient(bytes.subarray(start, start + size)),
+        )
+      at = start + size
+    }
+  } catch {
+    throw damaged() // a length that points behind the end
+  }
+  return headers
+}
+
+const damaged = () => gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a damaged event stream.' })

@@ -1,0 +1,83 @@
+import { eventStreamFraming } from '../../../src/formats/bedrock-converse/event-stream.ts'
+import { concatBytes, encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { crc32 } from '../../../src/lib/crc32.ts'
+import type { SseEvent } from '../../../src/lib/sse.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { converseFrames, exceptionFrame, frame, frameOf } from '../support/event-stream.ts'
+
+const test = suite('event streams of AWS')
+
+function read(chunks: Iterable<Uint8Array>): SseEvent[] {
+  const events: SseEvent[] = []
+  const parser = eventStreamFraming((event) => events.push(event))
+  for (const chunk of chunks) parser.push(chunk)
+  parser.end()
+  return events
+}
+
+test('have the checksum that everybody has', () => {
+  assert.is(crc32(encodeUtf8('123456789')), 0xcbf43926)
+})
+
+test('are read alike wherever they are cut', () => {
+  const bytes = concatBytes(converseFrames())
+  const whole = read([bytes])
+  assert.is(whole.length, 7)
+  assert.equal(whole[1], { event: 'contentBlockDelta', data: '{"contentBlockIndex":0,"delta":{"text":"Hello "}}' })
+  for (let at = 1; at < bytes.length; at++)
+    assert.equal(read([bytes.subarray(0, at), bytes.subarray(at)]), whole, String(at))
+  assert.equal(read(Array.from(bytes, (byte) => Uint8Array.of(byte))), whole)
+})
+
+test('tell exceptions and errors by their names', () => {
+  const error = { ':message-type': 'error', ':error-code': 'throttlingException', ':error-message': 'slow' }
+  assert.equal(read([exceptionFrame('modelStreamErrorException', 'broken'), frame(error, '')]), [
+    { event: 'modelStreamErrorException', data: '{"message":"broken"}' },
+    { event: 'throttlingException', data: '{"message":"slow"}' },
+  ])
+})
+
+test('may have headers of every type', () => {
+  const name = [1, 0x61]
+  const values = [[0], [1], [2, 9], [3, 0, 9], [4, 0, 0, 0, 9], [5, ...Array(8).fill(9)], [6, 0, 2, 9, 9]]
+  const more = [
+    [8, ...Array(8).fill(9)],
+    [9, ...Array(16).fill(9)],
+  ]
+  const type = encodeUtf8(':event-type')
+  const headers = [...values, ...more].flatMap((value) => [...name, ...value])
+  const bytes = frameOf([...headers, type.length, ...type, 7, 0, 1, 0x78], encodeUtf8('{}'))
+  assert.equal(read([bytes]), [{ event: 'x', data: '{}' }])
+})
+
+test('half a frame at the end says nothing', () => {
+  const bytes = concatBytes(converseFrames())
+  assert.is(read([bytes.subarray(0, -1)]).length, 6)
+})
+
+test('are refused when a byte is wrong, wherever it is', () => {
+  const [bytes = new Uint8Array()] = converseFrames()
+  for (let at = 0; at < bytes.length; at++) {
+    const wrong = bytes.slice()
+    wrong[at] = (wrong[at] ?? 0) ^ 0x40
+    assert.throws(() => read([wrong]), /damaged event stream/, String(at))
+  }
+})
+
+test('are refused when headers run over their end', () => {
+  for (const headers of [
+    [5, 0x61],
+    [1, 0x61, 7, 0xff, 0xff, 1],
+    [1, 0x61, 77],
+    [1, 0x61, 4, 0],
+  ])
+    assert.throws(() => read([frameOf(headers, encodeUtf8('{}'))]), /damaged event stream/, String(headers))
+})
+
+test('are refused beyond 16 MiB a frame before anything of it is kept', () => {
+  const prelude = new Uint8Array(12)
+  const view = new DataView(prelude.buffer)
+  view.setUint32(0, 0xf0000000)
+  view.setUint32(8, crc32(prelude.subarray(0, 8)))
+  assert.throws(() => read([prelude]), /longer than 16 MiB/)
+})
