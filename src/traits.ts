@@ -77,9 +77,15 @@ export interface ReasoningTraits {
 
 /**
  * `thinking: {type}` (Z.ai), the same with an effort beside it (DeepSeek), `enable_thinking` (Qwen), `reasoning: {effort}` (OpenRouter),
- * `chat_template_kwargs` (vLLM).
+ * `chat_template_kwargs` (vLLM), `reasoning_config` (Qwen on Bedrock).
  */
-export type VendorSwitch = 'thinking' | 'thinking-effort' | 'enable_thinking' | 'reasoning-object' | 'chat-template'
+export type VendorSwitch =
+  | 'thinking'
+  | 'thinking-effort'
+  | 'enable_thinking'
+  | 'reasoning-object'
+  | 'chat-template'
+  | 'reasoning_config'
 
 /**
  * What one provider or model differs in from others of its wire format: data, so that no translator asks who it talks to. Each format has

@@ -61,8 +61,11 @@ export interface Storage {
 /** What a model, a combo or a provider serves. */
 export type Kind = 'llm' | 'image' | 'tts' | 'stt' | 'embedding' | 'imageToText' | 'webSearch' | 'webFetch'
 
-/** The shape of requests and answers that a client or a provider speaks. */
+/** The shape of requests and answers that clients and providers speak. */
 export type WireFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
+
+/** The shape of requests and answers that a provider speaks; no client speaks the last one. */
+export type ProviderFormat = WireFormat | 'bedrock-converse'
 
 /** How an upstream wants its credential. */
 export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
@@ -92,7 +95,7 @@ export interface CatalogProvider {
   /** With its version segment: `https://api.openai.com/v1`. */
   baseUrl?: string
   /** Default `openai-chat`. */
-  format?: WireFormat
+  format?: ProviderFormat
   /** Default: what the format uses. */
   auth?: AuthStyle
   /** Instead of `baseUrl` and `auth`: it is reached as that cloud is, by the connection's settings. */

@@ -1,7 +1,7 @@
-import type { SseEvent } from '../lib/sse.ts'
-import type { AuthStyle, WireFormat } from '../types.ts'
+import type { SseEvent, StreamFraming } from '../lib/sse.ts'
+import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import type { TokenUsage } from './canonical/usage.ts'
-import type { Translator } from './translator.ts'
+import type { Translator, UpstreamTranslator } from './translator.ts'
 
 export type { TokenUsage } from './canonical/usage.ts'
 
@@ -44,17 +44,15 @@ export const untouchedStream = (): StreamState => ({
   usage: undefined,
 })
 
-/** Everything the pipeline knows about one wire format. */
-export interface Format {
-  readonly name: WireFormat
+/** What the pipeline knows about a format that providers speak. */
+export interface UpstreamFormat {
+  readonly name: ProviderFormat
   /** How providers of this format want their credential unless they say otherwise. */
   readonly auth: AuthStyle
   /** Headers that a request needs when the client has not sent them. */
   readonly defaultHeaders: Readonly<Record<string, string>>
-  /** The error envelope, as a JSON value. */
-  errorBody(error: ErrorFacts): object
-  /** One whole server-sent event that ends a stream with an error. */
-  errorEvent(error: ErrorFacts): string
+  /** How its streams are divided into events; absent: they are server-sent ones. */
+  readonly framing?: StreamFraming
   watchStream(): StreamWatch
   /** Usage of a whole answer, as parsed JSON. */
   usageOf(answer: unknown): TokenUsage | undefined
@@ -63,5 +61,15 @@ export interface Format {
   /** What an error body of this format says: message and code. */
   readError(body: unknown): { message?: string; code?: string }
   /** To and from the canonical form, loaded when the first request needs it; absent while the format is only passed through. */
+  loadTranslator?(): Promise<UpstreamTranslator>
+}
+
+/** Everything the pipeline knows about a format that clients speak as well. */
+export interface Format extends UpstreamFormat {
+  readonly name: WireFormat
+  /** The error envelope, as a JSON value. */
+  errorBody(error: ErrorFacts): object
+  /** One whole server-sent event that ends a stream with an error. */
+  errorEvent(error: ErrorFacts): string
   loadTranslator?(): Promise<Translator>
 }

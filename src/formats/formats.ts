@@ -1,6 +1,6 @@
-import type { WireFormat } from '../types.ts'
+import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
-import type { ErrorFacts, Format } from './format.ts'
+import type { ErrorFacts, Format, UpstreamFormat } from './format.ts'
 import { geminiErrorBody } from './gemini/error.ts'
 import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
@@ -18,8 +18,15 @@ const served: Partial<Record<WireFormat, Format>> = {
 /** What is known of a wire format; `undefined` while it is not served. */
 export const formatOf = (name: WireFormat): Format | undefined => served[name]
 
+/** The same for a provider's. One that no client speaks is loaded when the first request goes there. */
+export const upstreamFormatOf = async (name: ProviderFormat): Promise<UpstreamFormat | undefined> =>
+  name === 'bedrock-converse' ? (await import('./bedrock-converse/format.ts')).bedrockConverse : served[name]
+
 /** How a provider of this format wants its credential. */
-export const defaultAuth = (name: WireFormat) => served[name]?.auth ?? (name === 'gemini' ? 'x-goog-api-key' : 'bearer')
+export function defaultAuth(name: ProviderFormat): AuthStyle {
+  if (name === 'bedrock-converse') return 'bearer'
+  return served[name]?.auth ?? (name === 'gemini' ? 'x-goog-api-key' : 'bearer')
+}
 
 /** An error envelope in the caller's format, also in those that only have errors so far. */
 export function errorBody(format: WireFormat, error: ErrorFacts): object {

@@ -1,12 +1,14 @@
 import { isGatewayError } from '../errors.ts'
-import { createSseParser } from '../lib/sse.ts'
+import { type StreamFraming, sseFraming } from '../lib/sse.ts'
 import { type CanonicalError, kindOfStatus } from './canonical/errors.ts'
 import { createSequence } from './canonical/sequence.ts'
 import type { StreamEvent } from './canonical/stream.ts'
-import type { ReadContext, Translator, WriteContext } from './translator.ts'
+import type { ReadContext, Translator, UpstreamTranslator, WriteContext } from './translator.ts'
 
 export interface StreamTranslation {
-  from: Translator
+  from: UpstreamTranslator
+  /** How the provider's stream is divided into events; default: server-sent ones. */
+  framing?: StreamFraming | undefined
   to: Translator
   read: ReadContext
   write: WriteContext
@@ -26,18 +28,16 @@ export interface StreamTranslator {
 }
 
 export function translateStream(
-  { from, to, read, write, restore }: StreamTranslation,
+  { from, framing = sseFraming, to, read, write, restore }: StreamTranslation,
   out: (event: string) => void,
 ): StreamTranslator {
   const writer = to.createWriter(write, out)
   const sequence = createSequence(restore ? restore(writer.push) : writer.push)
   const reader = from.createReader(read, sequence.take)
-  const parser = createSseParser(reader.observe)
-  const decoder = new TextDecoder()
+  const parser = framing(reader.observe)
   return {
-    push: (chunk) => parser.push(decoder.decode(chunk, { stream: true })),
+    push: parser.push,
     end() {
-      parser.push(decoder.decode())
       parser.end()
       reader.end()
       sequence.end()

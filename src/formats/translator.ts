@@ -9,31 +9,34 @@ import type { ReaderEvent, StreamEvent } from './canonical/stream.ts'
 import type { Warnings } from './canonical/warnings.ts'
 
 /**
- * One wire format's half of every translation: from it to the canonical form and back. All functions are synchronous and keep nothing
- * between calls; identifiers, time and facts about the target are given.
+ * How a provider's format is spoken: its half of every translation. All functions are synchronous and keep nothing between calls;
+ * identifiers, time and facts about the target are given.
  */
-export interface Translator {
+export interface UpstreamTranslator {
   /** What the format takes where neither vendor nor model says otherwise. */
   readonly traits: Traits
   /** Options that the format has a place for. Others never reach `writeRequest`. */
   readonly carries: ReadonlySet<OptionName>
-  /** What clients of the format call the canonical fields, for warnings and refusals. */
-  readonly fieldNames: Readonly<Record<string, string>>
-
-  /** A client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format could mean. */
-  parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** A request as this format's provider wants it. It has been through `prepareRequest` for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** A provider's whole answer. Throws `UPSTREAM_INVALID` when it is none. */
   parseAnswer(body: JsonObject, context: ReadContext): Answer
-  /** An answer as this format's client reads it. */
-  writeAnswer(answer: Answer, context: WriteContext): JsonObject
   /** Reads a provider's stream event by event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
-  /** Writes a client's stream; each call of `write` is one whole server-sent event. */
-  createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** A provider's error answer (`parseVendorError` knows the envelopes that are not the format's own). */
   parseError(answer: ErrorAnswer): CanonicalError
+}
+
+/** One wire format's half of every translation, for clients as well: from it to the canonical form and back. */
+export interface Translator extends UpstreamTranslator {
+  /** What clients of the format call the canonical fields, for warnings and refusals. */
+  readonly fieldNames: Readonly<Record<string, string>>
+  /** A client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format could mean. */
+  parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
+  /** An answer as this format's client reads it. */
+  writeAnswer(answer: Answer, context: WriteContext): JsonObject
+  /** Writes a client's stream; each call of `write` is one whole server-sent event. */
+  createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** An error as this format's client reads it. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
 }

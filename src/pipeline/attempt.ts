@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import type { Format, TokenUsage } from '../formats/format.ts'
+import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
@@ -43,7 +43,7 @@ const ERROR_BODY_MS = 5_000
 /** Calls one target once. The result never rejects: whatever goes wrong is a failure with a class. */
 export function startAttempt(
   call: UpstreamCall,
-  { format, stream }: { format: Format; stream: boolean },
+  { format, stream }: { format: UpstreamFormat; stream: boolean },
   context: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
 ): Attempt {
   const { fetch, clock, limits } = context
@@ -60,7 +60,7 @@ export function startAttempt(
 }
 
 interface Expected {
-  format: Format
+  format: UpstreamFormat
   stream: boolean
   limits: PipelineContext['limits']
   clock: Clock

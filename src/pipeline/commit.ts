@@ -1,6 +1,6 @@
-import type { Format, StreamWatch } from '../formats/format.ts'
+import type { StreamWatch, UpstreamFormat } from '../formats/format.ts'
 import type { ByteStream } from '../lib/exchange.ts'
-import { createSseParser, eventTooLong, MAX_EVENT } from '../lib/sse.ts'
+import { eventTooLong, MAX_EVENT, sseFraming } from '../lib/sse.ts'
 import { contentFailure, type Failure, failureOfEmbedded } from './failure.ts'
 
 /** A stream whose first meaningful event has arrived: what was held back until then, and what is known of it. */
@@ -14,19 +14,19 @@ export interface Committed {
  * failures of the attempt, so that the next target can be tried; after it they belong to the client. Rethrows what `body` throws; throws
  * `UPSTREAM_INVALID` when nothing is said within 16 MiB.
  */
-export async function commitStream(body: ByteStream, format: Format): Promise<Committed | Failure> {
+export async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | Failure> {
   const watch = format.watchStream()
   const head: Uint8Array[] = []
   let size = 0
-  const decoder = new TextDecoder()
-  const parser = createSseParser((event) => {
+  const { framing = sseFraming } = format
+  const parser = framing((event) => {
     if (watch.started || !watch.error) watch.observe(event) // nothing behind an error makes an answer of it
   })
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)
     size += chunk.length
     if (size > MAX_EVENT) throw eventTooLong()
-    parser.push(decoder.decode(chunk, { stream: true }))
+    parser.push(chunk)
     if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
     if (watch.started) return { head, watch }
     if (watch.ended) break

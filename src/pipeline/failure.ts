@@ -1,5 +1,5 @@
 import { type ErrorCode, toGatewayError } from '../errors.ts'
-import type { EmbeddedError, Format } from '../formats/format.ts'
+import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
 import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
@@ -39,7 +39,7 @@ export function classOfStatus(status: number, text: string, code: string | undef
 export function failureOfStatus(
   answer: UpstreamAnswer,
   bytes: Uint8Array,
-  { format, now }: { format: Format; now: number },
+  { format, now }: { format: UpstreamFormat; now: number },
 ): Failure {
   const { status } = answer
   const text = decodeUtf8Lenient(bytes)

@@ -1,4 +1,4 @@
-import type { Format } from '../formats/format.ts'
+import type { UpstreamFormat } from '../formats/format.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import type { Ask } from '../upstream/request.ts'
 import type { FailedAttempt, WholeAnswer } from './attempt.ts'
@@ -9,7 +9,7 @@ import type { RelayedStream, StreamEnd } from './relay.ts'
 /** How a client's request reaches one target, and how the answer comes back: byte for byte, or translated. */
 export interface Passage {
   /** The target's format, by which its streams are judged and its errors read. */
-  format: Format
+  format: UpstreamFormat
   ask: Ask
   /** Does the client get the provider's bytes, and its headers? */
   isVerbatim: boolean

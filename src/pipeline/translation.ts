@@ -3,9 +3,8 @@ import { prepareRequest } from '../formats/canonical/prepare/prepare.ts'
 import type { CanonicalRequest } from '../formats/canonical/request.ts'
 import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
-import type { Format } from '../formats/format.ts'
-import { formatOf } from '../formats/formats.ts'
-import type { Translator } from '../formats/translator.ts'
+import { upstreamFormatOf } from '../formats/formats.ts'
+import type { Translator, UpstreamTranslator } from '../formats/translator.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { targetName } from '../providers/target.ts'
@@ -20,8 +19,8 @@ import { relayTranslated } from './relay-translated.ts'
 /** A passage through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
 export async function translated(request: SpokenRequest, target: RouteTarget): Promise<Passage> {
   const { call, exchange, context } = request
-  const [client, upstream] = await Promise.all([translatorOf(request.format), translatorOf(formatOf(target.format))])
-  const toTarget = formatOf(target.format)
+  const toTarget = await upstreamFormatOf(target.format)
+  const [client, upstream] = await Promise.all([request.format.loadTranslator?.(), toTarget?.loadTranslator?.()])
   if (call.endpoint.operation !== 'generate' || !client || !upstream || !toTarget) throw untranslatable(request, target)
 
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
@@ -56,14 +55,19 @@ export async function translated(request: SpokenRequest, target: RouteTarget): P
     streamType: isArray ? 'application/json' : 'text/event-stream',
     stream: (body, committed, onEnd) =>
       relayTranslated(body, committed, {
-        translation: { from: upstream, to: client, read, write, restore: restoreStream(restoration) },
+        translation: {
+          from: upstream,
+          framing: toTarget.framing,
+          to: client,
+          read,
+          write,
+          restore: restoreStream(restoration),
+        },
         clock: context.clock,
         onEnd,
       }),
   }
 }
-
-const translatorOf = async (format: Format | undefined): Promise<Translator | undefined> => format?.loadTranslator?.()
 
 function untranslatable({ call }: SpokenRequest, target: RouteTarget) {
   const { format, path } = call.endpoint
@@ -79,7 +83,7 @@ const isStrict = ({ exchange, context }: SpokenRequest) =>
 /** The provider's own error in the client's words. What has no body of the provider's is told by the gateway itself. */
 function translatedFailure(
   attempt: FailedAttempt,
-  { client, upstream, now }: { client: Translator; upstream: Translator; now: number },
+  { client, upstream, now }: { client: Translator; upstream: UpstreamTranslator; now: number },
 ): FailedAttempt {
   const { failure, head } = attempt
   if (!head || !failure.body) return attempt

@@ -1,4 +1,4 @@
-import type { AuthStyle, Catalog, Cloud, Connection, WireFormat } from '../types.ts'
+import type { AuthStyle, Catalog, Cloud, Connection, ProviderFormat } from '../types.ts'
 import { compatibleFormat } from './compatible.ts'
 import { definitionOf } from './names.ts'
 
@@ -8,7 +8,7 @@ export interface Target<C extends Connectable = Connectable> {
   provider: string
   /** The provider's own name of the model. */
   model: string
-  format: WireFormat
+  format: ProviderFormat
   /** Without a trailing slash; `undefined` when neither the connection nor the catalog has one. */
   baseUrl: string | undefined
   /** Undefined: what the format uses. */

@@ -1,7 +1,8 @@
 import type { Traits } from '../traits.ts'
-import type { Catalog, WireFormat } from '../types.ts'
+import type { Catalog, ProviderFormat } from '../types.ts'
 import { definitionOf } from './names.ts'
 import { anthropic } from './traits/anthropic.ts'
+import { bedrock } from './traits/bedrock.ts'
 import { differing, type Row } from './traits/difference.ts'
 import { followers } from './traits/followers.ts'
 import { google } from './traits/google.ts'
@@ -10,12 +11,12 @@ import { openai } from './traits/openai.ts'
 import { vendors } from './traits/vendors.ts'
 
 /** From the general to the particular: each row counts before those above it. */
-const rows: readonly Row[] = [...followers, ...openai, ...anthropic, ...google, ...vendors, ...hosts]
+const rows: readonly Row[] = [...followers, ...openai, ...anthropic, ...google, ...bedrock, ...vendors, ...hosts]
 
 /** What the target takes: its wire format's traits, with what its vendor and its model differ in. */
 export function traitsFor(
   base: Traits,
-  { provider, model, format }: { provider: string; model: string; format: WireFormat },
+  { provider, model, format }: { provider: string; model: string; format: ProviderFormat },
   catalog: Catalog,
 ): Traits {
   const name = bareName(model)

@@ -1,23 +1,25 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
+import { converseTranslator } from '../../src/formats/bedrock-converse/translator.ts'
+import { baseTraits } from '../../src/formats/canonical/base-traits.ts'
 import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
 import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
-import { responsesTranslator } from '../../src/formats/openai-responses/translator.ts'
 import { defaultCatalog } from '../../src/providers/catalog.ts'
 import { targetOf } from '../../src/providers/target.ts'
 import { traitsFor } from '../../src/providers/traits.ts'
 import type { ReasoningTraits, Traits } from '../../src/traits.ts'
-import type { WireFormat } from '../../src/types.ts'
+import type { ProviderFormat, WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('traits of vendors and models')
 
-const bases: Readonly<Record<WireFormat, Traits>> = {
+const bases: Readonly<Record<ProviderFormat, Traits>> = {
   'openai-chat': chatTranslator.traits,
   'anthropic-messages': messagesTranslator.traits,
-  'openai-responses': responsesTranslator.traits,
+  'openai-responses': baseTraits,
   gemini: geminiTranslator.traits,
+  'bedrock-converse': converseTranslator.traits,
 }
 
 /** Of `provider/model`, in the provider's own format unless another is said. */
@@ -257,20 +259,6 @@ const table: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(table)) test(name, () => hold(traitsOf(name), expected))
-
-const responses: Record<string, Expected> = {
-  'openai/gpt-6-astra': {
-    toolResultInputs: ['image', 'image-url', 'file', 'file-url'],
-    reasoning: { efforts: UP_TO_MAX },
-  },
-  'openai/gpt-5.4': { webSearch: true, freeFormTools: true, reasoning: { refusesTools: false, isDefault: false } },
-  'openai/gpt-4.1': { takes: ['temperature', 'store'], lacks: ['verbosity'], reasoning: { by: 'none' } },
-  'perplexity-agent/anthropic/claude-opus-4-7': { lacks: ['temperature', 'topP'], lateSystem: false },
-  'lmstudio/openai/gpt-oss-20b': { lacks: ['store', 'cacheKey'], reasoning: { efforts: ['low', 'medium', 'high'] } },
-}
-
-for (const [name, expected] of Object.entries(responses))
-  test(`${name} by responses`, () => hold(traitsOf(name, 'openai-responses'), expected))
 
 const native: Record<string, Expected> = {
   'google/gemini-4-argon': { lacks: SAMPLING, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },

@@ -82,7 +82,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
   ],
   'an unknown format': [
     { acme: { ...provider, format: 'openai' } },
-    'acme: format "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini',
+    'acme: format "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
   'an unknown auth': [
     { acme: { ...provider, auth: 'basic' } },

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { AuthStyle, CatalogProvider, Cloud, WireFormat } from '../../types.ts'
+import type { AuthStyle, CatalogProvider, Cloud, ProviderFormat } from '../../types.ts'
 import { isMember, isText, kinds, memberProblems, show, unknownFields } from './validate-field.ts'
 import { modelListProblems } from './validate-model.ts'
 
@@ -7,11 +7,12 @@ import { modelListProblems } from './validate-model.ts'
  * Written as records so that a new member of a union, or a new field of a type, fails the compiler here until it is
  * checked.
  */
-const formats: Record<WireFormat, true> = {
+const formats: Record<ProviderFormat, true> = {
   'openai-chat': true,
   'openai-responses': true,
   'anthropic-messages': true,
   gemini: true,
+  'bedrock-converse': true,
 }
 const auths: Record<AuthStyle, true> = { bearer: true, 'x-api-key': true, 'x-goog-api-key': true, 'api-key': true }
 const clouds: Record<Cloud, true> = { azure: true }

@@ -1,8 +1,8 @@
-import type { WireFormat } from '../../types.ts'
+import type { ProviderFormat } from '../../types.ts'
 
 /** Who made something that only its maker understands. */
 export interface Origin {
-  format: WireFormat
+  format: ProviderFormat
   /** Names provider and account, made by whoever calls the translators; compared for equality only. Empty: not known. */
   account: string
 }
@@ -40,7 +40,7 @@ export function sealState({ origin, kind, data, id = '' }: OpaqueState): string 
 }
 
 /** The state in a string that a client sent; one without the gateway's mark is of the client's own format, by an account not known. */
-export function unsealState(text: string, bare: { format: WireFormat; kind: StateKind; id?: string }): OpaqueState {
+export function unsealState(text: string, bare: { format: ProviderFormat; kind: StateKind; id?: string }): OpaqueState {
   return readSealed(text) ?? bareState(text, bare)
 }
 
@@ -55,7 +55,7 @@ export function readSealed(text: string): OpaqueState | undefined {
   return state
 }
 
-function bareState(data: string, { format, kind, id }: { format: WireFormat; kind: StateKind; id?: string }) {
+function bareState(data: string, { format, kind, id }: { format: ProviderFormat; kind: StateKind; id?: string }) {
   const state: OpaqueState = { origin: { format, account: '' }, kind, data }
   if (id !== undefined) state.id = id
   return state
@@ -64,10 +64,16 @@ function bareState(data: string, { format, kind, id }: { format: WireFormat; kin
 /** Starts every sealed state; the number is the version of the seal. */
 const MARK = 'signalbox-1'
 
-const FORMATS: readonly string[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
+const FORMATS: readonly string[] = [
+  'openai-chat',
+  'openai-responses',
+  'anthropic-messages',
+  'gemini',
+  'bedrock-converse',
+]
 const KINDS: readonly string[] = ['signature', 'redacted', 'encrypted', 'thought-signature', 'detail', 'text']
 
-const isFormat = (text: string): text is WireFormat => FORMATS.includes(text)
+const isFormat = (text: string): text is ProviderFormat => FORMATS.includes(text)
 const isKind = (text: string): text is StateKind => KINDS.includes(text)
 
 function decoded(text: string): string {

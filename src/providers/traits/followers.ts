@@ -1,7 +1,6 @@
 import type { OptionName } from '../../traits.ts'
 import type { Row } from './difference.ts'
 
-const formats = /^openai-/
 const chat = /^openai-chat$/
 const others = /^(?!openai$)/
 
@@ -25,7 +24,7 @@ const OWN: readonly OptionName[] = [
 /** Every other provider of OpenAI's formats: what all of them are known to take. What one takes besides is said in its own row. */
 export const followers: readonly Row[] = [
   {
-    formats,
+    formats: /^openai-/,
     providers: others,
     lacks: OWN,
     developerRole: false,
@@ -45,7 +44,7 @@ export const followers: readonly Row[] = [
   // Azure has OpenAI's models as they are. Deployments with names of their own are taken for none of them.
   { formats: chat, providers: /^azure$/, inputs: ['image', 'image-url'], outputLimitField: 'max_completion_tokens' },
   {
-    formats,
+    formats: /^openai-/,
     providers: /^azure$/,
     models: /^(?:gpt-\d|o\d|codex)/,
     takes: ['cacheKey', 'labels', 'logitBias', 'logprobs', 'prediction', 'store', 'verbosity'],
@@ -55,19 +54,19 @@ export const followers: readonly Row[] = [
   },
   // OpenAI's open weights think the same everywhere.
   {
-    formats,
+    formats: chat,
     models: /^gpt-oss/,
     reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
   },
   // Claude and Gemini behind a door like OpenAI's: late instructions would be put first, and the newest do not sample.
-  { formats, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
+  { formats: chat, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
   {
-    formats,
+    formats: chat,
     models: /^claude-(?!instant|[123]|4-|[a-z]+-4(?:$|[-.:@][0-6](?!\d)|[-@:]20|:))/,
     lacks: ['temperature', 'topP', 'topK'],
   },
   {
-    formats,
+    formats: chat,
     models: /^claude-(?!instant|[123]|4-|[a-z]+-4(?:$|[-.:@][0-5](?!\d)|[-@:]20|:))/,
     prefill: false,
   },

@@ -1,19 +1,26 @@
 import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
 import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
-import type { ReadContext, TargetContext, Translator, WriteContext } from '../../../src/formats/translator.ts'
+import type {
+  ReadContext,
+  TargetContext,
+  Translator,
+  UpstreamTranslator,
+  WriteContext,
+} from '../../../src/formats/translator.ts'
 import type { Traits } from '../../../src/traits.ts'
-import type { WireFormat } from '../../../src/types.ts'
+import type { ProviderFormat } from '../../../src/types.ts'
 
 interface ContextOptions {
   isStrict?: boolean
   traits?: Partial<Traits>
   /** Of the provider. */
-  format?: WireFormat
+  format?: ProviderFormat
 }
 
 /** What translators are given, with ids that count: `id1`, `id2` … */
-export function contexts(translator: Translator, options: ContextOptions = {}) {
-  const warnings = createWarnings({ isStrict: options.isStrict ?? false, names: translator.fieldNames })
+export function contexts(translator: UpstreamTranslator | Translator, options: ContextOptions = {}) {
+  const names = 'fieldNames' in translator ? translator.fieldNames : {}
+  const warnings = createWarnings({ isStrict: options.isStrict ?? false, names })
   const traits = { ...translator.traits, ...options.traits }
   const origin = { format: options.format ?? 'openai-chat', account: 'vendor/1' }
   let count = 0

@@ -14,6 +14,8 @@ export interface Exchange {
   /** JSON, or the raw text of an event stream. */
   answer: unknown
   sse: string | undefined
+  /** What came as bytes. */
+  bytes: Uint8Array | undefined
 }
 
 /** What the vendor's own client made of a recorded stream. */
@@ -45,6 +47,7 @@ function exchangesIn(path: string): Exchange[] {
     status: response.status,
     answer: response.body.json ?? response.body.text,
     sse: typeof response.body.sse === 'string' ? response.body.sse : undefined,
+    bytes: bytesOf(response.body),
   }))
 }
 
@@ -64,6 +67,11 @@ export function recordedStreams(api: string): { name: string; sse: string; heard
 function streamIn({ sse, chunks }: JsonObject): string | undefined {
   if (Array.isArray(chunks)) return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
   return typeof sse === 'string' ? sse : undefined
+}
+
+function bytesOf({ base64, hex }: JsonObject): Uint8Array | undefined {
+  if (typeof base64 === 'string') return Uint8Array.from(Buffer.from(base64, 'base64'))
+  return typeof hex === 'string' ? Uint8Array.from(Buffer.from(hex, 'hex')) : undefined
 }
 
 interface RecordedInteraction {

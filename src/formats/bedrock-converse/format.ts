@@ -1,0 +1,22 @@
+import { isObject } from '../../lib/json.ts'
+import type { UpstreamFormat } from '../format.ts'
+import { readError } from './error.ts'
+import { eventStreamFraming } from './event-stream.ts'
+import { watchConverseStream } from './stream.ts'
+import { converseUsage } from './usage.ts'
+
+/** Converse of AWS Bedrock: one format for the models of many vendors, which only providers speak. */
+export const bedrockConverse: UpstreamFormat = {
+  name: 'bedrock-converse',
+  auth: 'bearer',
+  defaultHeaders: {},
+  framing: eventStreamFraming,
+  watchStream: watchConverseStream,
+  usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
+  errorIn(answer) {
+    const { message } = isObject(answer) && !('output' in answer) ? readError(answer) : {}
+    return message === undefined ? undefined : { message, status: 502 }
+  },
+  readError,
+  loadTranslator: async () => (await import('./translator.ts')).converseTranslator,
+}

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { ReasoningTraits } from '../../traits.ts'
+import type { ReasoningOptions } from '../canonical/request.ts'
+
+/*
+ * What Converse leaves to the models: each vendor's own fields, in its own words. They go into `additionalModelRequestFields`.
+ */
+
+/** How the model is asked to think; nothing where it cannot be, or where only the showing of thoughts was asked for. */
+export function reasoningFields({ effort, budget }: ReasoningOptions, { by, budgets }: ReasoningTraits): JsonObject {
+  if (effort === undefined && budget === undefined) return {}
+  const isOff = effort === 'none'
+  switch (by) {
+    case 'adaptive': // Claude, from 4.6 on
+      if (isOff) return { thinking: { type: 'disabled' } }
+      return {
+        thinking: { type: 'adaptive' },
+        ...(effort && { output_config: { effort: effort === 'minimal' ? 'low' : effort } }),
+      }
+    case 'budget': // Claude, until 4.5
+      if (isOff) return { thinking: { type: 'disabled' } }
+      return {
+        thinking: {
+          type: 'enabled',
+          budget_tokens: typeof budget === 'number' ? budget : budgets[effort ?? 'medium'],
+        },
+      }
+    case 'level': // Nova
+      if (isOff) return { reasoningConfig: { type: 'disabled' } }
+      return { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort ?? 'medium' } }
+    case 'effort': // gpt-oss
+      return isOff ? {} : { reasoning_effort: effort ?? 'medium' }
+    case 'reasoning_config': // Qwen
+      return isOff ? {} : { reasoning_config: effort ?? 'medium' }
+    default:
+      return {}
+  }
+}
+
+/** Nova has a group of its own for it. */
+export const topKFields = (topK: number, model: string): JsonObject =>
+  NOVA.test(model) ? { inferenceConfig: { topK } } : { top_k: topK }
+
+/** Where the answer says which sequence stopped it; only Claude can be asked. */
+export const stopFieldPaths = (model: string): string[] | undefined =>
+  CLAUDE.test(model) ? ['/stop_sequence'] : undefined
+
+const NOVA = /\bnova\b/i
+const CLAUDE = /\bclaude\b/i

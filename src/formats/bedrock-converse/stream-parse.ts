@@ -1,0 +1,72 @@
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { AssistantPart } from '../canonical/parts.ts'
+import type { ReaderEvent } from '../canonical/stream.ts'
+import type { ReadContext, StreamReader } from '../translator.ts'
+import { type BlockReader, createBlockReader } from './block-reader.ts'
+import { exceptionIn, streamError } from './error.ts'
+import { parseStop } from './stop-reason.ts'
+import { converseUsage } from './usage.ts'
+
+/** Reads events from `messageStart` to `metadata`. Only blocks that call tools are announced; the others begin with their first delta. */
+export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+  const blocks = new Map<unknown, BlockReader>() // by index
+  const blockContext = { ...context, start, emit }
+  let next = 0
+
+  function start(part: AssistantPart): number {
+    emit({ type: 'part-start', key: next, candidate: 0, part })
+    return next++
+  }
+
+  function observe({ event, data }: SseEvent) {
+    const exception = exceptionIn(event, data)
+    if (exception) return emit({ type: 'error', error: streamError(exception) })
+    const said = tryParseJson(data)
+    if (!isObject(said)) return // says nothing that a client could read
+    switch (event) {
+      case 'messageStart':
+        return emit({ type: 'start' })
+      case 'contentBlockStart':
+        return startBlock(said.contentBlockIndex, isObject(said.start) ? said.start : {})
+      case 'contentBlockDelta':
+        return addTo(said.contentBlockIndex, isObject(said.delta) ? said.delta : {})
+      case 'contentBlockStop':
+        return endBlock(said.contentBlockIndex)
+      case 'messageStop':
+        end()
+        return emit({
+          type: 'finish',
+          candidate: 0,
+          finish: parseStop(said.stopReason, said.additionalModelResponseFields),
+        })
+      case 'metadata': {
+        const usage = converseUsage(said.usage)
+        if (usage) emit({ type: 'usage', usage })
+        return emit({ type: 'done' })
+      }
+    }
+  }
+
+  function startBlock(index: unknown, block: JsonObject) {
+    endBlock(index)
+    blocks.set(index, createBlockReader(block, blockContext))
+  }
+
+  function addTo(index: unknown, delta: JsonObject) {
+    if (!blocks.has(index)) startBlock(index, delta)
+    blocks.get(index)?.add(delta)
+  }
+
+  function endBlock(index: unknown) {
+    const block = blocks.get(index)
+    blocks.delete(index)
+    block?.end()
+  }
+
+  function end() {
+    for (const index of [...blocks.keys()]) endBlock(index)
+  }
+
+  return { observe, end }
+}

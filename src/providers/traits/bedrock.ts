@@ -1,0 +1,46 @@
+import { anthropic } from './anthropic.ts'
+import type { Row } from './difference.ts'
+
+/** What the models behind Converse differ in: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */
+const rows: readonly Row[] = [
+  { models: /^(?!claude|nova|(?:mi|mag|pix)(?:ni)?stral)/, lacks: ['topK'] },
+  {
+    models: /^claude-/,
+    inputs: ['image', 'file', 'search-result'],
+    toolResultInputs: ['image', 'file', 'search-result'],
+    strictTools: true,
+    outputFormats: ['json-schema'],
+    cacheMarks: 'cache_control',
+    reasoning: { by: 'adaptive' },
+  },
+  // The generations are those of Anthropic's own service. That no tool may be called can only be said by telling of none.
+  ...anthropic
+    .filter(isOfClaude)
+    .map(({ toolChoices, ...row }) =>
+      toolChoices ? { ...row, toolChoices: toolChoices.filter((choice) => choice !== 'none') } : row,
+    ),
+  {
+    models: /^nova-/,
+    inputs: ['image', 'file', 'video'],
+    toolResultInputs: ['image', 'file'],
+    toolChoices: ['required', 'tool'],
+    cacheMarks: 'cache_control',
+  },
+  { models: /^nova-micro/, inputs: [], toolResultInputs: [] },
+  { models: /^nova-2/, reasoning: { by: 'level', efforts: ['none', 'low', 'medium', 'high'] } },
+  { models: /^gpt-oss/, inputs: [], reasoning: { by: 'effort' } },
+  { models: /^qwen3/, reasoning: { by: 'reasoning_config' } },
+  { models: /^(?:mistral|ministral|magistral|pixtral)-/, toolChoices: ['required'] },
+  {
+    models:
+      /^(?:qwen3|gpt-oss|minimax|mistral-large-3|ministral|magistral|voxtral|nemotron|gemma|glm|kimi|deepseek-v3|v3)/,
+    outputFormats: ['json-schema'],
+  },
+]
+
+/** Not those about the models of others that speak the same format, nor those about other providers. */
+function isOfClaude({ models }: Row): boolean {
+  return models !== undefined && !models.test('another-model')
+}
+
+export const bedrock: readonly Row[] = rows.map((row) => ({ ...row, formats: /^bedrock-converse$/ }))

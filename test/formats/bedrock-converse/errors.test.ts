@@ -1,0 +1,78 @@
+import { bedrockConverse } from '../../../src/formats/bedrock-converse/format.ts'
+import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('errors of Converse')
+
+const parsed = (status: number, body: unknown, type?: string) =>
+  converseTranslator.parseError({
+    status,
+    body,
+    now: 0,
+    header: (name) => (name === 'x-amzn-errortype' ? type : undefined),
+  })
+
+/** Status, body and type of an answer, and what is understood. */
+const cases: [status: number, body: unknown, type: string | undefined, error: object][] = [
+  [
+    400,
+    { message: 'The provided model identifier is invalid.' },
+    'ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/',
+    {
+      kind: 'bad-request',
+      status: 400,
+      message: 'The provided model identifier is invalid.',
+      code: 'ValidationException',
+    },
+  ],
+  [
+    400,
+    { message: 'The model returned the following errors: Input Tokens Exceeded: too many' },
+    'ValidationException',
+    {
+      kind: 'context-overflow',
+      status: 400,
+      message: 'The model returned the following errors: Input Tokens Exceeded: too many',
+      code: 'context_length_exceeded',
+    },
+  ],
+  [
+    400,
+    { message: 'Input is too long for requested model.' },
+    undefined,
+    {
+      kind: 'context-overflow',
+      status: 400,
+      message: 'Input is too long for requested model.',
+      code: 'context_length_exceeded',
+    },
+  ],
+  [
+    429,
+    { Message: 'Too many requests' },
+    'ThrottlingException',
+    { kind: 'rate-limit', status: 429, message: 'Too many requests', code: 'ThrottlingException' },
+  ],
+  [503, '<html>', undefined, { kind: 'overloaded', status: 503, message: 'The provider answered with status 503.' }],
+]
+
+for (const [status, body, type, error] of cases) {
+  test(`${status} ${JSON.stringify(body)}`, () => assert.equal(parsed(status, body, type), error))
+}
+
+test('an answer that is none is told', () => {
+  assert.equal(bedrockConverse.errorIn({ message: 'broken' }), { message: 'broken', status: 502 })
+  assert.throws(
+    () =>
+      converseTranslator.parseAnswer(
+        {},
+        {
+          origin: { format: 'bedrock-converse', account: '' },
+          traits: converseTranslator.traits,
+          newId: () => '',
+          warnings: undefined as never,
+        },
+      ),
+    /without content/,
+  )
+})

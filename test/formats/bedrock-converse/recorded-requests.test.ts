@@ -1,0 +1,53 @@
+import { isGatewayError } from '../../../src/errors.ts'
+import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
+import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
+import { formatOf } from '../../../src/formats/formats.ts'
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { traitsFor } from '../../../src/providers/traits.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { recordedExchanges } from '../support/recordings.ts'
+import { brokenRules } from './converse-rules.ts'
+
+const test = suite('recorded requests, for Converse')
+
+/** Which folders hold requests of a format, and how many of them Converse can be asked at least. */
+const sources: [format: WireFormat, folders: string[], least: number][] = [
+  ['openai-chat', ['openai-chat', 'openai-compatible'], 700],
+  ['anthropic-messages', ['anthropic'], 250],
+]
+
+const models = [
+  'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  'amazon.nova-pro-v1:0',
+  'meta.llama3-3-70b-instruct-v1:0',
+]
+
+for (const [format, folders, least] of sources) {
+  test(`from clients of ${format} keep to its rules`, { timeoutMs: 60_000 }, async () => {
+    const client = await formatOf(format)?.loadTranslator?.()
+    assert.ok(client)
+    const counts = { written: 0, refused: 0 }
+    for (const { name, request } of recordedExchanges(folders)) {
+      if (!isObject(request) || !Array.isArray(request.messages)) continue
+      for (const model of models) {
+        const { warnings } = contexts(client)
+        const target = { provider: 'bedrock', model, format: 'bedrock-converse' } as const
+        const traits = traitsFor(converseTranslator.traits, target, {})
+        const told = { model, traits, origin: { format: target.format, account: 'a' }, warnings }
+        try {
+          const asked = client.parseRequest(structuredClone(request), { warnings })
+          const { request: prepared } = prepareRequest(asked, { ...told, carries: converseTranslator.carries })
+          const { body }: { body: JsonObject } = converseTranslator.writeRequest(prepared, told)
+          assert.equal(brokenRules(JSON.parse(JSON.stringify(body))), [], `${name} ${model}`)
+          counts.written++
+        } catch (error) {
+          if (!isGatewayError(error, 'INVALID_REQUEST')) throw error
+          counts.refused++
+        }
+      }
+    }
+    assert.ok(counts.written > least * models.length, JSON.stringify(counts))
+  })
+}
