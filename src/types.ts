@@ -71,7 +71,7 @@ export type ProviderFormat = WireFormat | 'bedrock-converse'
 export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
 
 /** A cloud whose addresses and credentials follow rules of its own (src/upstream/clouds). */
-export type Cloud = 'azure'
+export type Cloud = 'azure' | 'bedrock'
 
 /** One model of a provider in the catalog. Prices are US dollars per million tokens. */
 export interface CatalogModel {
@@ -202,6 +202,8 @@ export interface ProviderSpecificData {
   resource?: string
   /** Azure: a dated version asks the older address, which has the deployment in its path. */
   apiVersion?: string
+  /** Bedrock: such as `us-east-1`. */
+  region?: string
   /** Azure: what answers, whatever the model is called; default: the deployment of the model's name. */
   deployment?: string
 }

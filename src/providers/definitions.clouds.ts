@@ -7,4 +7,10 @@ export const clouds: Record<string, ProviderDefinition> = {
     docsUrl: 'https://learn.microsoft.com/azure/foundry/openai/latest',
     cloud: 'azure',
   },
+  bedrock: {
+    name: 'AWS Bedrock',
+    docsUrl: 'https://docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html',
+    format: 'bedrock-converse',
+    cloud: 'bedrock',
+  },
 }

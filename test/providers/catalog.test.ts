@@ -64,7 +64,11 @@ test('says of every provider what a call needs', () => {
 
 test('speaks chat completions to all but the vendors known to speak otherwise', () => {
   const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
-  assert.equal(others, ['anthropic anthropic-messages', 'perplexity-agent openai-responses'])
+  assert.equal(others, [
+    'anthropic anthropic-messages',
+    'perplexity-agent openai-responses',
+    'bedrock bedrock-converse',
+  ])
 })
 
 test('prices the models of the vendors that bill by the token', () => {

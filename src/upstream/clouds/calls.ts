@@ -5,10 +5,11 @@ import type { Clock } from '../../types.ts'
 import type { CloudTarget } from '../cloud-call.ts'
 import type { Ask } from '../request.ts'
 import { azureCall } from './azure.ts'
+import { bedrockCall } from './bedrock.ts'
 import { cloudRules } from './known.ts'
 
 /** The call to a target in a cloud. Throws `UPSTREAM_CREDENTIALS` when the connection's settings or its credential do not do. */
-export async function cloudCall(ask: Ask, to: CloudTarget, _clock: Clock): Promise<UpstreamCall> {
+export async function cloudCall(ask: Ask, to: CloudTarget, clock: Clock): Promise<UpstreamCall> {
   const { cloud, target, apiKey } = to
   const data = target.connection.providerSpecificData ?? {}
   const rules = cloudRules[cloud]
@@ -21,6 +22,8 @@ export async function cloudCall(ask: Ask, to: CloudTarget, _clock: Clock): Promi
   switch (cloud) {
     case 'azure':
       return azureCall(ask, { target, data, apiKey })
+    case 'bedrock':
+      return bedrockCall(ask, { data, apiKey, now: clock.now() })
   }
 
   function credentialProblem() {

@@ -1,9 +1,10 @@
 import type { Cloud } from '../../types.ts'
 import { azureRules } from './azure.ts'
+import { bedrockRules } from './bedrock.ts'
 import type { CloudRules, CloudSetting } from './rules.ts'
 
 /** The rules of every cloud. */
-export const cloudRules: Readonly<Record<Cloud, CloudRules>> = { azure: azureRules }
+export const cloudRules: Readonly<Record<Cloud, CloudRules>> = { azure: azureRules, bedrock: bedrockRules }
 
 /** Every setting that some cloud takes. */
 export const cloudSettings: readonly CloudSetting[] = [

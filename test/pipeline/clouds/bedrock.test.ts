@@ -1,0 +1,163 @@
+import { concatBytes } from '../../../src/lib/bytes.ts'
+import type { ProviderSpecificData } from '../../../src/types.ts'
+import { signV4 } from '../../../src/upstream/clouds/sigv4.ts'
+import { converseAnswer, converseFrames, eventFrame, exceptionFrame } from '../../formats/support/event-stream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { type Answering, bodyOf, fakeUpstream, json } from '../support/upstream.ts'
+import { openWorld, type WorldOptions } from '../support/world.ts'
+
+const test = suite('AWS Bedrock')
+
+const catalog = {
+  bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
+  one: { baseUrl: 'http://one.test/v1' },
+} as const
+
+const BEARER = 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl'
+const ACCESS = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
+const TOKEN = 'IQoJb3JpZ2luX2VjEXAMPLEtoken=='
+
+const frames = (chunks: Iterable<Uint8Array>, end?: 'error') =>
+  new Response(bodyOf(chunks, end), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } })
+
+const both: Answering = ({ url }) =>
+  url.pathname.endsWith('/converse-stream') ? frames(converseFrames()) : json(converseAnswer())
+
+interface Options extends WorldOptions {
+  answer?: Answering
+  apiKey?: string
+  settings?: ProviderSpecificData
+}
+
+async function open({ answer = both, apiKey = BEARER, settings = { region: 'eu-west-1' }, ...options }: Options = {}) {
+  const up = fakeUpstream(answer)
+  const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: settings }, 'one']
+  return { up, world: await openWorld({ fetch: up, catalog, connections, ...options }) }
+}
+
+const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+const hello = { model: `bedrock/${MODEL}`, messages: [{ role: 'user', content: 'Hi' }] }
+
+test('answers a chat client, asked in its region with its key', async () => {
+  const { up, world } = await open()
+  const response = await world.chat(hello)
+  assert.is(response.status, 200)
+  assert.is((await response.json()).choices[0].message.content, 'Hello')
+  const [call] = up.calls
+  assert.is(
+    call?.url.href,
+    'https://bedrock-runtime.eu-west-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
+  )
+  assert.is(call?.headers.get('authorization'), `Bearer ${BEARER}`)
+  assert.equal(JSON.parse(call?.body ?? ''), { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] })
+  assert.is(world.told.usages[0]?.inputTokens, 7)
+})
+
+test('signs with access keys what goes out', async () => {
+  const { up, world } = await open({ apiKey: `${ACCESS}:${TOKEN}` })
+  await world.chat(hello)
+  const [call] = up.calls
+  assert.ok(call)
+  const [accessKeyId = '', secretAccessKey = ''] = ACCESS.split(':')
+  const expected = await signV4(
+    {
+      method: 'POST',
+      host: 'bedrock-runtime.eu-west-1.amazonaws.com',
+      pathname: '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
+      search: '',
+      headers: { 'content-type': 'application/json' },
+      body: call.body,
+    },
+    {
+      accessKeyId,
+      secretAccessKey,
+      sessionToken: TOKEN,
+      region: 'eu-west-1',
+      service: 'bedrock',
+      now: world.clock.now(),
+    },
+  )
+  for (const [name, value] of Object.entries(expected)) assert.is(call.headers.get(name), value)
+})
+
+test('a stream reaches a chat and a messages client as its own events', async () => {
+  const { up, world } = await open()
+  const chat = await (await world.chat({ ...hello, stream: true, stream_options: { include_usage: true } })).text()
+  assert.match(chat, /"content":"Hello "/)
+  assert.match(chat, /"prompt_tokens":10/)
+  assert.match(chat, /data: \[DONE\]\n\n$/)
+  const messages = await (await world.messages({ ...hello, stream: true })).text()
+  assert.match(messages, /event: message_stop\ndata: [^\n]*\n\n$/)
+  assert.is(world.told.usages[0]?.outputTokens, 3)
+  assert.is(up.open, 0)
+})
+
+test('a stream that is cut ends with an error, wherever it is cut', async () => {
+  const bytes = concatBytes(converseFrames())
+  const ended = bytes.length - (converseFrames().at(-1)?.length ?? 0)
+  const { world } = await open({ answer: (_, nth) => frames([bytes.subarray(0, nth * 7)]) })
+  for (let nth = 1; nth * 7 < ended; nth++) {
+    const response = await world.chat({ ...hello, stream: true })
+    await world.api.health.reset()
+    if (response.status === 502) continue // nothing had been said
+    assert.match(await response.text(), /"error":\{[^\n]*before its answer was complete/, String(nth * 7))
+  }
+})
+
+test('damaged frames end with an error', async () => {
+  const chunks = converseFrames()
+  chunks[2] = Uint8Array.from(chunks[2] ?? [], (byte, at) => (at === 40 ? byte ^ 1 : byte))
+  const { world } = await open({ answer: () => frames(chunks) })
+  assert.match(await (await world.chat({ ...hello, stream: true })).text(), /damaged event stream/)
+})
+
+test('an exception before the answer goes on to the next target', async () => {
+  const answer: Answering = ({ provider }) => {
+    if (provider === 'one') return json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
+    return frames([
+      eventFrame('messageStart', { role: 'assistant' }),
+      exceptionFrame('throttlingException', 'slow down'),
+    ])
+  }
+  const { world } = await open({ answer, combos: { chain: [`bedrock/${MODEL}`, 'one/m'] } })
+  const response = await world.chat({ ...hello, model: 'chain', stream: true })
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /=429:rate-limit;via=chain:fallback, one\/m=200$/)
+})
+
+test('an exception behind the beginning is told', async () => {
+  const chunks = [...converseFrames().slice(0, 2), exceptionFrame('modelStreamErrorException', 'the model failed')]
+  const { world } = await open({ answer: () => frames(chunks) })
+  assert.match(await (await world.messages({ ...hello, stream: true })).text(), /event: error\n.*the model failed/)
+})
+
+test('an error is told in the words of the client', async () => {
+  const body = { message: 'Input is too long for requested model.' }
+  const { world } = await open({ answer: () => json(body, 400, { 'x-amzn-errortype': 'ValidationException' }) })
+  const response = await world.chat(hello)
+  assert.is(response.status, 400)
+  assert.is((await response.json()).error.code, 'context_length_exceeded')
+  const { error } = await (await world.messages(hello)).json()
+  assert.match(error.message, /^prompt is too long: /)
+})
+
+test('a request is counted by an estimate', async () => {
+  const { world } = await open()
+  const response = await world.post('/v1/messages/count_tokens', hello)
+  assert.is(response.headers.get('x-signalbox-warning'), 'estimated:input_tokens')
+})
+
+test('another address may stand before it, and the region is signed all the same', async () => {
+  const settings = { region: 'eu-west-1', baseUrl: 'https://vpce-1.bedrock.test/' }
+  const { up, world } = await open({ apiKey: ACCESS, settings })
+  await world.chat(hello)
+  assert.match(up.calls[0]?.url.href ?? '', /^https:\/\/vpce-1\.bedrock\.test\/model\//)
+  assert.match(up.calls[0]?.headers.get('authorization') ?? '', /\/eu-west-1\/bedrock\/aws4_request/)
+})
+
+test('no secret is told when AWS quotes it', async () => {
+  const quoted: Answering = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
+  const { world } = await open({ answer: quoted, apiKey: `${ACCESS}:${TOKEN}` })
+  const text = await (await world.chat(hello)).text()
+  assert.ok(!text.includes(TOKEN), text)
+  assert.ok(!JSON.stringify(world.told).includes(TOKEN))
+})
