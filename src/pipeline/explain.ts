@@ -49,7 +49,8 @@ export async function explain(question: Question, context: PipelineContext): Pro
       visit: context.chooser.glanceFor(facts),
       onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
     }
-    for await (const route of routesOf(model, way)) if (routes.push(route) === MAX_TARGETS) break
+    const next = routesOf(model, way)
+    for (let route = await next(); route && routes.length < MAX_TARGETS; route = await next()) routes.push(route)
     const asked = { call, format, context, exchange: { header, query: '' } }
     return { model, ...(await explainTargets(routes, asked)), leftOut }
   } catch (thrown) {

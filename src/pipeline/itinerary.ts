@@ -1,5 +1,7 @@
 import { type GatewayError, isGatewayError } from '../errors.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { contextWindowOf } from '../providers/catalog-model.ts'
+import type { NextRoute } from '../routing/follow.ts'
 import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -20,7 +22,8 @@ export interface Itinerary {
   verdict(): { isSpent: boolean; refusal: GatewayError | undefined }
 }
 
-export function createItinerary(routes: AsyncIterator<Route, void>, request: ModelRequest): Itinerary {
+/** What is here is not waited for: most requests have one route, and nothing to translate. */
+export function createItinerary(nextRoute: NextRoute, request: ModelRequest): Itinerary {
   const { context, report } = request
   const { health, limits, retryBudget, catalog } = context
   const failures: FailedAttempt[] = []
@@ -31,39 +34,41 @@ export function createItinerary(routes: AsyncIterator<Route, void>, request: Mod
   let refusal: GatewayError | undefined
   let isOver = false
 
-  /** The next one that is neither cooling nor too small. */
-  async function nextUsable(): Promise<Route | undefined> {
-    for (let step = await routes.next(); !step.done; step = await routes.next()) {
-      const route = step.value
-      const standing = health.standingOf(route.target)
-      if (standing) {
-        report.skipped(route, standing.class)
-        if (!soonest || standing.retryAt < soonest.retryAt) soonest = { route, retryAt: standing.retryAt }
-      } else if (window !== undefined && (contextWindowOf(catalog, route.target) ?? 0) <= window) {
-        report.skipped(route, 'context-overflow')
-      } else return route
-    }
-    return undefined
+  /** Is it cooling, or too small for the request? */
+  function isPassedOver(route: Route): boolean {
+    const standing = health.standingOf(route.target)
+    const isSmall = window !== undefined && (contextWindowOf(catalog, route.target) ?? 0) <= window
+    if (standing && (!soonest || standing.retryAt < soonest.retryAt)) soonest = { route, retryAt: standing.retryAt }
+    if (standing) report.skipped(route, standing.class)
+    else if (isSmall) report.skipped(route, 'context-overflow')
+    return standing !== undefined || isSmall
   }
 
   /** The way to a target, unless its format cannot say what the client asks. */
-  async function legOf(route: Route): Promise<Leg | undefined> {
-    try {
-      return { route, passage: await passageTo(request, route.target) }
-    } catch (thrown) {
-      if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
-      refusal ??= thrown
-      report.skipped(route, 'format')
-      return undefined
-    }
+  function legOf(route: Route): Awaitable<Leg | undefined> {
+    const passage = passageTo(request, route.target)
+    if (!isPromise(passage)) return { route, passage }
+    return passage.then(
+      (found) => ({ route, passage: found }),
+      (thrown: unknown) => {
+        if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
+        refusal ??= thrown
+        report.skipped(route, 'format')
+        return undefined
+      },
+    )
   }
 
   async function nextLeg(): Promise<Leg | undefined> {
-    for (let route = await nextUsable(); route; route = await nextUsable()) {
-      const leg = await legOf(route)
-      if (leg) return leg
+    for (;;) {
+      const next = nextRoute()
+      const route = isPromise(next) ? await next : next
+      if (!route) return undefined
+      if (isPassedOver(route)) continue
+      const leg = legOf(route)
+      const found = isPromise(leg) ? await leg : leg
+      if (found) return found
     }
-    return undefined
   }
 
   return {

@@ -1,6 +1,9 @@
 import { gatewayError } from '../errors.ts'
-import type { Group, Route } from '../routing/group.ts'
-import type { RouteTable, Visit } from '../routing/table.ts'
+import { isPromise } from '../lib/awaitable.ts'
+import type { NextRoute } from '../routing/follow.ts'
+import type { Chosen, Group, Route } from '../routing/group.ts'
+import type { RouteTable } from '../routing/table.ts'
+import type { Visit } from '../routing/visit.ts'
 import { unreachableModel } from './unreachable-model.ts'
 
 export interface Way {
@@ -12,27 +15,38 @@ export interface Way {
 
 /**
  * The routes of a model name in the order in which to try them. Throws `MODEL_NOT_FOUND` when there are none, or `INVALID_REQUEST` when
- * there are only some for other requests.
+ * there are only some for other requests; both when the first one is asked for.
  */
-export async function* routesOf(model: string, { table, visit, onGroup }: Way): AsyncGenerator<Route, void, void> {
-  let any = false
+export function routesOf(model: string, { table, visit, onGroup }: Way): NextRoute {
+  let isAny = false
   let leftOut: Group | undefined
-  const noting: Visit = async (group, prospect) => {
+  const next = table.resolve(model, (group, prospect) => {
     onGroup?.(group)
-    const chosen = await visit(group, prospect)
+    const chosen = visit(group, prospect)
+    return isPromise(chosen) ? chosen.then((known) => noting(group, known)) : noting(group, chosen)
+  })
+
+  function noting(group: Group, chosen: Chosen): Chosen {
     if (chosen.entries.length < group.entries.length) leftOut ??= group
     return chosen
   }
-  const resolved = table.resolve(model, noting)
-  if (!resolved) {
-    const { unknownModel } = await import('./unknown-model.ts')
-    throw await unknownModel(model, table)
+
+  function checked(route: Route | undefined): Route | undefined {
+    if (!route && !isAny) throw leftOut ? notMeant(leftOut) : unreachableModel(model, table)
+    isAny = true
+    return route
   }
-  for await (const route of resolved) {
-    any = true
-    yield route
+
+  return () => {
+    if (!next) return unknown(model, table)
+    const route = next()
+    return isPromise(route) ? route.then(checked) : checked(route)
   }
-  if (!any) throw leftOut ? notMeant(leftOut) : unreachableModel(model, table)
+}
+
+async function unknown(model: string, table: RouteTable): Promise<never> {
+  const { unknownModel } = await import('./unknown-model.ts')
+  throw await unknownModel(model, table)
 }
 
 const notMeant = ({ name }: Group) =>

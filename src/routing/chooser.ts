@@ -1,13 +1,13 @@
 import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
-import type { Entry, Group, Route, RouteTarget } from './group.ts'
+import type { Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
 import type { Health } from './health.ts'
 import type { Pace, Run } from './pace.ts'
 import type { Pins } from './pins.ts'
-import type { Rotation } from './rotation.ts'
+import type { Rotation, Turn } from './rotation.ts'
 import type { Inputs } from './strategies/order.ts'
 import { orderOf } from './strategies/strategies.ts'
-import type { Prospect, Visit } from './table.ts'
+import type { Prospect, Visit } from './visit.ts'
 
 /** Lets the strategies of groups choose, with what they have to know. */
 export interface Chooser {
@@ -53,26 +53,31 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
 
   /** `onChosen` hears of the choice before any other request chooses. */
   function glance(facts: RequestFacts, turnOf: Rotation['take'], onChosen?: OnChosen): Visit {
-    return async (group, prospect) => {
+    return (group, prospect) => {
       const { strategy, label } = group
       const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
       const isUsable = (entry: Entry) => isMeant(entry) && find(prospect.reach(entry), isWell) !== undefined
-      const turn = strategy === 'round-robin' ? await turnOf(group, isUsable) : undefined
       const session = strategy === 'sticky' ? facts.session() : ''
-      const pin = session === '' ? undefined : await pins.of(group, session)
-      const inputs: Inputs = {
-        random,
-        turn: turn?.index ?? 0,
-        label,
-        session,
-        pin,
-        costOf: prospect.costOf,
-        latencyOf: (entry) => ask(likelyOf(entry, prospect), (target) => pace.averageOf(target, facts.stream)),
-        loadOf: (entry) => loadOf(entry, prospect),
+
+      function chosen(turn: Turn | undefined, pin: string | undefined): Chosen {
+        const inputs: Inputs = {
+          random,
+          turn: turn?.index ?? 0,
+          label,
+          session,
+          pin,
+          costOf: prospect.costOf,
+          latencyOf: (entry) => ask(likelyOf(entry, prospect), (target) => pace.averageOf(target, facts.stream)),
+          loadOf: (entry) => loadOf(entry, prospect),
+        }
+        const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
+        onChosen?.(group, entries, prospect)
+        return turn ? { entries, inputs, turn } : { entries, inputs }
       }
-      const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
-      onChosen?.(group, entries, prospect)
-      return { entries, inputs, ...(turn && { turn }) }
+
+      if (strategy === 'round-robin') return turnOf(group, isUsable).then((turn) => chosen(turn, undefined))
+      if (session !== '') return pins.of(group, session).then((pin) => chosen(undefined, pin))
+      return chosen(undefined, undefined)
     }
   }
 

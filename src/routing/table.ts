@@ -2,11 +2,13 @@ import type { Awaitable } from '../lib/awaitable.ts'
 import { targetOf } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord } from '../store/store.ts'
 import type { Catalog, Combo, CustomModel } from '../types.ts'
-import { createFirsts, type Firsts, type Meaning } from './firsts.ts'
-import type { Choice, Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
+import { createFirsts, type Meaning } from './firsts.ts'
+import { follow, type NextRoute } from './follow.ts'
+import type { Entry, Group, Route, RouteTarget } from './group.ts'
 import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
 import { missingProviders } from './missing-providers.ts'
 import { connectionsByName } from './named-connections.ts'
+import type { Prospect, Visit } from './visit.ts'
 
 /** What routing reads of the store. */
 export interface Routes {
@@ -16,30 +18,18 @@ export interface Routes {
   providers: readonly ProviderRecord[]
 }
 
-/** What may be asked about the entries of a group. */
-export interface Prospect extends Firsts {
-  /** The targets that the entry can lead to, as far as they are found within a hundred steps. */
-  reach(entry: Entry): Iterable<RouteTarget>
-}
-
-/** Puts a group's entries in order for one request that has come to it. */
-export type Visit = (group: Group, prospect: Prospect) => Promise<Chosen>
-
 /** Turns model names into targets. */
 export interface RouteTable {
   /**
    * The ways of a model name in the order in which to try them, worked out one by one as they are asked for: a combo, else an alias,
    * else `<alias>/<model_id>` by any of a provider's three names. `undefined` when the name means nothing.
    */
-  resolve(model: string, visit: Visit): Iterable<Route> | AsyncIterable<Route> | undefined
+  resolve(model: string, visit: Visit): NextRoute | undefined
   /** The first providers that a name leads to and to which no active connection does. */
   missingProviders(model: string): string[]
   /** All names that lead somewhere, as far as they can be known without asking a provider. */
   names(): Promise<string[]>
 }
-
-/** So many combos are followed for one request at most: they may stand in each other. */
-const MAX_COMBOS = 1_000
 
 /** So many names of models keep their targets. */
 const MAX_KNOWN = 1_000
@@ -70,23 +60,6 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
       name = meant
     }
     return undefined // a circle of aliases, which only two writers at once can make
-  }
-
-  /** What a combo leads to is tried once a request, however often and in whatever circle it is named. */
-  async function* follow(
-    group: Group,
-    way: { visit: Visit; seen: Set<Group> },
-    before?: Choice,
-  ): AsyncGenerator<Route> {
-    if (way.seen.has(group) || way.seen.size >= MAX_COMBOS) return
-    way.seen.add(group)
-    const chosen = await way.visit(group, prospect)
-    for (const entry of chosen.entries) {
-      const via: Choice = { group, chosen, entry, before }
-      const meaning = meaningOfEntry(entry, group)
-      if (meaning && 'strategy' in meaning) yield* follow(meaning, way, via)
-      else for (const { target } of meaning ?? []) yield { target, via }
-    }
   }
 
   function* reach(entry: Entry, look = { left: MAX_REACH }): Generator<RouteTarget> {
@@ -121,7 +94,10 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   return {
     resolve(model, visit) {
       const meaning = meaningOf(model)
-      return meaning && 'strategy' in meaning ? follow(meaning, { visit, seen: new Set() }) : meaning
+      return (
+        meaning &&
+        ('strategy' in meaning ? follow(meaning, { visit, prospect, meaningOf: meaningOfEntry }) : each(meaning))
+      )
     },
     missingProviders: (model) =>
       missingProviders(model, { ...routes, catalog, combos, aliases, isConnected: (name) => connections.has(name) }),
@@ -131,4 +107,9 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
       return [...knownNames({ ...routes, catalog, combos, connections, customModels: await customModels(), leads })]
     },
   }
+}
+
+function each(routes: readonly Route[]): NextRoute {
+  let at = 0
+  return () => routes[at++]
 }

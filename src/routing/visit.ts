@@ -1,0 +1,12 @@
+import type { Awaitable } from '../lib/awaitable.ts'
+import type { Firsts } from './firsts.ts'
+import type { Chosen, Entry, Group, RouteTarget } from './group.ts'
+
+/** What may be asked about the entries of a group. */
+export interface Prospect extends Firsts {
+  /** The targets that the entry can lead to, as far as they are found within a hundred steps. */
+  reach(entry: Entry): Iterable<RouteTarget>
+}
+
+/** Puts a group's entries in order for one request that has come to it. */
+export type Visit = (group: Group, prospect: Prospect) => Awaitable<Chosen>
