@@ -126,6 +126,7 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
       attempt?.cancel(OUTRUN)
       pacing.ended()
       if (isTold) return // it has come to its end at the same moment
+      pacing.answeredAfter(context.clock.now() - startedAt) // at least, or slow answers would count less the more of them there are
       trial.dropped()
       report.attempted(route, startedAt, { outcome: 'outrun', status: 499 })
     },

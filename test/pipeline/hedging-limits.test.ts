@@ -1,0 +1,147 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { type Call, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('when a second attempt is made')
+
+/** A combo of three targets; each request takes what `msOf` says, and `fails` decides with which status. */
+async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
+  const { hedge = true, ...more } = options
+  const clock = fakeClock()
+  const told = { msOf: (_: Call): number => 10, fails: (_: Call): number | undefined => undefined }
+  const up = fakeUpstream(async (call) => {
+    await clock.sleep(told.msOf(call))
+    const status = told.fails(call)
+    return status === undefined ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)
+  })
+  const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
+  const world = await openWorld({ fetch: up, clock, combos, ...more })
+  /** One request, whom it called, and the ms that it took. */
+  async function ask(model = 'pool') {
+    const before = up.calls.length
+    const startedAt = clock.now()
+    let response: Response | undefined
+    const asked = world.chat({ model }).then(async (answer) => {
+      response = answer
+      return answer.text()
+    })
+    while (!response) await clock.advance(up.open > 0 ? 5 : 0)
+    await asked
+    const called = up.providers.slice(before).join('+')
+    return { called, ms: clock.now() - startedAt, status: response.status, headers: response.headers }
+  }
+  /** So many answers of the first target, most within 10 ms, nearly all within 50. */
+  async function warm(times: number) {
+    for (let time = 0; time < times; time++) {
+      told.msOf = () => (time % 10 === 9 ? 50 : 10)
+      await ask('one/m')
+    }
+    told.msOf = () => 10
+  }
+  for (const model of ['two/m', 'three/m']) await ask(model) // their credentials are open
+  return { world, up, clock, told, ask, warm }
+}
+
+const slowFirst = ({ provider }: Call) => (provider === 'one' ? 500 : 10)
+
+test('none, unless the combo asks for it', async () => {
+  const { told, ask, warm } = await timed({ hedge: false })
+  await warm(40)
+  told.msOf = slowFirst
+  assert.equal([(await ask()).called, (await ask('one/m')).called], ['one', 'one'])
+})
+
+test('none before the target has answered twenty times', async () => {
+  const { told, ask, warm } = await timed()
+  await warm(19)
+  told.msOf = slowFirst
+  assert.is((await ask()).called, 'one')
+  assert.is((await ask()).called, 'one+two')
+})
+
+test('the second attempt begins when nearly all answers would be there', async () => {
+  const { up, told, clock, warm, ask, world } = await timed()
+  await warm(100)
+  assert.is((await ask()).called, 'one')
+  told.msOf = slowFirst
+  up.calls.length = 0
+  const asked = world.chat({ model: 'pool' })
+  while (up.calls.length < 1) await clock.advance(0)
+  await clock.advance(49)
+  assert.equal(up.providers, ['one'])
+  await clock.advance(10)
+  assert.equal(up.providers, ['one', 'two'])
+  await clock.advance(10)
+  assert.is((await asked).headers.get('x-signalbox-target'), 'two/m')
+})
+
+test('the header tells of both, and the slower one is as well as before', async () => {
+  const { world, told, ask, warm } = await timed()
+  await warm(100)
+  told.msOf = slowFirst
+  for (let time = 0; time < 5; time++) {
+    const { headers, ms } = await ask()
+    assert.is(headers.get('x-signalbox-attempts'), 'two/m=200;via=pool:fallback, one/m=499:outrun')
+    assert.ok(ms < 100, `${ms} ms`)
+  }
+  assert.equal((await world.api.health.list()).health, [])
+  assert.equal(
+    world.told.attempts.slice(-2).map(({ outcome, status, durationMs }) => [outcome, status, durationMs < 100]),
+    [
+      ['answered', 200, true],
+      ['outrun', 499, true],
+    ],
+  )
+})
+
+test('when both fail the next target is tried, and attempts are counted together', async () => {
+  for (const [maxAttempts, called, status] of [
+    [3, 'one+two+three', 200],
+    [2, 'one+two', 503],
+    [1, 'one', 503],
+  ] as const) {
+    const { told, ask, warm } = await timed({ limits: { maxAttempts } })
+    await warm(40)
+    told.msOf = ({ provider }) => (provider === 'three' ? 10 : 200)
+    told.fails = ({ provider }) => (provider === 'three' ? undefined : 503)
+    const answer = await ask()
+    assert.equal([answer.called, answer.status], [called, status])
+  }
+})
+
+test('a target that is cooling is no second attempt', async () => {
+  const { told, ask, warm } = await timed()
+  await warm(40)
+  told.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)
+  await ask('two/m')
+  told.msOf = slowFirst
+  assert.is((await ask()).called, 'one+three')
+})
+
+test('what was outrun counts with the time that it had: only the slow ones are hedged, however many there are', async () => {
+  const { told, ask, warm } = await timed()
+  await warm(300)
+  for (let time = 0; time < 100; time++) {
+    const isSlow = time % 10 === 9
+    told.msOf = ({ provider }) => (provider === 'one' && isSlow ? 200 : 10)
+    assert.is((await ask()).called, isSlow ? 'one+two' : 'one', `request ${time}`)
+  }
+})
+
+test('never more than 5 % of 2,000 requests, however slow the first target is', async () => {
+  const { up, world, clock, told } = await timed()
+  const requests = 2_000
+  const before = up.calls.length
+  for (let sent = 0; sent < requests; sent += 20) {
+    if (sent === 200) told.msOf = ({ provider }) => (provider === 'one' ? 1_000 : 10)
+    let left = 20
+    const asked = Array.from({ length: left }, () => world.chat({ model: 'pool' }).then(() => left--))
+    while (left > 0) await clock.advance(up.open > 0 ? 1_000 : 0)
+    await Promise.all(asked)
+  }
+  const extra = up.calls.length - before - requests
+  assert.ok(extra > 0.03 * requests && extra <= 0.05 * requests, `${extra} calls more`)
+  assert.is(up.open, 0)
+})
