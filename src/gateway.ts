@@ -89,7 +89,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     catalog,
     limits,
     retryBudget: createRetryBudget(clock),
-    hedgeBudget: createHedgeBudget(clock),
+    hedgeBudget: createHedgeBudget(),
     isStrict: options.strict ?? false,
     chooser: createChooser({ rotation, pins: createPins(state), pace, health, random: platformRandom }),
     health,

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createHedgeBudget, createRetryBudget } from '../../src/routing/budget.ts'
+import { type Budget, createHedgeBudget, createRetryBudget } from '../../src/routing/budget.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('budgets, against a model')
@@ -10,70 +10,97 @@ const RUSH = 59 // earns just less than a whole one
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<Step>('request', 'a rush of requests', 'spend', 'a rush of spending') },
-  { weight: 1, arbitrary: fc.record({ passMs: fc.constantFrom(1, 99, 100, 900, 5_000, 60_000) }) },
+  { weight: 1, arbitrary: fc.record({ passMs: fc.constantFrom(1, 99, 100, 900, 999, 1_000, 5_000, 60_000) }) },
 )
 
-/** In hundredths, so that nothing is rounded. */
-interface Terms {
-  atFirst: number
-  aRequest: number
-  aMillisecond: number
-  cap: number
+/** What a budget has to answer, in hundredths, so that nothing is rounded. */
+interface Model {
+  request(nowMs: number): void
+  /** Answers what there is to spend, and takes one of it if there is. */
+  spend(nowMs: number): number
+  /** What the budget promises at most since the last quiet time. */
+  promised(requests: number, sinceMs: number): number
 }
 
-const budgets = {
-  retries: { create: createRetryBudget, terms: { atFirst: 1_000, aRequest: 20, aMillisecond: 1, cap: 10_000 } },
-  'second attempts': { create: createHedgeBudget, terms: { atFirst: 0, aRequest: 5, aMillisecond: 0, cap: 1_000 } },
-}
-
-function createModel({ atFirst, aRequest, aMillisecond, cap }: Terms) {
-  let held = atFirst
-  const gain = (hundredths: number) => {
-    held = Math.min(cap, held + hundredths)
+function retries(): Model {
+  let second: { from: number; held: number } | undefined
+  const at = (nowMs: number) => {
+    const passedMs = second ? nowMs - second.from : Number.POSITIVE_INFINITY
+    if (!second || passedMs >= 1_000)
+      second = { from: second && passedMs < 2_000 ? second.from + 1_000 : nowMs, held: 1_000 }
+    return second
   }
   return {
-    request: () => gain(aRequest),
-    pass: (ms: number) => gain(ms * aMillisecond),
-    /** Takes what the budget under test has answered, which rounds and so may decide either way when there is exactly one. */
-    spend(isAllowed: boolean) {
-      if (held !== 100) assert.is(isAllowed, held > 100)
-      if (isAllowed) held -= 100
+    request(nowMs) {
+      at(nowMs).held += 20
     },
+    spend(nowMs) {
+      const current = at(nowMs)
+      const { held } = current
+      if (held >= 100) current.held -= 100
+      return held
+    },
+    promised: (requests, sinceMs) => 20 * requests + 1_000 * (Math.floor(sinceMs / 1_000) + 1),
   }
 }
 
-for (const [what, { create, terms }] of Object.entries(budgets)) {
+function secondAttempts(): Model {
+  let held = 0
+  return {
+    request() {
+      held = Math.min(1_000, held + 5)
+    },
+    spend() {
+      const before = held
+      if (held >= 100) held -= 100
+      return before
+    },
+    promised: (requests) => 5 * requests + 1_000,
+  }
+}
+
+const budgets: Record<string, { create(now: () => number): Budget; model(): Model }> = {
+  retries: { create: (now) => createRetryBudget({ now, sleep: () => new Promise<void>(() => {}) }), model: retries },
+  'second attempts': { create: createHedgeBudget, model: secondAttempts },
+}
+
+for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
   test(`${what}: over 10,000 histories as many as in the model, and never more than promised`, {
     timeoutMs: 60_000,
   }, () => {
     const seen = { allowed: 0, refused: 0 }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        let passedMs = 0
+        let nowMs = 1_000
         let requests = 0
         let spent = 0
-        const budget = create({ now: () => 1_000 + passedMs, sleep: () => new Promise<void>(() => {}) })
-        const model = createModel(terms)
+        let firstMs: number | undefined
+        const budget = create(() => nowMs)
+        const model = createModel()
 
         function request() {
+          firstMs ??= nowMs
           requests++
           budget.earn()
-          model.request()
+          model.request(nowMs)
         }
 
         function spend() {
+          firstMs ??= nowMs
           const isAllowed = budget.spend()
-          model.spend(isAllowed)
+          assert.is(isAllowed, model.spend(nowMs) >= 100)
           seen[isAllowed ? 'allowed' : 'refused']++
           if (isAllowed) spent++
-          const promised = terms.atFirst + terms.aRequest * requests + terms.aMillisecond * passedMs
-          assert.ok(spent * 100 <= promised, `${spent} for ${requests} requests in ${passedMs} ms`)
+          const promised = model.promised(requests, nowMs - firstMs)
+          assert.ok(spent * 100 <= promised, `${spent} for ${requests} requests in ${nowMs - firstMs} ms`)
         }
 
         for (const one of steps) {
           if (typeof one === 'object') {
-            passedMs += one.passMs
-            model.pass(one.passMs)
+            nowMs += one.passMs
+            if (one.passMs < 2_000) continue
+            requests = spent = 0 // nothing from before a quiet time counts
+            firstMs = undefined
           } else {
             const act = one.includes('request') ? request : spend
             for (let left = one.startsWith('a rush') ? RUSH : 1; left > 0; left--) act()
@@ -85,3 +112,11 @@ for (const [what, { create, terms }] of Object.entries(budgets)) {
     assert.ok(seen.allowed > 5_000 && seen.refused > 50_000, JSON.stringify(seen))
   })
 }
+
+test('a clock that is set back does not stop retries', () => {
+  let nowMs = 1_000_000
+  const budget = createRetryBudget({ now: () => nowMs, sleep: () => new Promise<void>(() => {}) })
+  while (budget.spend()) nowMs += 1
+  nowMs = 0
+  assert.is(budget.spend(), true)
+})
