@@ -1,0 +1,81 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { delta } from './support.ts'
+
+type Events = (JsonObject | '[DONE]')[]
+
+/** A stream that says a text, one event a piece, as a provider of each format sends it: 7 tokens in, 5 out. */
+export const said: Readonly<Record<WireFormat, (...pieces: string[]) => Events>> = {
+  'openai-chat': (...pieces) => [
+    delta({ role: 'assistant', content: '' }),
+    ...pieces.map((content) => delta({ content })),
+    delta({}, 'stop'),
+    { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 } },
+    '[DONE]',
+  ],
+  'anthropic-messages': (...pieces) => [
+    messageStart(),
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ...pieces.map((text) => blockDelta(0, { type: 'text_delta', text })),
+    { type: 'content_block_stop', index: 0 },
+    ...messageEnd('end_turn'),
+  ],
+  'openai-responses': (...pieces) => {
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+    const text = pieces.join('')
+    const part = { type: 'output_text', text, annotations: [] }
+    const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [part] }
+    return [
+      { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
+      { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },
+      ...pieces.map((more) => ({ type: 'response.output_text.delta', ...place, delta: more })),
+      { type: 'response.output_text.done', ...place, text },
+      { type: 'response.content_part.done', ...place, part },
+      { type: 'response.output_item.done', output_index: 0, item },
+      responseEnd([item]),
+    ]
+  },
+  gemini: (...pieces) => [
+    ...pieces.map((text) => geminiChunk([{ text }])),
+    { ...geminiChunk([], 'STOP'), usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5 } },
+  ],
+}
+
+export const messageStart = (usage: JsonObject = { input_tokens: 7, output_tokens: 1 }): JsonObject => ({
+  type: 'message_start',
+  message: {
+    ...{ id: 'm1', type: 'message', role: 'assistant', model: 'm', content: [] },
+    ...{ stop_reason: null, stop_sequence: null, usage },
+  },
+})
+
+export const blockDelta = (index: number, fields: JsonObject): JsonObject => ({
+  type: 'content_block_delta',
+  index,
+  delta: fields,
+})
+
+/** A block as its start, its deltas and its stop. */
+export const block = (index: number, start: JsonObject, ...deltas: JsonObject[]): JsonObject[] => [
+  { type: 'content_block_start', index, content_block: start },
+  ...deltas.map((fields) => blockDelta(index, fields)),
+  { type: 'content_block_stop', index },
+]
+
+export const messageEnd = (stop_reason: string): JsonObject[] => [
+  { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 5 } },
+  { type: 'message_stop' },
+]
+
+export const responseEnd = (output: readonly JsonObject[], status = 'completed'): JsonObject => ({
+  type: `response.${status}`,
+  response: {
+    ...{ id: 'resp_1', object: 'response', status, model: 'm', output },
+    usage: { input_tokens: 7, output_tokens: 5, total_tokens: 12 },
+  },
+})
+
+export const geminiChunk = (parts: readonly JsonObject[], finishReason?: string): JsonObject => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
+})

@@ -1,0 +1,97 @@
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients } from '../support/clients.ts'
+import { said } from './answers.ts'
+import { byteByByte, bytesAnswer, delta, eventsOf, openDoor, providerOf, request } from './support.ts'
+
+const test = suite('cases: how streams are cut into bytes')
+
+let chunks: Iterable<Uint8Array> = []
+const { world } = await openDoor(() => bytesAnswer(chunks))
+
+/** What a client of the format hears of a provider's bytes. */
+async function heard(from: WireFormat, client: WireFormat, sent: Iterable<Uint8Array>) {
+  chunks = sent
+  const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
+  assert.is(response.status, 200)
+  return clients[client](response)
+}
+
+const WORDS = '日本語 🎉 é — "\\u00e9"\n'
+const bytesOf = (from: WireFormat, ...pieces: string[]) => encodeUtf8(eventsOf(from, said[from](...pieces)).join(''))
+
+for (const from of wireFormats) {
+  for (const client of wireFormats) {
+    test(`characters cut into their bytes are whole: ${from} for ${client}`, async () => {
+      const bytes = bytesOf(from, WORDS, '👩‍👩‍👧')
+      const { text, finish } = await heard(from, client, byteByByte(bytes))
+      assert.equal([text, finish], [`${WORDS}👩‍👩‍👧`, 'stop'])
+    })
+  }
+}
+
+test('a character cut at each of its bytes is whole', async () => {
+  const bytes = bytesOf('openai-chat', '🎉')
+  const at = bytes.indexOf(0xf0)
+  for (const cut of [at, at + 1, at + 2, at + 3, at + 4]) {
+    const { text } = await heard('openai-chat', 'anthropic-messages', [bytes.subarray(0, cut), bytes.subarray(cut)])
+    assert.is(text, '🎉')
+  }
+})
+
+/** Line ends, fields without a space, what says nothing, an end without its blank line. */
+const rewritten: Record<string, (text: string) => string[]> = {
+  CRLF: (text) => [text.replaceAll('\n', '\r\n')],
+  'lone CR': (text) => [text.replaceAll('\n', '\r')],
+  'CR and LF in two reads': (text) => text.replaceAll('\n', '\r\n').split(/(?<=\r)/),
+  'no space behind the colon': (text) => [text.replace(/^(data|event): /gm, '$1:')],
+  'comments and blank events in front': (text) => [`${': OPENROUTER PROCESSING\n\n'.repeat(17)}\n\n\n`, text],
+  'a last event without its blank line': (text) => [text.trimEnd()],
+  'a byte order mark': (text) => [`\ufeff${text}`],
+  'JSON cut within a word, an escape and the name of the field': (text) => text.split(/(?<=da)(?=ta:)|(?<="fi|\\u0)/),
+}
+
+for (const [name, rewrite] of Object.entries(rewritten)) {
+  for (const from of wireFormats) {
+    test(`${name}: the same is heard, ${from}`, async () => {
+      const text = eventsOf(from, said[from]('one', ' é\u0001two')).join('')
+      for (const client of wireFormats) {
+        const told = await heard(from, client, rewrite(text).map(encodeUtf8))
+        assert.equal([told.text, told.finish], ['one é\u0001two', 'stop'], client)
+      }
+    })
+  }
+}
+
+test('one event of megabytes is heard, however small the reads', { timeoutMs: 10_000 }, async () => {
+  const long = 'x'.repeat(2_000_000)
+  const bytes = encodeUtf8(
+    eventsOf('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),
+  )
+  function* reads() {
+    for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000)
+  }
+  for (const client of wireFormats)
+    assert.is((await heard('openai-chat', client, reads())).text.length, long.length, client)
+})
+
+test('surrogate pairs, NUL and integers beyond 2^53 in arguments stay as they are', async () => {
+  const args = '{"id":12345678901234567890,"text":"\\u0000\\ud83d\\ude00😀"}'
+  const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: args } }
+  const bytes = encodeUtf8(eventsOf('openai-chat', [delta({ tool_calls: [call] }), delta({}, 'tool_calls')]).join(''))
+  for (const client of ['openai-chat', 'openai-responses', 'anthropic-messages'] as const) {
+    chunks = byteByByte(bytes)
+    const response = await request(world, { client, model: 'chat/m', stream: true })
+    const events = [...(await response.text()).matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json))
+    const pieces = events.map(
+      (event) =>
+        event.choices?.[0]?.delta.tool_calls?.[0]?.function?.arguments ??
+        event.delta?.partial_json ??
+        (event.type === 'response.function_call_arguments.delta' ? event.delta : ''),
+    )
+    assert.is(pieces.join(''), args, client)
+  }
+  assert.equal((await heard('openai-chat', 'gemini', [bytes])).calls, [{ name: 'f', args: JSON.parse(args) }])
+})

@@ -1,0 +1,134 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { Catalog, WireFormat } from '../../../src/types.ts'
+import {
+  type Answering,
+  bodyOf,
+  type Call,
+  type FakeUpstream,
+  fakeUpstream,
+  sse,
+} from '../../pipeline/support/upstream.ts'
+import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
+
+/** One provider of each format that nothing more is known of, and some whose differences are known. */
+const formats: Readonly<Record<string, WireFormat>> = {
+  chat: 'openai-chat',
+  responses: 'openai-responses',
+  messages: 'anthropic-messages',
+  gemini: 'gemini',
+  ...{ openai: 'openai-chat', mistral: 'openai-chat', deepseek: 'openai-chat', alibaba: 'openai-chat' },
+  ...{ anthropic: 'anthropic-messages', bedrock: 'anthropic-messages', other: 'anthropic-messages' },
+}
+
+export const catalog: Catalog = Object.fromEntries(
+  Object.entries(formats).map(([id, format]) => [
+    id,
+    { baseUrl: `http://${id}.test/v1`, format, models: [{ id: 'm' }, { id: 'n' }] },
+  ]),
+)
+
+/** The provider of each format. */
+export const providerOf: Readonly<Record<WireFormat, string>> = {
+  'openai-chat': 'chat',
+  'openai-responses': 'responses',
+  'anthropic-messages': 'messages',
+  gemini: 'gemini',
+}
+
+const hello = [{ role: 'user', content: 'Hi' }]
+
+/** How each client asks: where, and the least that it has to say. */
+const asking: Readonly<Record<WireFormat, (model: string, stream: boolean) => [path: string, body: JsonObject]>> = {
+  'openai-chat': (model, stream) => ['/v1/chat/completions', { model, stream, messages: hello }],
+  'openai-responses': (model, stream) => ['/v1/responses', { model, stream, input: 'Hi' }],
+  'anthropic-messages': (model, stream) => ['/v1/messages', { model, stream, max_tokens: 4_096, messages: hello }],
+  gemini: (model, stream) => [
+    `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+}
+
+export interface Asked {
+  response: Response
+  /** What the provider was sent. */
+  sent: JsonObject
+  warned: string[]
+  call: Call | undefined
+  up: FakeUpstream
+  world: World
+}
+
+export interface Question extends WorldOptions {
+  client: WireFormat
+  /** `provider/model`. */
+  model: string
+  answer: Answering
+  body?: JsonObject
+  stream?: boolean
+  headers?: Record<string, string>
+}
+
+/** One request of a client through a gateway whose providers all answer as told. */
+export async function ask(question: Question): Promise<Asked> {
+  const { client, model, answer, body, stream, headers, ...options } = question
+  const [provider = ''] = model.split('/')
+  const { up, world } = await openDoor(answer, { connections: [provider], ...options })
+  const response = await request(world, question)
+  const [call] = up.calls
+  const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
+  return { response, sent: JSON.parse(call?.body || '{}'), warned, call, up, world }
+}
+
+/** A gateway whose providers all answer as told. */
+export async function openDoor(
+  answer: Answering,
+  options: WorldOptions = {},
+): Promise<{ up: FakeUpstream; world: World }> {
+  const up = fakeUpstream(answer)
+  return { up, world: await openWorld({ fetch: up, catalog, connections: Object.values(providerOf), ...options }) }
+}
+
+/** One request of a client. */
+export function request(
+  world: World,
+  { client, model, body, stream, headers }: Omit<Question, 'answer'>,
+): Promise<Response> {
+  const [path, least] = asking[client](model, stream ?? false)
+  return world.post(path, { ...least, ...body }, { headers: headers ?? {} })
+}
+
+/** Events as a provider of the format sends them, each a string. */
+export function eventsOf(format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): string[] {
+  const isNamed = format === 'anthropic-messages' || format === 'openai-responses'
+  return events.map((event) => {
+    if (event === '[DONE]') return 'data: [DONE]\n\n'
+    return `${isNamed ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`
+  })
+}
+
+/** The same as an answer. */
+export const streamOf = (format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): Response =>
+  sse(eventsOf(format, events))
+
+/** Bytes one by one. */
+export function* byteByByte(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1)
+}
+
+export const bytesAnswer = (chunks: Iterable<Uint8Array>): Response =>
+  new Response(bodyOf(chunks), { headers: { 'content-type': 'text/event-stream' } })
+
+/** The data of each event of a client's stream. */
+export async function dataOf(response: Response): Promise<JsonObject[]> {
+  const text = await response.text()
+  return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json))
+}
+
+/** A chunk of chat completions. */
+export const delta = (fields: JsonObject, finish: string | null = null): JsonObject => ({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta: fields, finish_reason: finish }],
+})
