@@ -1,0 +1,192 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients } from '../support/clients.ts'
+import { messageStart, said } from './answers.ts'
+import { ask, dataOf, delta, providerOf, streamOf } from './support.ts'
+
+const test = suite('cases: how streams end')
+
+const ends: Readonly<Record<WireFormat, RegExp>> = {
+  'openai-chat': /\[DONE\]|"finish_reason":"/,
+  'openai-responses': /response\.(?:completed|incomplete)/,
+  'anthropic-messages': /message_stop|"stop_reason":"/,
+  gemini: /"finishReason"/,
+}
+
+/** The error that a client of each format is told in a stream. */
+const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> = {
+  'openai-chat': (events) => events.at(-1)?.error,
+  'openai-responses': (events) => {
+    const [told, failed] = events.slice(-2)
+    return told?.type === 'error' && failed?.type === 'response.failed' ? told.error : undefined
+  },
+  'anthropic-messages': (events) => (events.at(-1)?.type === 'error' ? events.at(-1)?.error : undefined),
+  gemini: (events) => events.at(-1)?.error,
+}
+
+for (const from of wireFormats) {
+  for (const client of wireFormats) {
+    test(`a stream that is cut is an error, never an end: ${from} for ${client}`, async () => {
+      const cut = said[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
+      const answer = () => streamOf(from, cut)
+      const { response, world } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
+      const text = await response.clone().text()
+      assert.not.match(text, ends[client])
+      assert.match(JSON.stringify(errorIn[client](await dataOf(response))), /before its answer was complete/)
+      assert.is(world.told.requests[0]?.status, 502)
+    })
+  }
+}
+
+for (const client of wireFormats) {
+  test(`a finish without an end mark is an end: ${client}`, async () => {
+    const answer = () => streamOf('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
+    const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
+    const { text, finish } = await clients[client](response)
+    assert.equal([text, finish], ['a', 'stop'])
+  })
+}
+
+test('an end mark without a finish closes all that is open, and completes the response', async () => {
+  const answer = () =>
+    streamOf('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
+  const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream: true, answer })
+  const events = await dataOf(response)
+  const types = events.map(({ type }) => String(type).replace('response.', ''))
+  assert.equal(types.slice(-4), ['output_text.done', 'content_part.done', 'output_item.done', 'completed'])
+  assert.match(JSON.stringify(events.at(-1)), /"output":\[\{"type":"message".*"text":"ab"/)
+  for (const client of ['anthropic-messages', 'gemini'] as const) {
+    const other = await ask({ client, model: 'chat/m', stream: true, answer })
+    assert.is((await clients[client](other.response)).finish, 'stop', client)
+  }
+})
+
+const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
+const first = delta({ role: 'assistant', content: 'a' })
+const counted: Record<string, (JsonObject | '[DONE]')[]> = {
+  'behind the finish': [first, delta({}, 'stop'), { choices: [], usage }, '[DONE]'],
+  'with the finish': [first, { ...delta({}, 'stop'), usage }, '[DONE]'],
+  'before the finish': [{ ...first, usage }, delta({}, 'stop'), '[DONE]'],
+  'in every chunk': [
+    { ...first, usage: { ...usage, completion_tokens: 1 } },
+    { ...delta({}, 'stop'), usage },
+  ],
+}
+
+for (const [where, events] of Object.entries(counted)) {
+  test(`tokens that are told ${where} are told once, at the end`, async () => {
+    const answer = () => streamOf('openai-chat', events)
+    const messages = await ask({ client: 'anthropic-messages', model: 'chat/m', stream: true, answer })
+    const deltas = (await dataOf(messages.response)).filter(({ type }) => type === 'message_delta')
+    const [{ delta: end, usage: told } = {}] = deltas as { delta?: JsonObject; usage?: JsonObject }[]
+    assert.equal([deltas.length, end?.stop_reason, told?.input_tokens, told?.output_tokens], [1, 'end_turn', 7, 5])
+    const { world } = messages
+    assert.equal(
+      world.told.usages.map((each) => [each.inputTokens, each.outputTokens]),
+      [[7, 5]],
+    )
+  })
+}
+
+test('tokens are shown to a chat client that asks, in one chunk without choices, and to no other', async () => {
+  for (const from of ['anthropic-messages', 'openai-responses', 'gemini'] as const) {
+    const question = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
+    const answer = () => streamOf(from, said[from]('a'))
+    const silent = await ask({ ...question, answer })
+    assert.ok(
+      (await dataOf(silent.response)).every((chunk) => !('usage' in chunk)),
+      from,
+    )
+    assert.is(silent.world.told.usages[0]?.outputTokens, 5, from)
+    const asked = await ask({ ...question, answer, body: { stream_options: { include_usage: true } } })
+    const told = (await dataOf(asked.response)).filter((chunk) => chunk.usage)
+    assert.equal(
+      told.map(({ choices }) => choices),
+      [[]],
+      from,
+    )
+  }
+})
+
+const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+
+test('an error as the first event is one of the attempt: the next target, or a status of its own', async () => {
+  const answer = () => streamOf('anthropic-messages', [overloaded])
+  for (const client of wireFormats) {
+    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    assert.ok([503, 529].includes(response.status), `${client} ${response.status}`)
+    assert.match(await response.text(), /Overloaded/)
+  }
+  const { response, up } = await ask({
+    client: 'openai-chat',
+    model: 'chain',
+    stream: true,
+    connections: ['messages', 'gemini'],
+    combos: { chain: ['messages/m', 'gemini/m'] },
+    answer: ({ provider }) => (provider === 'gemini' ? streamOf('gemini', said.gemini('a')) : answer()),
+  })
+  assert.is((await clients['openai-chat'](response)).text, 'a')
+  assert.equal(up.providers, ['messages', 'gemini'])
+})
+
+const words = [first, delta({ content: 'b' }), delta({ content: 'c' })]
+const failed = { error: { code: 400, message: 'Provider returned error' } }
+
+for (const client of wireFormats) {
+  test(`an error in mid stream is told in its words, and nothing else is tried: ${client}`, async () => {
+    const { response, up } = await ask({
+      client,
+      model: 'chain',
+      stream: true,
+      connections: ['chat', 'messages'],
+      combos: { chain: ['chat/m', 'messages/m'] },
+      answer: () => streamOf('openai-chat', [...words, failed, '[DONE]']),
+    })
+    const text = await response.clone().text()
+    if (client !== 'openai-chat') assert.not.match(text, ends[client])
+    assert.match(text, /Provider returned error/)
+    if (client !== 'openai-chat') assert.ok(errorIn[client](await dataOf(response)), text)
+    assert.equal(up.providers, ['chat'])
+  })
+
+  test(`an error in place of an answer is an error: ${client}`, async () => {
+    const { response, up } = await ask({
+      client,
+      model: 'chain',
+      connections: ['chat', 'messages'],
+      combos: { chain: ['chat/m', 'messages/m'] },
+      answer: () => json({ error: { message: 'no luck', code: 502 } }),
+    })
+    assert.equal([response.status, up.providers], [502, ['chat', 'messages']])
+    assert.match(await response.text(), /no luck/)
+  })
+
+  test(`a provider that dies in mid stream is not replaced by another: ${client}`, async () => {
+    const { response, up } = await ask({
+      client,
+      model: 'chain',
+      stream: true,
+      connections: ['chat', 'messages'],
+      combos: { chain: ['chat/m', 'messages/m'] },
+      answer: () => streamOf('openai-chat', words),
+    })
+    assert.ok(errorIn[client](await dataOf(response)))
+    assert.equal(up.providers, ['chat'])
+  })
+}
+
+test('a message that starts twice is one where it is translated', async () => {
+  const events = said['anthropic-messages']('a')
+  for (const at of [1, 4]) {
+    const twice = [...events.slice(0, at), messageStart(), ...events.slice(at)]
+    const answer = () => streamOf('anthropic-messages', twice)
+    for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
+      const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+      const { text, finish } = await clients[client](response)
+      assert.equal([text, finish], ['a', 'stop'], `${client} at ${at}`)
+    }
+  }
+})
