@@ -4,6 +4,7 @@ import { Boom, isBoom } from '@hapi/boom'
 const table = {
   INVALID_REQUEST: [400, 'The request is not valid.'],
   INVALID_JSON: [400, 'The request body is not valid JSON.'],
+  CONTEXT_OVERFLOW: [400, 'The prompt is too long for the model.'],
   FORMAT_MISMATCH: [400, 'The target does not speak the format of this request.'],
   NAME_INVALID: [400, 'Name can only contain letters, numbers, -, _ and .'],
   NAME_TAKEN: [400, 'Combo name already exists'],

@@ -1,5 +1,6 @@
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import type { EmbeddedError } from './format.ts'
+import { saysOverflow } from './vendor-words.ts'
 
 /** HTTP statuses by the words that providers put into error objects (wire-formats: errors seen inside answers of status 200). */
 const statusByWord: Record<string, number> = {
@@ -19,7 +20,7 @@ export function embeddedError(error: unknown): EmbeddedError | undefined {
   if (!isObject(error)) return { message: String(error), status: 502 }
   const message =
     typeof error.message === 'string' ? error.message : 'The provider reported an error without a message.'
-  return { message, status: statusOf(error) }
+  return { message, status: saysOverflow(message, wordIn(error)) ? 400 : statusOf(error) }
 }
 
 function statusOf(error: { [name: string]: unknown }): number {
@@ -35,11 +36,14 @@ export function readVendorError(body: unknown): { message?: string; code?: strin
   const envelope = Array.isArray(body) ? body[0] : body
   if (!isObject(envelope)) return {}
   const { error } = envelope
-  if (isObject(error))
-    return { ...text('message', error.message), ...text('code', error.code ?? error.type ?? error.status) }
+  if (isObject(error)) return { ...text('message', error.message), ...text('code', wordIn(error)) }
   const message = typeof error === 'string' ? error : (envelope.message ?? envelope.detail)
-  return { ...text('message', message), ...text('code', envelope.code ?? envelope.type) }
+  return { ...text('message', message), ...text('code', wordIn(envelope)) }
 }
+
+/** What kind of error it is, in a word; some have a status in the place of one. */
+const wordIn = ({ code, error_type, type, status }: JsonObject): string | undefined =>
+  [code, error_type, type, status].find((word): word is string => typeof word === 'string' && word !== '')
 
 const text = <K extends string>(name: K, value: unknown): { [P in K]?: string } => {
   const found: { [P in K]?: string } = {}

@@ -16,6 +16,7 @@ function typeOf(status: number): string {
 
 /** The codes that OpenAI's clients know, by the gateway's own. */
 const codes: Record<string, string> = {
+  CONTEXT_OVERFLOW: 'context_length_exceeded',
   KEY_MISSING: 'invalid_api_key',
   KEY_UNKNOWN: 'invalid_api_key',
   MODEL_NOT_FOUND: 'model_not_found',

@@ -1,6 +1,6 @@
 /** Does the request not fit into the model's context window? Few vendors have a code for it. */
 export function saysOverflow(message: string, code?: string): boolean {
-  return code === 'context_length_exceeded' || OVERFLOW.test(message)
+  return OVERFLOW.test(message) || (code !== undefined && OVERFLOW.test(code))
 }
 
 const OVERFLOW =

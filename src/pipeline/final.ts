@@ -1,5 +1,6 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
@@ -13,8 +14,7 @@ export function finalReply(
   failed: readonly FailedAttempt[],
   { attempts, steps, isSpent }: { attempts: readonly AttemptRecord[]; steps: readonly Step[]; isSpent: boolean },
 ): Reply {
-  const last = failed.at(-1)
-  const decisive = last && (failed.length === 1 || isOfClient(last.failure)) ? last : undefined
+  const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
   const headers = journeyHeaders(steps)
   if (isSpent) headers['x-should-retry'] = 'false'
   if (decisive?.head && decisive.failure.body) {
@@ -34,7 +34,8 @@ function exhausted(
   { attempts, headers }: { attempts: readonly AttemptRecord[]; headers: Record<string, string> },
 ): GatewayError {
   const [only] = failures
-  const code = failures.every((failure) => failure.class === 'timeout') ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_FAILED'
+  const are = (what: FailureClass) => failures.every((failure) => failure.class === what)
+  const code = are('timeout') ? 'UPSTREAM_TIMEOUT' : are('context-overflow') ? 'CONTEXT_OVERFLOW' : 'UPSTREAM_FAILED'
   const status = commonStatus(failures)
   if (failures.length > 1 || only?.class === 'credentials') headers['x-should-retry'] = 'false'
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))

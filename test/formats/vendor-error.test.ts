@@ -30,7 +30,7 @@ const table: [name: string, got: object, expected: object][] = [
     parse(429, [
       { error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '34.4s' }] } },
     ]),
-    { kind: 'rate-limit', status: 429, message: 'm', retryAfterMs: 34_400 },
+    { ...{ kind: 'rate-limit', status: 429, message: 'm' }, code: 'RESOURCE_EXHAUSTED', retryAfterMs: 34_400 },
   ],
   [
     'plain text',

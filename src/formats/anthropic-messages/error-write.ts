@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
+import { overflowMessage } from './error.ts'
 
 /**
  * An error as Anthropic's clients read it. They try again on 408, 409, 429 and 5xx unless they are told that it is no use; Claude Code makes
@@ -10,7 +11,7 @@ export function writeError(error: CanonicalError): {
   headers: Record<string, string>
   body: JsonObject
 } {
-  const { kind, retryAfterMs } = error
+  const { kind, message, retryAfterMs } = error
   const [status, type] = table[kind]
   const headers: Record<string, string> = {}
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
@@ -18,7 +19,7 @@ export function writeError(error: CanonicalError): {
   return {
     status: statusOf(error, status),
     headers,
-    body: { type: 'error', error: { type, message: messageOf(error) } },
+    body: { type: 'error', error: { type, message: kind === 'context-overflow' ? overflowMessage(message) : message } },
   }
 }
 
@@ -26,13 +27,6 @@ export function writeError(error: CanonicalError): {
 function statusOf({ kind, status }: CanonicalError, usual: number): number {
   return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
 }
-
-function messageOf({ kind, message }: CanonicalError): string {
-  return kind !== 'context-overflow' || KNOWN_OVERFLOW.test(message) ? message : `prompt is too long: ${message}`
-}
-
-/** The wordings that clients look for. */
-const KNOWN_OVERFLOW = /prompt is too long|input length and `max_tokens` exceed context limit/i
 
 const table: Readonly<Record<ErrorKind, readonly [status: number, type: string]>> = {
   'bad-request': [400, 'invalid_request_error'],

@@ -1,12 +1,16 @@
 import type { ErrorFacts } from '../format.ts'
 
 /** Anthropic's envelope; its clients read the type. */
-export function anthropicErrorBody({ status, message }: ErrorFacts): object {
-  return {
-    type: 'error',
-    error: { type: types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error'), message },
-  }
+export function anthropicErrorBody({ status, code, message }: ErrorFacts): object {
+  const type = types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+  return { type: 'error', error: { type, message: code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message } }
 }
+
+/** In the words by which clients know that the conversation has to become shorter. */
+export const overflowMessage = (message: string): string =>
+  KNOWN_OVERFLOW.test(message) ? message : `prompt is too long: ${message}`
+
+const KNOWN_OVERFLOW = /prompt is too long|input length and `max_tokens` exceed context limit/i
 
 const types: Record<number, string> = {
   401: 'authentication_error',

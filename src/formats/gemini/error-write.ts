@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
+import { overflowMessage } from './error.ts'
 
 /** An error as Google's clients read it: the wait and the field at fault stand in its details. */
 export function writeError(error: CanonicalError): {
@@ -7,7 +8,7 @@ export function writeError(error: CanonicalError): {
   headers: Record<string, string>
   body: JsonObject
 } {
-  const { kind, param, retryAfterMs } = error
+  const { kind, message, param, retryAfterMs } = error
   const [usual, name] = table[kind]
   const code = kind === 'server' && error.status >= 500 ? error.status : usual
   const headers: Record<string, string> = {}
@@ -19,14 +20,8 @@ export function writeError(error: CanonicalError): {
   }
   if (kind === 'billing') headers['x-should-retry'] = 'false'
   if (param !== undefined) details.push({ '@type': `${RPC}.BadRequest`, fieldViolations: [{ field: param }] })
-  const body = { code, message: messageOf(error), status: name }
+  const body = { code, message: kind === 'context-overflow' ? overflowMessage(message) : message, status: name }
   return { status: code, headers, body: { error: details.length > 0 ? { ...body, details } : body } }
-}
-
-/** Clients know an overflow by these words. */
-function messageOf({ kind, message }: CanonicalError): string {
-  if (kind !== 'context-overflow' || /input token count/i.test(message)) return message
-  return `The input token count exceeds the maximum number of tokens allowed. ${message}`
 }
 
 const RPC = 'type.googleapis.com/google.rpc'

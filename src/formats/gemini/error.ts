@@ -1,11 +1,17 @@
 import type { ErrorFacts } from '../format.ts'
 
 /** Google's envelope: the numeric status and its name. */
-export function geminiErrorBody({ status, message }: ErrorFacts): object {
-  return {
-    error: { code: status, message, status: names[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT') },
-  }
+export function geminiErrorBody({ status, code, message }: ErrorFacts): object {
+  const name = names[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+  const said = code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message
+  return { error: { code: status, message: said, status: name } }
 }
+
+/** Clients know an overflow by these words. */
+export const overflowMessage = (message: string): string =>
+  /input token count/i.test(message)
+    ? message
+    : `The input token count exceeds the maximum number of tokens allowed. ${message}`
 
 const names: Record<number, string> = {
   401: 'UNAUTHENTICATED',

@@ -23,7 +23,7 @@ const formats: Readonly<Record<string, WireFormat>> = {
 export const catalog: Catalog = Object.fromEntries(
   Object.entries(formats).map(([id, format]) => [
     id,
-    { baseUrl: `http://${id}.test/v1`, format, models: [{ id: 'm' }, { id: 'n' }] },
+    { baseUrl: `http://${id}.test/v1`, format, models: [{ id: 'm' }, { id: 'n', contextWindow: 1_000_000 }] },
   ]),
 )
 
