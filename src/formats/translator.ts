@@ -23,14 +23,32 @@ export interface UpstreamTranslator {
   parseAnswer(body: JsonObject, context: ReadContext): Answer
   /** Reads a provider's stream event by event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
+  /** Absent where the format has no way to ask for the tokens of a request. */
+  readonly counter?: UpstreamCounter
   /** A provider's error answer (`parseVendorError` knows the envelopes that are not the format's own). */
   parseError(answer: ErrorAnswer): CanonicalError
+}
+
+/** How a provider is asked how many tokens a request has. */
+export interface UpstreamCounter {
+  writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
+  /** `undefined` when the answer holds no count. */
+  parseCount(body: JsonObject): number | undefined
+}
+
+/** The same for clients as well. */
+export interface Counter extends UpstreamCounter {
+  /** A client's question, where it is something else than a request. */
+  parseRequest?(body: JsonObject, context: ParseContext): CanonicalRequest
+  /** A count as a client reads it. */
+  writeCount(tokens: number): JsonObject
 }
 
 /** One wire format's half of every translation, for clients as well: from it to the canonical form and back. */
 export interface Translator extends UpstreamTranslator {
   /** What clients of the format call the canonical fields, for warnings and refusals. */
   readonly fieldNames: Readonly<Record<string, string>>
+  readonly counter?: Counter
   /** A client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format could mean. */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** An answer as this format's client reads it. */

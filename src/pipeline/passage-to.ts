@@ -9,7 +9,9 @@ import { relayStream } from './relay.ts'
 /** The way to a target. Throws `INVALID_REQUEST` when the target's format cannot say what the client asks. */
 export function passageTo(request: SpokenRequest, target: RouteTarget): Awaitable<Passage> {
   if (target.format === request.format.name && !SEALED.test(request.call.text)) return verbatim(request, target)
-  return import('./translation.ts').then(({ translated }) => translated(request, target))
+  return request.call.endpoint.operation === 'count-tokens'
+    ? import('./count.ts').then(({ translatedCount }) => translatedCount(request, target))
+    : import('./translation.ts').then(({ translated }) => translated(request, target))
 }
 
 /** What the gateway itself has put into an earlier answer: how sealed state begins, plain and in base64 (formats/canonical/state.ts). */

@@ -9,6 +9,7 @@ import { watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import { factsOf } from './facts.ts'
+import type { Failure } from './failure.ts'
 import { finalReply } from './final.ts'
 import { tryFrom } from './hedge.ts'
 import { createItinerary } from './itinerary.ts'
@@ -75,16 +76,20 @@ async function walkTargets(request: ModelRequest): Promise<Outcome> {
     }
     const { failures } = itinerary
     const { isSpent, refusal } = itinerary.verdict()
-    if (failures.length === 0 && refusal) {
-      if (call.endpoint.operation !== 'count-tokens') throw refusal
+    if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure))) {
       const { estimateReply } = await import('./estimate.ts')
       return { reply: estimateReply(call) }
     }
+    if (failures.length === 0 && refusal) throw refusal
     return { reply: finalReply(failures, { attempts: report.attempts, steps: report.steps, isSpent }) }
   } finally {
     trip.begun()
   }
 }
+
+/** Most vendors that follow Anthropic or OpenAI have no such path. */
+const hasNoCounter = ({ class: failure, status, upstreamStatus = status }: Failure) =>
+  failure === 'client' && (upstreamStatus === 404 || upstreamStatus === 405)
 
 function servedFormat({ format }: Endpoint): Format {
   const served = formatOf(format)

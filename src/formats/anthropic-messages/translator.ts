@@ -3,6 +3,7 @@ import { baseTraits } from '../canonical/base-traits.ts'
 import type { Translator } from '../translator.ts'
 import { parseAnswer } from './answer-parse.ts'
 import { writeAnswer } from './answer-write.ts'
+import { parseCount, writeCount, writeCountRequest } from './count-tokens.ts'
 import { parseError } from './error-parse.ts'
 import { writeError } from './error-write.ts'
 import { parseRequest } from './request-parse.ts'
@@ -41,6 +42,7 @@ export const messagesTranslator: Translator = {
   writeAnswer,
   createReader,
   createWriter,
+  counter: { writeRequest: writeCountRequest, parseCount, writeCount },
   parseError,
   writeError,
 }

@@ -3,6 +3,7 @@ import { baseTraits, EFFORTS } from '../canonical/base-traits.ts'
 import type { Translator } from '../translator.ts'
 import { parseAnswer } from './answer-parse.ts'
 import { writeAnswer } from './answer-write.ts'
+import { parseCount, parseCountRequest, writeCount, writeCountRequest } from './count-tokens.ts'
 import { parseError } from './error-parse.ts'
 import { writeError } from './error-write.ts'
 import { optionNames } from './option-names.ts'
@@ -28,6 +29,7 @@ export const geminiTranslator: Translator = {
   writeAnswer,
   createReader,
   createWriter,
+  counter: { parseRequest: parseCountRequest, writeRequest: writeCountRequest, parseCount, writeCount },
   parseError,
   writeError,
 }

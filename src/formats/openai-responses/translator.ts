@@ -5,6 +5,7 @@ import type { Translator } from '../translator.ts'
 import { parseVendorError } from '../vendor-error.ts'
 import { parseAnswer } from './answer-parse.ts'
 import { writeAnswer } from './answer-write.ts'
+import { parseCount, writeCount, writeCountRequest } from './count-tokens.ts'
 import { optionNames } from './option-names.ts'
 import { parseRequest } from './request-parse.ts'
 import { writeRequest } from './request-write.ts'
@@ -28,6 +29,7 @@ export const responsesTranslator: Translator = {
   writeAnswer,
   createReader,
   createWriter,
+  counter: { writeRequest: writeCountRequest, parseCount, writeCount },
   parseError: parseVendorError,
   writeError,
 }

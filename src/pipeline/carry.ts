@@ -1,0 +1,63 @@
+import { gatewayError } from '../errors.ts'
+import { type PreparedRequest, prepareRequest } from '../formats/canonical/prepare/prepare.ts'
+import type { CanonicalRequest } from '../formats/canonical/request.ts'
+import { createWarnings } from '../formats/canonical/warnings.ts'
+import type { UpstreamFormat } from '../formats/format.ts'
+import { upstreamFormatOf } from '../formats/formats.ts'
+import type { ParseContext, TargetContext, Translator, UpstreamTranslator } from '../formats/translator.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { targetName } from '../providers/target.ts'
+import { traitsFor } from '../providers/traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { SpokenRequest } from './model-request.ts'
+import { wantsArray } from './passage.ts'
+
+/** A client's request, ready to be said to a target in its format. */
+export interface Carried extends PreparedRequest {
+  client: Translator
+  upstream: UpstreamTranslator
+  /** The target's. */
+  format: UpstreamFormat
+  /** What the client asked. */
+  asked: CanonicalRequest
+  target: TargetContext
+}
+
+/**
+ * Carries a request through the canonical form, `parse` being how the client's format understands it. Throws `INVALID_REQUEST` when the
+ * target's format cannot say it, `FORMAT_MISMATCH` when there is no way from one format to the other.
+ */
+export async function carry(
+  request: SpokenRequest,
+  target: RouteTarget,
+  parse: (client: Translator, body: JsonObject, context: ParseContext) => CanonicalRequest,
+): Promise<Carried> {
+  const { call, exchange, context } = request
+  const format = await upstreamFormatOf(target.format)
+  const [client, upstream] = await Promise.all([request.format.loadTranslator?.(), format?.loadTranslator?.()])
+  if (!client || !upstream || !format) throw untranslatable(request, target)
+
+  const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
+  const route = { model: call.model, stream: call.stream, isArray: wantsArray(request) }
+  const version = exchange.header('anthropic-version')
+  const asked = parse(client, call.body, { warnings, route, ...(version && { version }) })
+  const traits = traitsFor(upstream.traits, target, context.catalog)
+  const origin = { format: target.format, account: target.connection.id }
+  const told = { model: target.model, traits, origin, warnings }
+  return {
+    ...prepareRequest(asked, { ...told, carries: upstream.carries }),
+    ...{ client, upstream, format, asked, target: told },
+  }
+}
+
+/** There is no way to say that endpoint's requests in the target's format. */
+export function untranslatable({ call }: SpokenRequest, target: RouteTarget) {
+  const { format, path } = call.endpoint
+  return gatewayError('FORMAT_MISMATCH', {
+    message: `A request to ${path} in the format "${format}" cannot be translated for ${targetName(target)}, which speaks "${target.format}".`,
+  })
+}
+
+/** The header decides for its request, in either direction only towards strictness. */
+const isStrict = ({ exchange, context }: SpokenRequest) =>
+  context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')

@@ -1,0 +1,22 @@
+import type { Translator, UpstreamTranslator } from '../formats/translator.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { tryParseJson } from '../lib/json.ts'
+import type { FailedAttempt } from './attempt.ts'
+
+/** The provider's own error in the client's words. What has no body of the provider's is told by the gateway itself. */
+export function translatedFailure(
+  attempt: FailedAttempt,
+  { client, upstream, now }: { client: Translator; upstream: UpstreamTranslator; now: number },
+): FailedAttempt {
+  const { failure, head } = attempt
+  if (!head || !failure.body) return attempt
+  const text = decodeUtf8Lenient(failure.body)
+  const header = (name: string) => head.header(name)
+  const error = upstream.parseError({ status: head.status, body: tryParseJson(text) ?? text, header, now })
+  const { status, headers, body } = client.writeError(error)
+  const { upstreamStatus = head.status } = failure
+  return {
+    ...attempt,
+    failure: { ...failure, status, upstreamStatus, headers, body: encodeUtf8(JSON.stringify(body)) },
+  }
+}

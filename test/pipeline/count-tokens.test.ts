@@ -1,0 +1,108 @@
+import type { Catalog } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type Answering, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('counting the tokens of a request')
+
+const catalog: Catalog = {
+  chat: { baseUrl: 'http://chat.test/v1', models: [{ id: 'm' }] },
+  responses: { baseUrl: 'http://responses.test/v1', format: 'openai-responses', models: [{ id: 'm' }] },
+  claude: { baseUrl: 'http://claude.test/v1', format: 'anthropic-messages', models: [{ id: 'm' }] },
+  google: { baseUrl: 'http://google.test/v1beta', format: 'gemini', models: [{ id: 'm' }] },
+}
+
+/** What each client asks by, with what it asks, and how it reads a count of 7. */
+const clients = {
+  claude: {
+    path: '/v1/messages/count_tokens',
+    ask: (model: string) => ({ model, system: 'Be brief.', messages: [{ role: 'user', content: 'Hi' }] }),
+    reads: { input_tokens: 7 },
+  },
+  responses: {
+    path: '/v1/responses/input_tokens',
+    ask: (model: string) => ({ model, instructions: 'Be brief.', input: 'Hi' }),
+    reads: { object: 'response.input_tokens', input_tokens: 7 },
+  },
+  google: {
+    path: (model: string) => `/v1beta/models/${model}:countTokens`,
+    ask: (model: string) => ({
+      generateContentRequest: {
+        model: `models/${model}`,
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      },
+    }),
+    reads: { totalTokens: 7 },
+  },
+} as const
+
+/** Where each provider counts. */
+const counters = {
+  claude: 'http://claude.test/v1/messages/count_tokens',
+  responses: 'http://responses.test/v1/responses/input_tokens',
+  google: 'http://google.test/v1beta/models/m:countTokens',
+} as const
+
+const counting: Answering = ({ url }) => {
+  const counter = Object.entries(counters).find(([, href]) => href === url.href)?.[0]
+  return counter ? json(clients[counter as keyof typeof counters].reads) : json({ error: 'no such path' }, 404)
+}
+
+async function count(client: keyof typeof clients, model: string, answer = counting) {
+  const up = fakeUpstream(answer)
+  const world = await openWorld({ fetch: up, catalog, connections: Object.keys(catalog) })
+  const { path, ask } = clients[client]
+  const response = await world.post(typeof path === 'string' ? path : path(model), ask(model))
+  return { up, response, body: await response.json(), warning: response.headers.get('x-signalbox-warning') }
+}
+
+for (const client of ['claude', 'responses', 'google'] as const) {
+  for (const provider of ['claude', 'responses', 'google'] as const)
+    test(`a client of ${client} reads what ${provider} counts`, async () => {
+      const { up, response, body, warning } = await count(client, `${provider}/m`)
+      assert.equal([response.status, body, warning], [200, clients[client].reads, null])
+      assert.equal(
+        up.calls.map(({ url }) => url.href),
+        [counters[provider]],
+      )
+      for (const said of ['Be brief.', 'Hi']) assert.ok(up.calls[0]?.body.includes(said))
+    })
+
+  test(`a client of ${client} reads an estimate of what nobody counts`, async () => {
+    const { up, response, body, warning } = await count(client, 'chat/m')
+    assert.equal([response.status, warning, up.calls.length], [200, 'estimated:input_tokens', 0])
+    assert.equal(Object.keys(body), Object.keys(clients[client].reads))
+  })
+
+  test(`a client of ${client} reads an estimate where the provider's path is missing`, async () => {
+    for (const status of [404, 405]) {
+      const { response, warning } = await count(client, 'claude/m', () => json({ detail: 'Not Found' }, status))
+      assert.equal([response.status, warning], [200, 'estimated:input_tokens'])
+    }
+  })
+}
+
+test('only what a count takes is asked of the provider', async () => {
+  const asked = async (provider: keyof typeof counters) => {
+    const client = provider === 'claude' ? 'responses' : 'claude'
+    const { up } = await count(client, `${provider}/m`)
+    return Object.keys(JSON.parse(up.calls[0]?.body ?? '')).sort()
+  }
+  assert.equal(await asked('claude'), ['messages', 'model', 'system'])
+  assert.equal(await asked('responses'), ['input', 'instructions', 'model'])
+  assert.equal(await asked('google'), ['generateContentRequest'])
+})
+
+test('a provider that refuses to count is no reason to guess', async () => {
+  const { response, body } = await count('google', 'claude/m', () =>
+    json({ type: 'error', error: { type: 'invalid_request_error', message: 'messages: at least one' } }, 400),
+  )
+  assert.is(response.status, 400)
+  assert.match(body.error.message, /at least one/)
+})
+
+test('an answer without a count is a failure of its target', async () => {
+  const { response } = await count('google', 'claude/m', () => json({ hello: 1 }))
+  assert.is(response.status, 502)
+})
