@@ -31,10 +31,10 @@ function statusOf(error: { [name: string]: unknown }): number {
   return 502
 }
 
-/** Message and code out of the error envelopes that vendors really send. */
+/** Message and code out of the error envelopes that vendors really send; the message of plain text is that text. */
 export function readVendorError(body: unknown): { message?: string; code?: string } {
   const envelope = Array.isArray(body) ? body[0] : body
-  if (!isObject(envelope)) return {}
+  if (!isObject(envelope)) return text('message', plainText(envelope))
   const { error } = envelope
   if (isObject(error)) return { ...text('message', error.message), ...text('code', wordIn(error)) }
   const message = typeof error === 'string' ? error : (envelope.message ?? envelope.detail)
@@ -50,3 +50,11 @@ const text = <K extends string>(name: K, value: unknown): { [P in K]?: string } 
   if (typeof value === 'string' && value !== '') found[name] = value
   return found
 }
+
+/** Text that is worth showing: not a page of HTML, and not all of it. */
+function plainText(body: unknown): string | undefined {
+  if (typeof body !== 'string' || body.trim() === '' || body.trimStart().startsWith('<')) return undefined
+  return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
+}
+
+const MAX_TEXT = 500

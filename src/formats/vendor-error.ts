@@ -7,7 +7,7 @@ import { saysBadKey, saysNoFunds, saysOverflow } from './vendor-words.ts'
 
 /** An error answer in any envelope that vendors really send, whatever their format: JSON, an array of it, plain text, HTML, nothing. */
 export function parseVendorError({ status, body, header, now }: ErrorAnswer): CanonicalError {
-  const { message = plainText(body) ?? `The provider answered with status ${status}.`, code } = readVendorError(body)
+  const { message = `The provider answered with status ${status}.`, code } = readVendorError(body)
   const error: CanonicalError = { kind: kindOf(status, message, code), status, message }
   const param = paramOf(body)
   const wait = askedWaitMs({ header, body, now, isRateLimit: status === 429 })
@@ -29,11 +29,3 @@ function paramOf(body: unknown): string | undefined {
   const error = isObject(body) && isObject(body.error) ? body.error : undefined
   return typeof error?.param === 'string' ? error.param : undefined
 }
-
-/** Text that is worth showing: not a page of HTML, and not all of it. */
-function plainText(body: unknown): string | undefined {
-  if (typeof body !== 'string' || body.trim() === '' || body.trimStart().startsWith('<')) return undefined
-  return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
-}
-
-const MAX_TEXT = 500

@@ -44,7 +44,7 @@ export function failureOfStatus(
   const { status } = answer
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
-  const said = format.readError(json)
+  const said = format.readError(json ?? text)
   const failureClass = classOfStatus(status, text, said.code)
   if (failureClass === 'credentials') return refusedCredentials(status) // its text may show part of the key
   if (failureClass === 'content')
