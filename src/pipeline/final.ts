@@ -1,50 +1,104 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
-import type { Reply } from '../lib/exchange.ts'
+import type { Format } from '../formats/format.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import type { Reply, UpstreamAnswer } from '../lib/exchange.ts'
+import { tryParseJson } from '../lib/json.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
-import { type AttemptRecord, journeyHeaders, type Step } from './journey.ts'
+import { isOneOfMany, journeyHeaders, type Step, shortId } from './journey.ts'
+import { isErrorOf } from './native-error.ts'
+
+/** Why no other target was tried though there was one. */
+export type Stop = 'max-attempts' | 'retry-budget'
+
+/** What has become of a request that no target has answered. */
+export interface Course {
+  failed: readonly FailedAttempt[]
+  steps: readonly Step[]
+  stop: Stop | undefined
+  /** The client's. */
+  format: Format
+  /** Epoch ms. */
+  now: number
+}
 
 /**
  * The answer when no attempt has brought one: the provider's own error, unchanged, when there was but one attempt or the client is at
- * fault. Otherwise, or when the provider sent no JSON, throws an error that tells of each attempt. `isSpent`: the retry budget was.
+ * fault, in the caller's format if it is in another. Otherwise, or when the provider said nothing, throws an error that tells of each attempt.
  */
-export function finalReply(
-  failed: readonly FailedAttempt[],
-  { attempts, steps, isSpent }: { attempts: readonly AttemptRecord[]; steps: readonly Step[]; isSpent: boolean },
-): Reply {
+export async function finalReply(course: Course): Promise<Reply> {
+  const { failed } = course
   const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
-  const headers = journeyHeaders(steps)
-  if (isSpent) headers['x-should-retry'] = 'false'
-  if (decisive?.head && decisive.failure.body) {
-    const { status, body, headers: own } = decisive.failure
-    const said = own ? { 'content-type': 'application/json', ...own } : replyHeaders(decisive.head, 'application/json')
-    return { status, headers: { ...said, ...headers }, body }
+  const failures = decisive ? [decisive.failure] : failed.map(({ failure }) => failure)
+  const headers = headersOf(failures, course)
+  if (!decisive?.head || !decisive.failure.body) throw exhausted(failures, { ...course, headers })
+  const { failure, head } = decisive
+  const said = failure.headers ?? replyHeaders(head, 'application/json')
+  if (!isOfClient(failure)) for (const name of ADVICE) delete said[name]
+  return {
+    status: failure.status,
+    headers: { 'content-type': 'application/json', ...said, ...headers },
+    body: await inFormat(failure, head, course),
   }
-  throw exhausted(decisive ? [decisive.failure] : failed.map(({ failure }) => failure), { attempts, headers })
+}
+
+/** The client's time is over: what it was spent on. */
+export function outOfTime({ message }: GatewayError, steps: readonly Step[]): GatewayError {
+  const told = [message, ...saidIn(steps)].join(' ')
+  return gatewayError('UPSTREAM_TIMEOUT', { message: told, headers: { ...journeyHeaders(steps), ...NO_RETRY } })
 }
 
 /** What only the client can mend. */
 const isOfClient = (failure: Failure) => failure.class === 'client' || failure.class === 'context-overflow'
 
-/** What each attempt said, the smallest useful `retry-after`, and no invitation to retry. */
+const NO_RETRY = { 'x-should-retry': 'false' }
+
+/** The provider's own advice, in place of which comes the gateway's. */
+const ADVICE = ['retry-after', 'retry-after-ms', 'x-should-retry']
+
+/** The way there; and unless the client is at fault, when it may be worth to ask again, though not at once. */
+function headersOf(failures: readonly Failure[], { steps, stop }: Course): Record<string, string> {
+  const headers = journeyHeaders(steps)
+  if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
+  if (failures.some(isOfClient)) return headers
+  const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
+  if (waits.length > 0) headers['retry-after'] = String(secondsOf(Math.min(...waits)))
+  return { ...headers, ...NO_RETRY }
+}
+
+/** Whole seconds, from one to a minute. */
+const secondsOf = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
+
+/** The provider's body, or what it says in the envelope that the caller reads. */
+async function inFormat({ body, status }: Failure, head: UpstreamAnswer, { format, now }: Course): Promise<Uint8Array> {
+  const bytes = body ?? new Uint8Array(0)
+  const json = tryParseJson(decodeUtf8Lenient(bytes))
+  const translator = isErrorOf(format.name, json) ? undefined : await format.loadTranslator?.()
+  if (!translator) return bytes
+  const error = translator.parseError({ status, body: json, header: (name) => head.header(name), now })
+  return encodeUtf8(JSON.stringify(translator.writeError(error).body))
+}
+
 function exhausted(
   failures: readonly Failure[],
-  { attempts, headers }: { attempts: readonly AttemptRecord[]; headers: Record<string, string> },
+  { steps, stop, headers }: Course & { headers: Record<string, string> },
 ): GatewayError {
   const [only] = failures
   const are = (what: FailureClass) => failures.every((failure) => failure.class === what)
   const code = are('timeout') ? 'UPSTREAM_TIMEOUT' : are('context-overflow') ? 'CONTEXT_OVERFLOW' : 'UPSTREAM_FAILED'
-  const status = commonStatus(failures)
-  if (failures.length > 1 || only?.class === 'credentials') headers['x-should-retry'] = 'false'
-  const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
-  if (waits.length > 0) headers['retry-after'] = String(Math.min(60, Math.ceil(Math.min(...waits) / 1000)))
   const message =
     failures.length === 1 && only
-      ? only.message
-      : `None of the ${failures.length} targets answered. ${attempts.map(said).join(' ')}`
-  return gatewayError(code, { status, message, headers })
+      ? [only.message]
+      : [`None of the ${failures.length} targets answered.`, ...saidIn(steps)]
+  if (stop) message.push(STOPS[stop])
+  return gatewayError(code, { status: commonStatus(failures), message: message.join(' '), headers })
+}
+
+const STOPS: Record<Stop, string> = {
+  'max-attempts': 'No other target was tried: a request has no more attempts (limits.maxAttempts).',
+  'retry-budget': 'No other target was tried: the retry budget of the gateway is used up.',
 }
 
 /** The one status that all attempts share; a mixture is a bad gateway. */
@@ -53,4 +107,12 @@ function commonStatus(failures: readonly Failure[]): number {
   return first !== undefined && rest.every((status) => status === first) ? first : 502
 }
 
-const said = ({ provider, model, message }: AttemptRecord) => `${provider}/${model}: ${message?.slice(0, 300)}`
+/** What each attempt said. */
+const saidIn = (steps: readonly Step[]): string[] =>
+  steps.flatMap((step) => {
+    if ('skipped' in step) return []
+    const { provider, model, outcome, message } = step
+    const connection = isOneOfMany(step, steps) ? ` (connection ${shortId(step)})` : ''
+    const said = outcome === 'cancelled' ? 'Had not answered yet.' : message?.slice(0, 300)
+    return [`${provider}/${model}${connection}: ${said}`]
+  })

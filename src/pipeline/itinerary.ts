@@ -4,6 +4,7 @@ import { contextWindowOf } from '../providers/catalog-model.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
+import type { Stop } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 import { passageTo } from './passage-to.ts'
 import type { Leg } from './try.ts'
@@ -18,8 +19,8 @@ export interface Itinerary {
   next(options?: { hedge?: boolean }): Promise<Leg | undefined>
   failed(route: Route, result: FailedAttempt): void
   readonly failures: readonly FailedAttempt[]
-  /** Why there is no next one: the retry budget was used up, or the first target that cannot be told what the client asks. */
-  verdict(): { isSpent: boolean; refusal: GatewayError | undefined }
+  /** Why there is no next one: attempts or retries were used up, or the first target that cannot be told what the client asks. */
+  verdict(): { stop: Stop | undefined; refusal: GatewayError | undefined }
 }
 
 /** What is here is not waited for: most requests have one route, and nothing to translate. */
@@ -30,7 +31,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
   let tries = 0
   let soonest: { route: Route; retryAt: number } | undefined
   let window: number | undefined // what the request did not fit into; without end when that is not known
-  let isSpent = false
+  let stop: Stop | undefined
   let refusal: GatewayError | undefined
   let isOver = false
 
@@ -73,13 +74,17 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
 
   return {
     failures,
-    verdict: () => ({ isSpent, refusal }),
+    verdict: () => ({ stop, refusal }),
     async next({ hedge = false } = {}) {
-      if (isOver || tries >= limits.maxAttempts) return undefined
+      if (isOver || stop) return undefined
+      if (tries >= limits.maxAttempts) {
+        if (!hedge && (await nextRoute())) stop = 'max-attempts'
+        return undefined
+      }
       let leg = await nextLeg()
       if (!leg && tries === 0 && !hedge && soonest) leg = await legOf(soonest.route)
-      if (leg && !hedge && tries > 0) isSpent = !retryBudget.spend()
-      if (!leg || isSpent) return undefined
+      if (leg && !hedge && tries > 0 && !retryBudget.spend()) stop = 'retry-budget'
+      if (!leg || stop) return undefined
       tries += 1
       return leg
     },

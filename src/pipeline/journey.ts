@@ -25,6 +25,7 @@ export interface AttemptRecord {
 /** A target that was passed over, and why. */
 export interface Skip {
   provider: string
+  connectionId: string
   model: string
   skipped: FailureClass
   via?: string
@@ -46,19 +47,39 @@ export function attemptRecord(
 /**
  * `x-signalbox-target` and `x-signalbox-attempts`: who answered, and in order `<provider>/<model>=<status>` for each attempt, with
  * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over. The
- * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another.
+ * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
+ * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
 export function journeyHeaders(steps: readonly Step[]): Record<string, string> {
   const headers: Record<string, string> = {}
   const answered = steps.find((step) => !('skipped' in step) && step.outcome === 'answered')
   if (answered) headers['x-signalbox-target'] = headerSafe(targetName(answered))
-  if (steps.length > 0) headers['x-signalbox-attempts'] = steps.map(shownStep).join(', ')
+  if (steps.length > 0) headers['x-signalbox-attempts'] = shownSteps(steps)
   return headers
 }
 
-function shownStep(step: Step, at: number, steps: readonly Step[]): string {
-  const via = step.via === undefined || step.via === steps[at - 1]?.via ? '' : `;via=${headerSafe(step.via)}`
-  return `${headerSafe(`${targetName(step)}=${result(step)}`)}${via}`
+/** Clients refuse answers whose headers are too large together. What was tried says more than what was not. */
+const MAX_LIST = { attempts: 2_000, skips: 1_500 }
+
+function shownSteps(steps: readonly Step[]): string {
+  let list = ''
+  let via: string | undefined
+  let leftOut = 0
+  for (const step of steps) {
+    const shown = shownStep(step, steps, via)
+    if (list.length + shown.length > MAX_LIST['skipped' in step ? 'skips' : 'attempts']) leftOut++
+    else {
+      list += list === '' ? shown : `, ${shown}`
+      via = step.via
+    }
+  }
+  return leftOut === 0 ? list : `${list}, left-out=${leftOut}`
+}
+
+function shownStep(step: Step, steps: readonly Step[], viaBefore: string | undefined): string {
+  const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
+  const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
+  return `${headerSafe(targetName(step))}=${result(step)}${connection}${via}`
 }
 
 function result(step: Step): string {
@@ -66,13 +87,29 @@ function result(step: Step): string {
   return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
 }
 
-/** Clients refuse answers whose headers are too large together. */
+/** Do other connections stand there under the same name? */
+export const isOneOfMany = (step: Step, steps: readonly Step[]): boolean =>
+  steps.length > 1 &&
+  steps.some(({ provider, model, connectionId }) => {
+    return connectionId !== step.connectionId && model === step.model && provider === step.provider
+  })
+
+/** Enough of the connection's id to know it by. */
+export const shortId = ({ connectionId }: Pick<Step, 'connectionId'>): string => connectionId.slice(0, 8)
+
 const MAX_SHOWN = 300
 
 /** Header values are printable ASCII; anything else, and the list's own separators, are percent-encoded. */
 export function headerSafe(text: string): string {
   const shown = text.slice(0, MAX_SHOWN)
-  return /^[\x21-\x2b\x2d-\x7e]*$/.test(shown) ? shown : shown.replace(/[^\x21-\x2b\x2d-\x7e]/gu, percentEncoded)
+  if (/^[\x21-\x2b\x2d-\x7e]*$/.test(shown)) return shown
+  let safe = ''
+  for (const character of shown) {
+    const encoded = /[\x21-\x2b\x2d-\x7e]/.test(character) ? character : percentEncoded(character)
+    if (safe.length + encoded.length > MAX_SHOWN) break
+    safe += encoded
+  }
+  return safe
 }
 
 const percentEncoded = (character: string) =>

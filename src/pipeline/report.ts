@@ -101,8 +101,8 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
       steps.push(record)
       observer.onAttempt(record, waitUntil)
     },
-    skipped: ({ target: { provider, model }, via }, skipped) =>
-      void steps.push({ provider, model, skipped, ...(via && { via: viaOf(via) }) }),
+    skipped: ({ target: { provider, model, connection }, via }, skipped) =>
+      void steps.push({ provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }),
     ended(status, target, usage) {
       if (over) return
       over = true

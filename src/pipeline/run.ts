@@ -1,4 +1,4 @@
-import { gatewayError, toGatewayError } from '../errors.ts'
+import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import type { Deadline } from '../lib/deadline.ts'
@@ -10,7 +10,6 @@ import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import { factsOf } from './facts.ts'
 import type { Failure } from './failure.ts'
-import { finalReply } from './final.ts'
 import { tryFrom } from './hedge.ts'
 import { createItinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -51,6 +50,10 @@ export async function runModelRequest(
   } catch (error) {
     report.ended(toGatewayError(error).status)
     client.stopWatching()
+    if (error === client.gone && isGatewayError(error, 'UPSTREAM_TIMEOUT')) {
+      const { outOfTime } = await import('./final.ts')
+      throw outOfTime(error, report.steps)
+    }
     throw error
   } finally {
     patience?.cancel()
@@ -75,13 +78,15 @@ async function walkTargets(request: ModelRequest): Promise<Outcome> {
       return { success }
     }
     const { failures } = itinerary
-    const { isSpent, refusal } = itinerary.verdict()
+    const { stop, refusal } = itinerary.verdict()
     if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure))) {
       const { estimateReply } = await import('./estimate.ts')
       return { reply: estimateReply(call) }
     }
     if (failures.length === 0 && refusal) throw refusal
-    return { reply: finalReply(failures, { attempts: report.attempts, steps: report.steps, isSpent }) }
+    const { finalReply } = await import('./final.ts')
+    const now = context.clock.now()
+    return { reply: await finalReply({ failed: failures, steps: report.steps, stop, format: request.format, now }) }
   } finally {
     trip.begun()
   }

@@ -37,8 +37,9 @@ test('after three attempts, each is named with what it said', async () => {
   assert.is(response.headers.get('x-should-retry'), 'false')
   assert.is(
     response.headers.get('x-signalbox-attempts'),
-    'one/m=500:server;via=chain:fallback, two/m=429:rate-limit, three/m=503:server',
+    'one/m=500:server;via=chain:fallback, two/m=429:rate-limit, three/m=503:server, stopped=max-attempts',
   )
+  assert.match(error.message, /No other target was tried: .* \(limits\.maxAttempts\)\.$/)
   assert.equal(world.told.errors, [], 'a failing provider is no trouble of the gateway')
 })
 
@@ -48,7 +49,7 @@ for (const status of [429, 500, 503, 529]) {
     const response = await world.chat({ model: 'chain' })
     const { error }: ErrorAnswer = await response.json()
     assert.is(response.status, status)
-    assert.match(error.message, /None of the 3 targets answered\. one\/m: A two\/m: B three\/m: C/)
+    assert.match(error.message, /None of the 3 targets answered\. one\/m: A two\/m: B three\/m: C No other/)
     assert.is(error.type, status === 429 ? 'rate_limit_error' : 'server_error')
     assert.equal(world.told.errors, [])
   })
@@ -66,25 +67,48 @@ test('a lone failure without a body of its own is told in the format of the call
   }
 })
 
-test("a lone failure with a JSON body is the provider's own, unchanged", async () => {
-  for (const status of [429, 500, 503, 529]) {
-    const text = `{"error": {"message":"slow down","n":1.0}}`
-    const { world } = await chained({ one: () => json(text, status, { 'retry-after': '7', 'retry-after-ms': '7000' }) })
-    const response = await world.chat({ model: 'one/m' })
-    assert.is(response.status, status)
+test("a lone failure with a JSON body is the provider's own, with the gateway's advice on when to ask again", async () => {
+  const text = `{"error": {"message":"slow down","n":1.0}}`
+  for (const status of [408, 429, 500, 503, 529]) {
+    for (const [headers, expected] of [
+      [{ 'retry-after': '7', 'retry-after-ms': '7000', 'x-should-retry': 'true' }, '7'],
+      [{ 'retry-after': '86400' }, '60'],
+      [{ 'retry-after': '0' }, '1'],
+      [{ 'retry-after-ms': '40' }, '1'],
+      [{}, null],
+    ] as const) {
+      const { world } = await chained({ one: () => json(text, status, { ...headers, 'x-request-id': 'r1' }) })
+      const response = await world.chat({ model: 'one/m' })
+      assert.is(response.status, status)
+      assert.is(await response.text(), text)
+      assert.is(response.headers.get('x-request-id'), 'r1')
+      assert.is(response.headers.get('retry-after'), expected)
+      assert.is(response.headers.get('retry-after-ms'), null)
+      assert.is(response.headers.get('x-should-retry'), 'false')
+    }
+  }
+})
+
+test("a client's error is as the provider sent it, advice and all", async () => {
+  for (const status of [400, 404, 409, 413, 422]) {
+    const text = `{"error": {"message":"no","n":1.0}}`
+    const { world } = await chained({
+      one: () => json(text, status, { 'retry-after': '90', 'x-should-retry': 'true' }),
+    })
+    const response = await world.chat({ model: 'chain' })
     assert.is(await response.text(), text)
-    assert.is(response.headers.get('retry-after'), '7')
-    assert.is(response.headers.get('x-should-retry'), null)
+    assert.is(response.headers.get('retry-after'), '90')
+    assert.is(response.headers.get('x-should-retry'), 'true')
   }
 })
 
 test('a status that no answer may have becomes a bad gateway', async () => {
-  for (const [status, expected] of [
-    [999, 502],
-    [600, 502],
-    [205, 200],
+  const error = '{"error":{"message":"odd"}}'
+  for (const [status, expected, body] of [
+    [999, 502, error],
+    [600, 502, error],
+    [205, 200, JSON.stringify(chatAnswer())],
   ] as const) {
-    const body = '{"choices":[]}'
     const fetch = rawUpstream(() => chunksOf([new TextEncoder().encode(body)]), {
       status,
       contentType: 'application/json',
@@ -145,4 +169,80 @@ test('every attempt counts, however many targets there are, and the limit is an 
     await world.chat({ model: 'chain' })
     assert.is(up.calls.length, maxAttempts)
   }
+})
+
+test('an error in the envelope of another format, or in none, is told in the one that its caller reads', async () => {
+  const foreign: Array<[what: string, body: () => Response]> = [
+    [
+      'another format',
+      () => json({ type: 'error', error: { type: 'invalid_request_error', message: 'n is odd' } }, 400),
+    ],
+    ['a list', () => json([{ error: { message: 'n is odd', code: 400 } }], 400)],
+    ['a text in JSON', () => json({ error: 'n is odd' }, 400)],
+    ['FastAPI', () => json({ detail: 'n is odd' }, 400)],
+    ['text', () => new Response('n is odd', { status: 400 })],
+  ]
+  for (const [what, body] of foreign) {
+    const world = await openWorld({ fetch: fakeUpstream(body) })
+    const chat = await world.chat({})
+    assert.is(chat.status, 400)
+    const { error }: ErrorAnswer = await chat.json()
+    assert.equal([error.message, error.type], ['n is odd', 'invalid_request_error'], what)
+    if (what === 'another format') continue // it is this one's own
+    const messages = await world.messages({})
+    assert.is(messages.status, 400)
+    const envelope = '{"type":"error","error":{"type":"invalid_request_error","message":"n is odd"}}'
+    assert.is(await messages.text(), envelope, what)
+  }
+})
+
+test('the provider of a lone failure is heard in the format of its caller as well', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => json({ message: 'busy' }, 503)) })
+  const response = await world.chat({})
+  assert.is(response.status, 503)
+  const { error }: ErrorAnswer = await response.json()
+  assert.equal([error.message, error.type], ['busy', 'server_error'])
+  assert.is(response.headers.get('x-should-retry'), 'false')
+})
+
+test('connections of one name are told apart', async () => {
+  const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
+  const connections = [{ provider: 'one', name: 'a' }, { provider: 'one', name: 'b' }, 'two']
+  const world = await openWorld({ fetch: up, connections, combos: { chain: ['one/m', 'two/m'] } })
+  const [a, b] = (await world.api.connections.list()).connections.map(({ id }) => id.slice(0, 8))
+  const response = await world.chat({ model: 'chain' })
+  assert.is(
+    response.headers.get('x-signalbox-attempts'),
+    `one/m=500:server;connection=${a};via=chain:fallback, one/m=500:server;connection=${b}, two/m=500:server`,
+  )
+  const { error }: ErrorAnswer = await response.json()
+  assert.is(
+    error.message,
+    `None of the 3 targets answered. one/m (connection ${a}): down one/m (connection ${b}): down two/m: down`,
+  )
+})
+
+const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
+
+test('the list of attempts has two kB at most, and says how many it left out', async () => {
+  const up = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
+  const world = await openWorld({ fetch: up, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
+  const response = await world.chat({ model: 'chain' })
+  const list = response.headers.get('x-signalbox-attempts') ?? ''
+  const shown = list.match(/=500:server/g)?.length ?? 0
+  assert.ok(list.length > 1_700 && list.length < 2_100, `${list.length}`)
+  assert.ok(list.endsWith(`, left-out=${up.calls.length - shown}, stopped=retry-budget`), list)
+})
+
+test('who answered stands there, however many were passed over', async () => {
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatAnswer()),
+  )
+  const world = await openWorld({ fetch: up, combos: { chain: [...longNames(60), 'two/m'] } })
+  await world.chat({ model: 'chain' })
+  const response = await world.chat({ model: 'chain' })
+  const list = response.headers.get('x-signalbox-attempts') ?? ''
+  const shown = list.match(/=skipped:rate-limit/g)?.length ?? 0
+  assert.ok(list.length < 2_000, `${list.length}`)
+  assert.ok(list.endsWith(`, two/m=200, left-out=${60 - shown}`), list)
 })

@@ -21,7 +21,7 @@ async function failing(options: WorldOptions = {}) {
     const response = await world.chat({ model })
     await response.text()
     const attempts = response.headers.get('x-signalbox-attempts') ?? ''
-    return `${response.status} ${attempts.replace(/;via=[^,]*/g, '')}`
+    return `${response.status} ${attempts.replace(/;(?:via|connection)=[^,]*/g, '')}`
   }
   function pass(ms: number) {
     nowMs += ms

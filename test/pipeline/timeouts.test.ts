@@ -197,7 +197,15 @@ test('x-signalbox-timeout-ms: the client waits that long for all attempts togeth
     assert.is(response, undefined)
     await clock.advance(1)
     await asked
-    assert.is(await textOf(response), '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms".')
+    assert.is(
+      await textOf(response),
+      '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms". one/m: The provider sent no answer within 1 s. two/m: Had not answered yet.',
+    )
+    assert.is(
+      response?.headers.get('x-signalbox-attempts'),
+      'one/m=504:timeout;via=chain:fallback, two/m=504:cancelled',
+    )
+    assert.is(response?.headers.get('x-should-retry'), 'false')
     assert.is(up.calls[1]?.signal.aborted, true)
     assert.is(clock.pending(), 0)
     assert.equal(
