@@ -14,7 +14,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 
 export function writeBody(request: CanonicalRequest, target: TargetContext): WireRequest {
   const { turns, tools, toolChoice, options } = request
-  const calling = writeToolChoice(toolChoice)
+  const calling = writeToolChoice(toolChoice, tools, target)
   return defined<WireRequest>({
     contents: writeContents(turns, target),
     systemInstruction: writeSystem(turns),

@@ -35,11 +35,18 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
 
-/** `functionCallingConfig`. Which functions are allowed can only be said where the model is held to them. */
-export function writeToolChoice(choice: ToolChoice | undefined): WireCallingConfig | undefined {
-  switch (choice?.type) {
-    case undefined:
-      return undefined
+/** `functionCallingConfig`, which is refused without functions. Which are allowed can only be said where the model is held to them. */
+export function writeToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  { warnings }: TargetContext,
+): WireCallingConfig | undefined {
+  if (!choice) return undefined
+  if (!tools.some(({ type }) => type === 'function')) {
+    if (choice.type !== 'auto') warnings.dropped('toolChoice')
+    return undefined
+  }
+  switch (choice.type) {
     case 'auto':
       return { mode: 'AUTO' }
     case 'none':

@@ -25,7 +25,7 @@ export function writeOptions(options: RequestOptions, { traits, warnings }: Targ
     ...(reasoning && wireReasoning(reasoning, traits.reasoning)),
     verbosity: options.verbosity,
     modalities: options.modalities,
-    audio: speech,
+    audio: speech && { format: 'pcm16', ...speech },
     prediction: prediction === undefined ? undefined : { type: 'content', content: prediction },
     moderation: options.moderation,
     safety_identifier: options.endUser === undefined ? undefined : shortId(options.endUser, MAX_USER),

@@ -57,7 +57,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
     case 'file_url': // Perplexity
       return defined<FilePart>({
         type: 'file',
-        source: sourceOfUrl(urlOf(fields, 'file_url')),
+        source: fileSource(urlOf(fields, 'file_url'), 'application/octet-stream'),
         name: fields.text('file_name'),
         cache,
       })
@@ -97,8 +97,8 @@ function parseFile(file: Fields, cache: CacheMark | undefined, warnings: Warning
 }
 
 /** A data URL, a URL (OpenRouter), or bare base64. */
-const fileSource = (data: string): MediaSource =>
-  /^(?:data|https?):/i.test(data) ? sourceOfUrl(data, 'application/pdf') : base64Source('application/pdf', data)
+const fileSource = (data: string, otherwise = 'application/pdf'): MediaSource =>
+  /^(?:data|https?):/i.test(data) ? sourceOfUrl(data, otherwise) : base64Source(otherwise, data)
 
 /** `{ url }`, or the address itself as some vendors have it. */
 function urlOf(fields: Fields, name: string): string {

@@ -12,7 +12,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
     model: target.model,
     messages: writeTurns(turns, target),
     ...writeTools(tools, target),
-    tool_choice: writeToolChoice(toolChoice, tools),
+    tool_choice: writeToolChoice(toolChoice, tools, target),
     response_format: writeOutput(output),
     ...writeOptions(options, target),
     stream: stream || undefined,

@@ -49,8 +49,17 @@ function writeSearch(
   })
 }
 
-export function writeToolChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): WireToolChoice | undefined {
+/** Where there is only the search, which is no tool here, nothing can be chosen. */
+export function writeToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  { warnings }: TargetContext,
+): WireToolChoice | undefined {
   if (!choice) return undefined
+  if (tools.every(({ type }) => type === 'web-search')) {
+    if (choice.type !== 'auto') warnings.dropped('toolChoice')
+    return undefined
+  }
   const named = (name: string) =>
     tools.some((tool) => tool.type === 'free-form' && tool.name === name)
       ? ({ type: 'custom', custom: { name } } as const)

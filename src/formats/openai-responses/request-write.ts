@@ -9,7 +9,7 @@ import { writeToolChoice, writeTools } from './tools-write.ts'
 /** A response as a provider is asked for it: nothing is stored there, so that thoughts come encrypted and return with the next request. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { stream, tools, toolChoice, output, options } = request
-  const { instructions, turns } = liftInstructions(request.turns)
+  const { instructions, turns } = liftInstructions(request)
   const body = {
     model: target.model,
     instructions,
@@ -33,12 +33,19 @@ function writeInclude({ options }: CanonicalRequest, { traits }: TargetContext):
   return include.length > 0 ? include : undefined
 }
 
-/** Instructions out of a field of their own return to one, unless they hold marks of caching, for which it has no room. */
-function liftInstructions(turns: readonly Turn[]): { instructions: string | undefined; turns: readonly Turn[] } {
+/**
+ * Instructions out of a field of their own return to one, unless they hold marks of caching, for which it has no room, or may hold the word
+ * JSON, which has to stand in the input.
+ */
+function liftInstructions({ turns, output }: CanonicalRequest): {
+  instructions: string | undefined
+  turns: readonly Turn[]
+} {
   const end = turns.findIndex((turn) => turn.role !== 'system' || turn.as !== 'instructions')
   const lead = turns.slice(0, end === -1 ? turns.length : end).filter(isSystem)
   const texts = lead.flatMap(({ content }) => content)
-  if (texts.length === 0 || texts.some(({ cache }) => cache)) return { instructions: undefined, turns }
+  if (texts.length === 0 || output?.type === 'json' || texts.some(({ cache }) => cache))
+    return { instructions: undefined, turns }
   return { instructions: texts.map(({ text }) => text).join('\n\n'), turns: turns.slice(lead.length) }
 }
 

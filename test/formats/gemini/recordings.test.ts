@@ -137,7 +137,9 @@ function meaningOf({ turns, tools, ...request }: CanonicalRequest) {
     if (turn.role === 'user' && last?.role === 'user') last.content.push(...turn.content)
     else joined.push(structuredClone(turn))
   }
-  return { ...request, turns: joined, tools: [...tools].sort((a, b) => a.type.localeCompare(b.type)) }
+  const meaning = { ...request, turns: joined, tools: [...tools].sort((a, b) => a.type.localeCompare(b.type)) }
+  if (!tools.some(({ type }) => type === 'function')) delete meaning.toolChoice
+  return meaning
 }
 
 test('requests are understood, and mean the same when they are written again', () => {

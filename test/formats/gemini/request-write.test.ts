@@ -397,3 +397,11 @@ for (const [choice, expected] of [
   tools(`are chosen: ${JSON.stringify(choice)}`, () => {
     assert.equal(send({ tools: [f], toolChoice: choice }).body.toolConfig, { functionCallingConfig: expected })
   })
+
+tools('are not chosen where there is only the search, which is no function', () => {
+  const search: Tool = { type: 'web-search' }
+  assert.is(send({ tools: [search], toolChoice: { type: 'auto' } }).body.toolConfig, undefined)
+  const { body, warnings } = send({ tools: [search], toolChoice: { type: 'required' } })
+  assert.is(body.toolConfig, undefined)
+  assert.equal(warnings, ['dropped:toolConfig.functionCallingConfig'])
+})

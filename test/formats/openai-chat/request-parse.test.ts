@@ -115,6 +115,14 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } },
     { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' }, name: 'a.pdf' },
   ],
+  'a file that is bare bytes where an address is asked for': [
+    { type: 'file_url', file_url: { url: 'UEsDBBQA' }, file_name: 'a.docx' },
+    {
+      type: 'file',
+      source: { type: 'base64', mediaType: 'application/octet-stream', data: 'UEsDBBQA' },
+      name: 'a.docx',
+    },
+  ],
   'a file by its id': [
     { type: 'file', file: { file_id: 'file-1' } },
     { type: 'file', source: { type: 'file-id', id: 'file-1', format: 'openai-chat' } },

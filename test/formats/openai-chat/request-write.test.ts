@@ -3,6 +3,7 @@ import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
 import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
 import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
 import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
+import type { Tool } from '../../../src/formats/canonical/tools.ts'
 import type { Turn } from '../../../src/formats/canonical/turns.ts'
 import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
 import type { ReasoningTraits, Traits } from '../../../src/traits.ts'
@@ -141,6 +142,16 @@ for (const [by, asked, expected] of switches) {
     assert.is(model, 'm')
   })
 }
+
+options('a search alone is no tool that could be chosen', () => {
+  const tools: Tool[] = [{ type: 'web-search' }]
+  const { web_search_options, tool_choice } = write({ tools, toolChoice: { type: 'required' } })
+  assert.equal([web_search_options, tool_choice], [{}, undefined])
+})
+
+options('a voice that is asked for in no form speaks in bare samples, as Google does', () => {
+  assert.equal(write({ options: { speech: { voice: 'a' } } }).audio, { voice: 'a', format: 'pcm16' })
+})
 
 options('the limit has the name that the model takes', () => {
   const limit = { options: { maxOutputTokens: 5 } }

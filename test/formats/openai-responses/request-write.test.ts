@@ -41,6 +41,15 @@ test('does not ask for the thoughts of a model that has none', () => {
   assert.equal(write({ options: { logprobs: 2 } }, { traits }).body.include, ['message.output_text.logprobs'])
 })
 
+test('instructions stand in the input where the answer is to be JSON: the word has to be there', () => {
+  const turns: Turn[] = [
+    { role: 'system', as: 'instructions', content: [text('in JSON')] },
+    { role: 'user', content: [text('u')] },
+  ]
+  const { instructions, input } = write({ turns, output: { type: 'json' } }).body
+  assert.equal([instructions, input], [undefined, [message('developer', 'in JSON'), message('user', 'u')]])
+})
+
 test('instructions return to their field, unless they hold marks of caching', () => {
   const system = (said: string, cache?: object): Turn => ({
     role: 'system',

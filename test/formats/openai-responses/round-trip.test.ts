@@ -191,7 +191,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
   .map(({ lead, rest, ...fields }) => ({
     ...fields,
     streamUsage: fields.stream,
-    turns: rest.length > 0 ? [...lead, ...rest] : [],
+    turns: rest.length > 0 ? [...(fields.output?.type === 'json' ? [] : lead), ...rest] : [],
   }))
 
 test('what this format can carry comes back as it was', () => {

@@ -12,17 +12,19 @@ interface Marked {
 export function fitCacheMarks(marked: Marked, { traits, warnings }: { traits: Traits; warnings: Warnings }): Marked {
   const total = countMarks(marked)
   if (total === 0) return marked
+  if (traits.cacheMarks === 'prompt_cache_breakpoint' && marked.tools.some(isMarked)) {
+    warnings.dropped('cache') // it stands on parts of the conversation only
+    return fitCacheMarks({ ...marked, tools: marked.tools.map(withoutMark) }, { traits, warnings })
+  }
   const allowed = traits.cacheMarks === 'none' ? 0 : traits.maxCacheMarks
   let surplus = total - allowed
   if (surplus <= 0) return marked
   warnings.dropped('cache')
 
-  /** Nothing else of an item changes: the mark is optional wherever it may stand. */
   function strip<T extends object>(item: T): T {
-    if (!('cache' in item) || !item.cache || surplus <= 0) return item
+    if (!isMarked(item) || surplus <= 0) return item
     surplus--
-    const { cache: _, ...rest } = item
-    return rest as unknown as T
+    return withoutMark(item)
   }
 
   function stripTurn(turn: Turn): Turn {
@@ -35,11 +37,19 @@ export function fitCacheMarks(marked: Marked, { traits, warnings }: { traits: Tr
   return { tools: marked.tools.map(strip), turns: marked.turns.map(stripTurn) }
 }
 
+const isMarked = (item: object): boolean => 'cache' in item && item.cache !== undefined
+
+/** Nothing else of an item changes: the mark is optional wherever it may stand. */
+function withoutMark<T extends object>(item: T): T {
+  const { cache: _, ...rest }: { cache?: unknown } = item
+  return rest as T
+}
+
 function countMarks({ tools, turns }: Marked): number {
   const items: object[] = [...tools]
   for (const turn of turns) {
     if (turn.role !== 'tool') items.push(...turn.content)
     else for (const result of turn.results) items.push(result, ...result.content)
   }
-  return items.filter((item) => 'cache' in item && item.cache).length
+  return items.filter(isMarked).length
 }

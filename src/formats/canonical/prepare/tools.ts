@@ -54,8 +54,12 @@ export function prepareToolChoice(
   switch (choice.type) {
     case 'auto':
       return { toolChoice: choice, tools: all }
-    case 'none':
-      return knows('none') ? { toolChoice: choice, tools: all } : { toolChoice: undefined, tools: [] }
+    case 'none': {
+      const called = all.filter(({ type }) => type !== 'web-search') // which would search all the same
+      return knows('none') && called.length > 0
+        ? { toolChoice: choice, tools: called }
+        : { toolChoice: undefined, tools: [] }
+    }
     case 'required':
       if (knows('required')) return { toolChoice: choice, tools: all }
       warnings.changed('toolChoice', 'replaced')

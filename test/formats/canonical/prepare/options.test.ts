@@ -201,6 +201,23 @@ for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(
   })
 }
 
+tools('that are not called are left out with none, for they would run all the same', () => {
+  const search: Tool = { type: 'web-search' }
+  const none = { toolChoice: { type: 'none' } } as const
+  const traits = { webSearch: true }
+  assert.equal(prepare({ ...none, tools: [f, search] }, { traits }).request.tools, [f])
+  const { request } = prepare({ ...none, tools: [search] }, { traits })
+  assert.equal([request.tools, request.toolChoice], [[], undefined])
+})
+
+tools('hold no marks of caching where only the conversation can', () => {
+  const traits = { cacheMarks: 'prompt_cache_breakpoint', maxCacheMarks: 1 } as const
+  const marked = user({ ...text('q'), cache: {} })
+  const { request, warnings } = prepare({ tools: [{ ...f, cache: {} }], turns: [marked] }, { traits })
+  assert.equal([request.tools, request.turns], [[f], [marked]])
+  assert.equal(warnings, ['dropped:cache'])
+})
+
 tools('are not chosen when there are none', () => {
   assert.is(prepare({ toolChoice: { type: 'auto' } }).request.toolChoice, undefined)
   assert.equal(prepare({ options: { parallelToolCalls: false } }).request.options, {})
