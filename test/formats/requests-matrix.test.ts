@@ -1,0 +1,113 @@
+import { isGatewayError } from '../../src/errors.ts'
+import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
+import { formatOf } from '../../src/formats/formats.ts'
+import type { Translator } from '../../src/formats/translator.ts'
+import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { contexts } from './support/contexts.ts'
+import { recordedExchanges } from './support/recordings.ts'
+import { validators } from './support/validators/validators.ts'
+
+const test = suite('every recorded request, for the provider of every format')
+
+/** Where the requests of a format are, and what their addresses look like. */
+const places: Readonly<Record<WireFormat, { folders: string[]; path: RegExp }>> = {
+  'openai-chat': { folders: ['openai-chat', 'openai-compatible'], path: /\/chat\/completions(\?|$)/ },
+  'openai-responses': { folders: ['openai-responses'], path: /\/responses(\?|$)/ },
+  'anthropic-messages': { folders: ['anthropic'], path: /\/messages(\?|$)/ },
+  gemini: { folders: ['gemini'], path: /:(stream)?[gG]enerateContent(\?|$)/ },
+}
+
+interface Recorded {
+  name: string
+  body: JsonObject
+}
+
+/** What the vendor that was asked takes, though the one whose rules are held to it here does not. */
+const LENIENT = /openrouter_google_nested_schema|ref_sibling_wire_contract-qwen-nested-model/
+
+/** Each request once, but for those that the vendor itself refused. */
+function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recorded[] {
+  const known = new Map<string, Recorded>()
+  for (const { name, url, status, request } of recordedExchanges(folders)) {
+    if (!path.test(url) || !isObject(request) || /^4(00|04|22)$/.test(`${status}`) || LENIENT.test(name)) continue
+    known.set(JSON.stringify(request), { name, body: request })
+  }
+  return [...known.values()]
+}
+
+async function translatorOf(name: WireFormat): Promise<Translator> {
+  const translator = await formatOf(name)?.loadTranslator?.()
+  if (!translator) throw new Error(`${name} has no translator`)
+  return translator
+}
+
+/** What a client of `from` asks, as a provider of `to` gets it. */
+function translated(body: JsonObject, from: Translator, to: Translator, format: WireFormat): JsonObject {
+  const { warnings } = contexts(from)
+  const target = { ...contexts(to, { format }).target, warnings }
+  const asked = from.parseRequest(body, { warnings, route: { model: 'm', stream: true } })
+  const { request } = prepareRequest(asked, { ...target, carries: to.carries })
+  return JSON.parse(JSON.stringify(to.writeRequest(request, target).body))
+}
+
+/** What no provider of another format could be asked for, by the field that is refused and why. */
+const UNSAYABLE = [
+  // Tools, and traces of them, that run at one vendor.
+  /^(tools\[\d+\](\.\w+)?|(container|mcp_servers)|(messages|input)\[\d+\](\.content\[\d+\])?\.type): .*(cannot|can) be passed on\.$/,
+  // What is kept at one vendor.
+  /^(previous_response_id|conversation|background): nothing is stored here/,
+  /^cachedContent: /,
+  /: the id of a file at one vendor means nothing to another\.$|: the target takes no file by its id here\.$/,
+  // What cannot be seen, heard or said there.
+  /: the target cannot take (sound|video)\.$|: the target takes audio as WAV or MP3 data only\.$/,
+  /: the target takes no file of type [\w./-]+\.$/,
+  /: the target cannot take (images|files) by their address\.$/,
+  /^(modalities|generationConfig\.responseModalities|n|moderation): the target cannot do this\.$/,
+  /^(audio|speech): the target speaks in pcm16 only\.$/,
+  /: the target cannot keep a search to certain domains\.$/,
+]
+
+const tally = new Map<string, string>()
+
+for (const from of wireFormats) {
+  for (const to of wireFormats) {
+    test(`${from} for ${to}`, { timeoutMs: 60_000 }, async () => {
+      const [source, target] = await Promise.all([translatorOf(from), translatorOf(to)])
+      const requests = recordedRequests(places[from])
+      const failures: string[] = []
+      let refused = 0
+      for (const { name, body } of requests) {
+        try {
+          const problems = validators[to](translated(body, source, target, to))
+          if (problems.length > 0) failures.push(`${name}: ${problems.slice(0, 3).join('; ')}`)
+        } catch (error) {
+          if (isUnsayable(error)) refused++
+          else failures.push(`${name}: ${error}`)
+        }
+      }
+      const carried = requests.length - failures.length - refused
+      tally.set(`${from} ${to}`, `${carried}/${requests.length - refused} (${refused} not)`)
+      assert.ok(carried > 250)
+      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${requests.length}`)
+    })
+  }
+}
+
+/** Is it told which field cannot be carried, and is that so? */
+function isUnsayable(error: unknown): boolean {
+  if (!isGatewayError(error) || error.code !== 'INVALID_REQUEST') return false
+  const { param } = error.data
+  if (typeof param !== 'string' || !error.message.startsWith(`"${param}": `)) return false
+  const told = `${param}: ${error.message.slice(`"${param}": `.length)}`
+  return UNSAYABLE.some((reason) => reason.test(told))
+}
+
+test.after(() => {
+  const row = (cells: readonly string[]) => console.log(cells.map((cell) => cell.padStart(20)).join(''))
+  console.log('Recorded requests that the validator of the target takes, and how many cannot be carried:')
+  row(['', ...wireFormats])
+  for (const from of wireFormats) row([from, ...wireFormats.map((to) => tally.get(`${from} ${to}`) ?? '-')])
+})

@@ -1,0 +1,240 @@
+import type OpenAI from 'openai'
+import * as v from 'valibot'
+import {
+  broken,
+  count,
+  createValidator,
+  dataUrl,
+  isStrict,
+  json,
+  labels,
+  name,
+  some,
+  webUrl,
+  within,
+} from './validator.ts'
+
+/*
+ * A request for OpenAI's Chat Completions, closed as OpenAI closes it. Sources: the types of its own client, which everything that passes
+ * here has to fit, and its API reference. `reasoning_content` and images in answers are the vendors' that follow OpenAI.
+ */
+
+const maybe = v.exactOptional
+const mark = {
+  prompt_cache_breakpoint: maybe(
+    v.strictObject({ mode: v.literal('explicit'), ttl: maybe(v.picklist(['30m', '12h'])) }),
+  ),
+} // prettier-ignore
+
+const text = v.strictObject({ type: v.literal('text'), text: v.string(), ...mark })
+const image = v.strictObject({
+  type: v.literal('image_url'),
+  image_url: v.strictObject({
+    url: v.union([dataUrl, webUrl]),
+    detail: maybe(v.picklist(['auto', 'low', 'high', 'original'])),
+  }),
+  ...mark,
+})
+const sound = v.strictObject({
+  type: v.literal('input_audio'),
+  input_audio: v.strictObject({ data: v.pipe(v.string(), v.base64()), format: v.picklist(['wav', 'mp3']) }),
+  ...mark,
+})
+const file = v.strictObject({
+  type: v.literal('file'),
+  file: v.union([
+    v.strictObject({ file_data: dataUrl, filename: v.string() }),
+    v.strictObject({ file_id: v.string(), filename: maybe(v.string()) }),
+  ]),
+  ...mark,
+})
+const texts = v.union([v.string(), some(text)])
+
+const call = v.variant('type', [
+  v.strictObject({
+    id: v.string(),
+    type: v.literal('function'),
+    function: v.strictObject({ name, arguments: v.string() }),
+  }),
+  v.strictObject({
+    id: v.string(),
+    type: v.literal('custom'),
+    custom: v.strictObject({ name, input: v.string() }),
+  }),
+])
+
+const message = v.variant('role', [
+  v.strictObject({ role: v.literal('system'), content: texts, name: maybe(name) }),
+  v.strictObject({ role: v.literal('developer'), content: texts, name: maybe(name) }),
+  v.strictObject({
+    role: v.literal('user'),
+    content: v.union([v.string(), some(v.variant('type', [text, image, sound, file]))]),
+    name: maybe(name),
+  }),
+  v.strictObject({
+    role: v.literal('assistant'),
+    content: v.nullable(texts),
+    refusal: maybe(v.string()),
+    name: maybe(name),
+    audio: maybe(v.strictObject({ id: v.string() })),
+    tool_calls: maybe(some(call)),
+    reasoning_content: maybe(v.string()),
+  }),
+  v.strictObject({ role: v.literal('tool'), tool_call_id: v.string(), content: texts }),
+])
+
+const grammar = v.strictObject({ syntax: v.picklist(['lark', 'regex']), definition: v.string() })
+const tool = v.variant('type', [
+  v.strictObject({
+    type: v.literal('function'),
+    function: v.strictObject({
+      name,
+      description: maybe(v.string()),
+      parameters: maybe(json),
+      strict: maybe(v.boolean()),
+    }),
+  }),
+  v.strictObject({
+    type: v.literal('custom'),
+    custom: v.strictObject({
+      name,
+      description: maybe(v.string()),
+      format: maybe(v.strictObject({ type: v.literal('grammar'), grammar })),
+    }),
+  }),
+])
+const named = v.variant('type', [
+  v.strictObject({ type: v.literal('function'), function: v.strictObject({ name }) }),
+  v.strictObject({ type: v.literal('custom'), custom: v.strictObject({ name }) }),
+])
+const choice = v.union([
+  v.picklist(['auto', 'none', 'required']),
+  named,
+  v.strictObject({
+    type: v.literal('allowed_tools'),
+    allowed_tools: v.strictObject({ mode: v.picklist(['auto', 'required']), tools: some(named) }),
+  }),
+])
+const output = v.variant('type', [
+  v.strictObject({ type: v.literal('text') }),
+  v.strictObject({ type: v.literal('json_object') }),
+  v.strictObject({
+    type: v.literal('json_schema'),
+    json_schema: v.strictObject({
+      name,
+      schema: maybe(json),
+      description: maybe(v.string()),
+      strict: maybe(v.boolean()),
+    }),
+  }),
+])
+
+const request = v.strictObject({
+  model: v.string(),
+  messages: some(message),
+  tools: maybe(some(tool)),
+  tool_choice: maybe(choice),
+  parallel_tool_calls: maybe(v.boolean()),
+  response_format: maybe(output),
+  stream: maybe(v.boolean()),
+  stream_options: maybe(v.strictObject({ include_usage: v.boolean() })),
+  max_completion_tokens: maybe(v.pipe(count, v.minValue(1))),
+  temperature: maybe(within(0, 2)),
+  top_p: maybe(within(0, 1)),
+  frequency_penalty: maybe(within(-2, 2)),
+  presence_penalty: maybe(within(-2, 2)),
+  seed: maybe(v.pipe(v.number(), v.integer())),
+  stop: maybe(v.pipe(some(v.string()), v.maxLength(4))),
+  n: maybe(within(1, 128)),
+  logprobs: maybe(v.boolean()),
+  top_logprobs: maybe(within(0, 20)),
+  logit_bias: maybe(v.record(v.string(), within(-100, 100))),
+  reasoning_effort: maybe(v.picklist(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
+  verbosity: maybe(v.picklist(['low', 'medium', 'high'])),
+  service_tier: maybe(v.picklist(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])),
+  store: maybe(v.boolean()),
+  metadata: maybe(v.pipe(labels, v.maxEntries(16))),
+  safety_identifier: maybe(v.pipe(v.string(), v.maxLength(128))),
+  prompt_cache_key: maybe(v.string()),
+  moderation: maybe(v.looseObject({ model: v.string() })),
+  prompt_cache_options: maybe(
+    v.strictObject({ mode: maybe(v.picklist(['implicit', 'explicit'])), ttl: maybe(v.literal('30m')) }),
+  ),
+  prompt_cache_retention: maybe(v.picklist(['in_memory', '24h'])),
+  modalities: maybe(some(v.picklist(['text', 'audio', 'image']))),
+  audio: maybe(
+    v.strictObject({ voice: v.string(), format: v.picklist(['wav', 'aac', 'mp3', 'flac', 'opus', 'pcm16']) }),
+  ),
+  prediction: maybe(v.strictObject({ type: v.literal('content'), content: v.string() })),
+  web_search_options: maybe(
+    v.strictObject({
+      search_context_size: maybe(v.picklist(['low', 'medium', 'high'])),
+      user_location: maybe(
+        v.strictObject({
+          type: v.literal('approximate'),
+          approximate: v.strictObject({
+            city: maybe(v.string()),
+            country: maybe(v.string()),
+            region: maybe(v.string()),
+            timezone: maybe(v.string()),
+          }),
+        }),
+      ),
+    }),
+  ),
+})
+
+type Request = v.InferOutput<typeof request>
+
+/** Compiles only if all that passes is what OpenAI's own client takes. */
+export const fits = ({ modalities: _, ...body }: Request): OpenAI.ChatCompletionCreateParams => body
+
+export const chatProblems = createValidator(request, (body) => [
+  ...broken({
+    'tool_choice is only allowed when tools are specified': !body.tool_choice || !!body.tools,
+    'parallel_tool_calls is only allowed when tools are specified':
+      body.parallel_tool_calls === undefined || !!body.tools,
+    'stream_options is only allowed when stream is enabled': !body.stream_options || body.stream === true,
+    'top_logprobs needs logprobs': body.top_logprobs === undefined || body.logprobs === true,
+    'a chosen tool is one of the tools': chosen(body).every((tool) => namesOf(body).includes(tool)),
+    'tools have one name each': new Set(namesOf(body)).size === namesOf(body).length,
+    'response_format json_object needs the word json in the messages':
+      body.response_format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.messages)),
+    'a strict schema is closed and requires all it names': strictSchemas(body).every(isStrict),
+  }),
+  ...unpaired(body.messages),
+])
+
+const namesOf = ({ tools = [] }: Request) =>
+  tools.map((tool) => (tool.type === 'function' ? tool.function.name : tool.custom.name))
+
+function chosen({ tool_choice: choice }: Request): string[] {
+  if (typeof choice !== 'object') return []
+  const tools = choice.type === 'allowed_tools' ? choice.allowed_tools.tools : [choice]
+  return tools.map((tool) => (tool.type === 'function' ? tool.function.name : tool.custom.name))
+}
+
+function strictSchemas({ tools = [], response_format: format }: Request): unknown[] {
+  const inTools = tools.flatMap((tool) =>
+    tool.type === 'function' && tool.function.strict ? tool.function.parameters : [],
+  )
+  return format?.type === 'json_schema' && format.json_schema.strict ? [...inTools, format.json_schema.schema] : inTools
+}
+
+/** Calls are answered at once, each one, and nothing else is. */
+function unpaired(messages: Request['messages']): string[] {
+  const problems: string[] = []
+  let open: string[] = []
+  for (const [at, each] of messages.entries()) {
+    if (each.role === 'tool') {
+      if (!open.includes(each.tool_call_id)) problems.push(`messages.${at}: a result without its call before it`)
+      open = open.filter((id) => id !== each.tool_call_id)
+      continue
+    }
+    if (open.length > 0) problems.push(`messages.${at}: calls before it have no result: ${open}`)
+    open = each.role === 'assistant' ? (each.tool_calls ?? []).map(({ id }) => id) : []
+    if (each.role === 'assistant' && each.content === null && !each.tool_calls && !each.refusal && !each.audio)
+      problems.push(`messages.${at}: nothing is said`)
+  }
+  return open.length > 0 ? [...problems, `at the end calls have no result: ${open}`] : problems
+}

@@ -1,0 +1,223 @@
+import type { ResponseCreateParams } from 'openai/resources/responses/responses'
+import * as v from 'valibot'
+import {
+  broken,
+  count,
+  createValidator,
+  dataUrl,
+  isStrict,
+  json,
+  labels,
+  name,
+  some,
+  webUrl,
+  within,
+} from './validator.ts'
+
+/*
+ * A request for OpenAI's Responses as a gateway without memory sends it, closed as OpenAI closes it. Sources: the types of its own client,
+ * which everything that passes here has to fit, and its API reference.
+ */
+
+const maybe = v.exactOptional
+const mark = {
+  prompt_cache_breakpoint: maybe(
+    v.strictObject({ mode: v.literal('explicit'), ttl: maybe(v.picklist(['30m', '12h'])) }),
+  ),
+}
+
+const text = v.strictObject({ type: v.literal('input_text'), text: v.string(), ...mark })
+const imageOf = <T extends v.ObjectEntries>(source: T) =>
+  v.strictObject({
+    type: v.literal('input_image'),
+    detail: v.picklist(['auto', 'low', 'high', 'original']),
+    ...source,
+    ...mark,
+  })
+const fileOf = <T extends v.ObjectEntries>(source: T) =>
+  v.strictObject({ type: v.literal('input_file'), ...source, filename: maybe(v.string()), ...mark })
+const part = v.union([
+  text,
+  imageOf({ image_url: v.union([dataUrl, webUrl]) }),
+  imageOf({ file_id: v.string() }),
+  fileOf({ file_data: dataUrl }),
+  fileOf({ file_url: webUrl }),
+  fileOf({ file_id: v.string() }),
+])
+const parts = v.union([v.string(), some(part)])
+
+const spoken = <R extends string>(role: R) =>
+  v.strictObject({ type: v.literal('message'), role: v.literal(role), content: parts })
+const said = v.strictObject({
+  type: v.literal('message'),
+  role: v.literal('assistant'),
+  content: v.union([
+    v.string(),
+    some(
+      v.variant('type', [
+        v.strictObject({ type: v.literal('output_text'), text: v.string(), annotations: v.array(v.unknown()) }),
+        v.strictObject({ type: v.literal('refusal'), refusal: v.string() }),
+      ]),
+    ),
+  ]),
+  phase: maybe(v.picklist(['commentary', 'final_answer'])),
+})
+const callId = v.pipe(v.string(), v.minLength(1), v.maxLength(64))
+const item = v.union([
+  spoken('user'),
+  spoken('system'),
+  spoken('developer'),
+  said,
+  v.strictObject({
+    type: v.literal('reasoning'),
+    id: maybe(v.string()),
+    summary: v.array(v.strictObject({ type: v.literal('summary_text'), text: v.string() })),
+    content: maybe(v.array(v.strictObject({ type: v.literal('reasoning_text'), text: v.string() }))),
+    encrypted_content: maybe(v.string()),
+  }),
+  v.strictObject({ type: v.literal('function_call'), call_id: callId, name, arguments: v.string() }),
+  v.strictObject({ type: v.literal('custom_tool_call'), call_id: callId, name, input: v.string() }),
+  v.strictObject({ type: v.literal('function_call_output'), call_id: callId, output: parts }),
+  v.strictObject({ type: v.literal('custom_tool_call_output'), call_id: callId, output: parts }),
+])
+
+const tool = v.variant('type', [
+  v.strictObject({
+    type: v.literal('function'),
+    name,
+    description: maybe(v.string()),
+    parameters: json,
+    strict: v.boolean(),
+    output_schema: maybe(json),
+  }),
+  v.strictObject({
+    type: v.literal('custom'),
+    name,
+    description: maybe(v.string()),
+    format: maybe(
+      v.strictObject({
+        type: v.literal('grammar'),
+        syntax: v.picklist(['lark', 'regex']),
+        definition: v.string(),
+      }),
+    ),
+  }),
+  v.strictObject({
+    type: v.literal('web_search'),
+    search_context_size: maybe(v.picklist(['low', 'medium', 'high'])),
+    user_location: maybe(
+      v.strictObject({
+        type: v.literal('approximate'),
+        city: maybe(v.string()),
+        country: maybe(v.string()),
+        region: maybe(v.string()),
+        timezone: maybe(v.string()),
+      }),
+    ),
+    filters: maybe(v.strictObject({ allowed_domains: some(v.string()) })),
+  }),
+])
+const named = v.strictObject({ type: v.picklist(['function', 'custom']), name })
+const choice = v.union([
+  v.picklist(['auto', 'none', 'required']),
+  v.strictObject({ type: v.literal('function'), name }),
+  v.strictObject({ type: v.literal('custom'), name }),
+  v.strictObject({
+    type: v.literal('allowed_tools'),
+    mode: v.picklist(['auto', 'required']),
+    tools: some(named),
+  }),
+])
+const output = v.variant('type', [
+  v.strictObject({ type: v.literal('text') }),
+  v.strictObject({ type: v.literal('json_object') }),
+  v.strictObject({
+    type: v.literal('json_schema'),
+    name,
+    schema: json,
+    description: maybe(v.string()),
+    strict: maybe(v.boolean()),
+  }),
+])
+
+const request = v.strictObject({
+  model: v.string(),
+  input: v.union([v.string(), some(item)]),
+  instructions: maybe(v.string()),
+  tools: maybe(some(tool)),
+  tool_choice: maybe(choice),
+  parallel_tool_calls: maybe(v.boolean()),
+  text: maybe(v.strictObject({ format: maybe(output), verbosity: maybe(v.picklist(['low', 'medium', 'high'])) })),
+  reasoning: maybe(
+    v.strictObject({
+      effort: maybe(v.picklist(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
+      summary: maybe(v.picklist(['auto', 'concise', 'detailed'])),
+    }),
+  ),
+  include: maybe(
+    v.array(
+      v.picklist(['reasoning.encrypted_content', 'message.output_text.logprobs', 'web_search_call.action.sources']),
+    ),
+  ),
+  store: v.literal(false),
+  stream: maybe(v.boolean()),
+  max_output_tokens: maybe(v.pipe(count, v.minValue(16))),
+  temperature: maybe(within(0, 2)),
+  top_p: maybe(within(0, 1)),
+  top_logprobs: maybe(within(0, 20)),
+  service_tier: maybe(v.picklist(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])),
+  metadata: maybe(v.pipe(labels, v.maxEntries(16))),
+  safety_identifier: maybe(v.pipe(v.string(), v.maxLength(128))),
+  prompt_cache_key: maybe(v.string()),
+  moderation: maybe(v.looseObject({ model: v.string() })),
+  prompt_cache_options: maybe(
+    v.strictObject({ mode: maybe(v.picklist(['implicit', 'explicit'])), ttl: maybe(v.literal('30m')) }),
+  ),
+  prompt_cache_retention: maybe(v.picklist(['in_memory', '24h'])),
+})
+
+type Request = v.InferOutput<typeof request>
+
+/** Compiles only if all that passes is what OpenAI's own client takes; ids of what is not stored are left out, which its types do not know. */
+export const fits = ({ input: _, ...body }: Request): ResponseCreateParams => body
+
+export const responsesProblems = createValidator(request, (body) => [
+  ...broken({
+    'tool_choice is only allowed when tools are specified': !body.tool_choice || !!body.tools,
+    'parallel_tool_calls is only allowed when tools are specified':
+      body.parallel_tool_calls === undefined || !!body.tools,
+    'a chosen tool is one of the tools': chosen(body).every((tool) => namesOf(body).includes(tool)),
+    'tools have one name each': new Set(namesOf(body)).size === namesOf(body).length,
+    'text.format json_object needs the word json in the input':
+      body.text?.format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.input)),
+    'a strict schema is closed and requires all it names': strictSchemas(body).every(isStrict),
+  }),
+  ...unpaired(typeof body.input === 'string' ? [] : body.input),
+])
+
+const namesOf = ({ tools = [] }: Request) => tools.flatMap((each) => ('name' in each ? [each.name] : []))
+
+function chosen({ tool_choice: choice }: Request): string[] {
+  if (typeof choice !== 'object') return []
+  return choice.type === 'allowed_tools' ? choice.tools.map((each) => each.name) : [choice.name]
+}
+
+function strictSchemas({ tools = [], text: { format } = {} }: Request): unknown[] {
+  const inTools = tools.flatMap((each) => (each.type === 'function' && each.strict ? each.parameters : []))
+  return format?.type === 'json_schema' && format.strict ? [...inTools, format.schema] : inTools
+}
+
+/** Each call has one result behind it, each result its call before it; thoughts hold what their maker can open, and lead to something. */
+function unpaired(items: Exclude<Request['input'], string>): string[] {
+  const problems: string[] = []
+  const open = new Set<string>()
+  for (const [at, each] of items.entries()) {
+    if (each.type === 'function_call' || each.type === 'custom_tool_call') open.add(each.call_id)
+    if (each.type === 'function_call_output' || each.type === 'custom_tool_call_output')
+      if (!open.delete(each.call_id)) problems.push(`input.${at}: a result without its call before it`)
+    if (each.type !== 'reasoning') continue
+    if (each.encrypted_content === undefined && !each.content) problems.push(`input.${at}: thoughts that nobody kept`)
+    if (at === items.length - 1) problems.push(`input.${at}: thoughts without what follows from them`)
+  }
+  return open.size > 0 ? [...problems, `calls have no result: ${[...open]}`] : problems
+}

@@ -1,0 +1,14 @@
+import type { WireFormat } from '../../../../src/types.ts'
+import { messagesProblems } from './anthropic-messages.ts'
+import { geminiProblems } from './gemini.ts'
+import { chatProblems } from './openai-chat.ts'
+import { responsesProblems } from './openai-responses.ts'
+import type { Validator } from './validator.ts'
+
+/** What is wrong with the body of a request, by the rules of each vendor. */
+export const validators: Readonly<Record<WireFormat, Validator>> = {
+  'openai-chat': chatProblems,
+  'openai-responses': responsesProblems,
+  'anthropic-messages': messagesProblems,
+  gemini: geminiProblems,
+}
