@@ -1,0 +1,189 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { block, geminiChunk, messageEnd, messageStart, responseEnd } from './answers.ts'
+import { delta } from './support.ts'
+
+type Events = (JsonObject | '[DONE]')[]
+
+const call = (fields: JsonObject) => delta({ tool_calls: [fields] })
+const fn = (name: string | undefined, args: unknown) => ({
+  function: { ...(name !== undefined && { name }), arguments: args },
+})
+const end = delta({}, 'tool_calls')
+const first = delta({ role: 'assistant', content: null })
+const responseCall = (fields: JsonObject) => ({
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'call_1',
+  name: 'f',
+  ...fields,
+})
+
+type Heard = [name: string, args: unknown][]
+const two: Heard = [
+  ['f', { x: 1 }],
+  ['g', { y: 2 }],
+]
+
+/** What providers send, and which calls every client hears. */
+export const callCases: Readonly<
+  Record<string, [from: WireFormat, events: Events, calls: Heard, finish?: 'calls' | 'stop']>
+> = {
+  'one index for all calls': [
+    'openai-chat',
+    [
+      first,
+      call({ index: 0, id: 'call_a', type: 'function', ...fn('f', '{"x":1}') }),
+      call({ index: 0, id: 'call_b', type: 'function', ...fn('g', '{"y":2}') }),
+      end,
+    ],
+    two,
+  ],
+  'no index': [
+    'openai-chat',
+    [
+      first,
+      call({ id: 'a', ...fn('f', '{"x"') }),
+      call(fn(undefined, ':1}')),
+      call({ id: 'b', ...fn('g', '{"y":2}') }),
+      end,
+    ],
+    two,
+  ],
+  'indices from 1': [
+    'openai-chat',
+    [
+      first,
+      call({ index: 1, id: 'a', ...fn('f', '{"x":1}') }),
+      call({ index: 2, id: 'b', ...fn('g', '{"y":2}') }),
+      end,
+    ],
+    two,
+  ],
+  'interleaved pieces': [
+    'openai-chat',
+    [
+      first,
+      call({ index: 0, id: 'a', ...fn('f', '') }),
+      call({ index: 1, id: 'b', ...fn('g', '') }),
+      call({ index: 0, ...fn(undefined, '{"x"') }),
+      call({ index: 1, ...fn(undefined, '{"y"') }),
+      call({ index: 0, ...fn(undefined, ':1}') }),
+      call({ index: 1, ...fn(undefined, ':2}') }),
+      end,
+    ],
+    two,
+  ],
+  'parallel calls of Gemini, a part a chunk, without ids': [
+    'gemini',
+    [
+      geminiChunk([{ functionCall: { name: 'f', args: { x: 1 } } }]),
+      geminiChunk([{ functionCall: { name: 'g', args: { y: 2 } } }]),
+      geminiChunk([{ functionCall: { name: 'f', args: {} } }], 'STOP'),
+    ],
+    [...two, ['f', {}]],
+  ],
+  'no arguments, as one empty piece': [
+    'anthropic-messages',
+    [
+      messageStart(),
+      ...block(
+        0,
+        { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
+        { type: 'input_json_delta', partial_json: '' },
+      ),
+      ...messageEnd('tool_use'),
+    ],
+    [['f', {}]],
+  ],
+  'no arguments at all': ['openai-chat', [first, call({ index: 0, id: 'a', ...fn('f', '') }), end], [['f', {}]]],
+  'a placeholder in front of the arguments': [
+    'openai-chat',
+    [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), call({ index: 0, ...fn(undefined, '{"x":1}') }), end],
+    [['f', { x: 1 }]],
+  ],
+  'a placeholder and nothing else': [
+    'openai-chat',
+    [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), end],
+    [['f', {}]],
+  ],
+  'a placeholder in a block': [
+    'anthropic-messages',
+    [
+      messageStart(),
+      ...block(
+        0,
+        { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
+        { type: 'input_json_delta', partial_json: '{}' },
+        { type: 'input_json_delta', partial_json: '{"x":1}' },
+      ),
+      ...messageEnd('tool_use'),
+    ],
+    [['f', { x: 1 }]],
+  ],
+  'the reason "stop"': [
+    'openai-chat',
+    [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), delta({}, 'stop')],
+    [['f', {}]],
+  ],
+  'the reason "eos"': [
+    'openai-chat',
+    [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), delta({}, 'eos')],
+    [['f', {}]],
+  ],
+  'the reason of an end of turn': [
+    'anthropic-messages',
+    [messageStart(), ...block(0, { type: 'tool_use', id: 't', name: 'f', input: {} }), ...messageEnd('end_turn')],
+    [['f', {}]],
+  ],
+  'a response that is only completed': [
+    'openai-responses',
+    [responseEnd([responseCall({ arguments: '{"x":1}' })])],
+    [['f', { x: 1 }]],
+  ],
+  'arguments that come at once': [
+    'openai-responses',
+    [
+      { type: 'response.output_item.added', output_index: 0, item: responseCall({ arguments: '' }) },
+      { type: 'response.function_call_arguments.done', output_index: 0, item_id: 'fc_1', arguments: '{"x":1}' },
+      { type: 'response.output_item.done', output_index: 0, item: responseCall({ arguments: '{"x":1}' }) },
+      responseEnd([responseCall({ arguments: '{"x":1}' })]),
+    ],
+    [['f', { x: 1 }]],
+  ],
+  'ids of items that change on the way': [
+    'openai-responses',
+    [
+      { type: 'response.output_item.added', output_index: 0, item: responseCall({ id: 'a1', arguments: '' }) },
+      { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'a2', delta: '{"x"' },
+      { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'a3', delta: ':1}' },
+      { type: 'response.output_item.done', output_index: 0, item: responseCall({ id: 'a4', arguments: '{"x":1}' }) },
+      responseEnd([responseCall({ id: 'a5', arguments: '{"x":1}' })]),
+    ],
+    [['f', { x: 1 }]],
+  ],
+  'a call without a name': [
+    'openai-chat',
+    [first, delta({ content: 'a' }), call({ index: 0, id: 'a', ...fn('', '{}') }), end],
+    [],
+    'stop',
+  ],
+  'arguments in pieces that name their place, without an end': [
+    'gemini',
+    [
+      geminiChunk([{ functionCall: { name: 'f', willContinue: true } }]),
+      geminiChunk([
+        {
+          functionCall: {
+            partialArgs: [{ jsonPath: '$.a.b', stringValue: 'one ', willContinue: true }],
+            willContinue: true,
+          },
+        },
+      ]),
+      geminiChunk([{ functionCall: { partialArgs: [{ jsonPath: '$.a.b', stringValue: 'two' }], willContinue: true } }]),
+      geminiChunk([{ functionCall: { partialArgs: [{ jsonPath: '$.n[0]', numberValue: 3 }], willContinue: true } }]),
+      geminiChunk([], 'STOP'),
+    ],
+    [['f', { a: { b: 'one two' }, n: [3] }]],
+  ],
+}
