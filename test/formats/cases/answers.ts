@@ -79,3 +79,30 @@ export const responseEnd = (output: readonly JsonObject[], status = 'completed')
 export const geminiChunk = (parts: readonly JsonObject[], finishReason?: string): JsonObject => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
 })
+
+/** The shortest whole answer of each format. */
+export const whole: Readonly<Record<WireFormat, JsonObject>> = {
+  'openai-chat': {
+    ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
+    choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+  },
+  'openai-responses': {
+    ...{ id: 'resp_1', object: 'response', status: 'completed', model: 'm' },
+    output: [
+      {
+        ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+        content: [{ type: 'output_text', text: 'a', annotations: [] }],
+      },
+    ],
+    usage: { input_tokens: 7, output_tokens: 5, total_tokens: 12 },
+  },
+  'anthropic-messages': {
+    ...{ id: 'm1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'a' }] },
+    ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 7, output_tokens: 5 } },
+  },
+  gemini: {
+    candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP', index: 0 }],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 },
+  },
+}

@@ -17,7 +17,7 @@ const formats: Readonly<Record<string, WireFormat>> = {
   messages: 'anthropic-messages',
   gemini: 'gemini',
   ...{ openai: 'openai-chat', mistral: 'openai-chat', deepseek: 'openai-chat', alibaba: 'openai-chat' },
-  ...{ anthropic: 'anthropic-messages', bedrock: 'anthropic-messages', other: 'anthropic-messages' },
+  ...{ anthropic: 'anthropic-messages', vertex: 'anthropic-messages' },
 }
 
 export const catalog: Catalog = Object.fromEntries(
@@ -26,6 +26,9 @@ export const catalog: Catalog = Object.fromEntries(
     { baseUrl: `http://${id}.test/v1`, format, models: [{ id: 'm' }, { id: 'n', contextWindow: 1_000_000 }] },
   ]),
 )
+
+/** Of the provider in `provider/model`. */
+export const formatOf = (model: string): WireFormat => formats[model.split('/')[0] ?? ''] ?? 'openai-chat'
 
 /** The provider of each format. */
 export const providerOf: Readonly<Record<WireFormat, string>> = {

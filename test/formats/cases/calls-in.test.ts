@@ -1,0 +1,198 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { whole } from './answers.ts'
+import { ask, formatOf } from './support.ts'
+
+const test = suite('cases: tool calls and results on their way to the provider')
+
+/** What a provider is sent of a client's conversation. */
+async function sentTo(model: string, client: WireFormat, body: JsonObject) {
+  const asked = await ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
+  assert.is(asked.response.status, 200, await asked.response.clone().text())
+  return asked
+}
+
+type Messages = { role: string; content: JsonObject[]; tool_calls?: { id: string }[]; tool_call_id?: string }[]
+type Items = { type: string; id?: string; call_id?: string; role?: string; output?: unknown }[]
+const messagesIn = ({ sent }: { sent: JsonObject }) => sent.messages as Messages
+const itemsIn = ({ sent }: { sent: JsonObject }) => sent.input as Items
+
+const user = (content: unknown) => ({ role: 'user', content })
+const calling = (ids: readonly string[], content: string | null = null) => ({
+  role: 'assistant',
+  content,
+  tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: `f_${id.slice(-1)}`, arguments: '{}' } })),
+})
+const result = (id: string, content = `result of ${id}`) => ({ role: 'tool', tool_call_id: id, content })
+const types = (content: JsonObject[]) => content.map(({ type }) => type)
+
+const three = ['c1', 'c2', 'c3']
+const loop = [user('go'), calling(three), ...three.map((id) => result(id)), user('and?')]
+
+test('results that follow each other are one turn, with the words behind them', async () => {
+  const messages = messagesIn(await sentTo('messages/m', 'openai-chat', { messages: loop }))
+  assert.equal(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'user'],
+  )
+  assert.equal(types(messages[2]?.content ?? []), ['tool_result', 'tool_result', 'tool_result', 'text'])
+  const { sent } = await sentTo('gemini/m', 'openai-chat', { messages: loop })
+  const last = (sent.contents as { role: string; parts: JsonObject[] }[]).at(-1)
+  assert.equal(
+    [last?.role, last?.parts.map((part) => Object.keys(part)[0])],
+    ['user', ['functionResponse', 'functionResponse', 'functionResponse', 'text']],
+  )
+})
+
+test('no call goes without a result, and no result without a call', async () => {
+  const cut = [user('a'), result('gone', 'lost'), calling(['c1', 'c2']), result('c2'), user('b')]
+  const chat = messagesIn(await sentTo('chat/m', 'anthropic-messages', { messages: toBlocks(cut) }))
+  assert.equal(
+    chat.map(({ role, tool_call_id }) => tool_call_id ?? role),
+    ['user', 'user', 'assistant', 'c1', 'c2', 'user'],
+  )
+  const messages = await sentTo('messages/m', 'openai-chat', { messages: cut })
+  const [, turn, results] = messagesIn(messages)
+  assert.equal(
+    turn?.content.map(({ id }) => id),
+    ['c1', 'c2'],
+  )
+  assert.equal(results?.content.map(({ tool_use_id, is_error }) => [tool_use_id, is_error]).slice(0, 2), [
+    ['c1', true],
+    ['c2', undefined],
+  ])
+  assert.equal(messages.warned.map((text) => text.split(':')[0]).sort(), ['added', 'replaced'])
+  const strict = { client: 'openai-chat', model: 'messages/m', answer: () => json({}) } as const
+  const { response } = await ask({ ...strict, body: { messages: cut }, headers: { 'x-signalbox-strict': 'true' } })
+  assert.is(response.status, 400)
+})
+
+/** The same conversation as a client of messages has it. */
+const toBlocks = (messages: readonly JsonObject[]) =>
+  messages.map((message) => {
+    if (message.role === 'tool')
+      return user([{ type: 'tool_result', tool_use_id: message.tool_call_id, content: message.content }])
+    const calls = message.tool_calls as { id: string; function: { name: string } }[] | undefined
+    if (!calls) return message
+    return {
+      role: 'assistant',
+      content: calls.map((call) => ({ type: 'tool_use', id: call.id, name: call.function.name, input: {} })),
+    }
+  })
+
+const called = [
+  { role: 'user', content: 'go' },
+  { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}' },
+  { type: 'function_call_output', call_id: 'call_1', output: 'done' },
+]
+
+test('a call is known by its call id, never by the id of its item', async () => {
+  const [, turn, answer] = messagesIn(await sentTo('chat/m', 'openai-responses', { input: called }))
+  assert.equal([turn?.tool_calls?.[0]?.id, answer?.tool_call_id], ['call_1', 'call_1'])
+  const items = itemsIn(await sentTo('responses/m', 'openai-chat', { messages: loop }))
+  const calls = items.filter(({ type }) => type === 'function_call')
+  assert.equal(
+    calls.map((item) => [item.call_id, 'id' in item]),
+    three.map((id) => [id, false]),
+  )
+  const [request, response] = [
+    { ...called[1], call_id: undefined },
+    { ...called[2], call_id: undefined },
+  ]
+  const [, repaired, output] = messagesIn(
+    await sentTo('chat/m', 'openai-responses', { input: [called[0], request, response] }),
+  )
+  assert.type(output?.tool_call_id, 'string')
+  assert.is(output?.tool_call_id, repaired?.tool_calls?.[0]?.id)
+})
+
+test('ids are made to fit, the same in call and result, and different where they were', async () => {
+  const long = ['toolu_01ABCdefGHI', `call.${'x'.repeat(60)}.1`, `call.${'x'.repeat(60)}.2`]
+  const body = { messages: [user('go'), calling(long), ...long.map((id) => result(id)), user('and?')] }
+  const mistral = messagesIn(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
+  const [, turn, ...rest] = mistral
+  const ids = turn?.tool_calls?.map(({ id }) => id) ?? []
+  assert.ok(ids.length === 3 && ids.every((id) => /^[A-Za-z0-9]{9}$/.test(id)), ids.join())
+  assert.equal(
+    rest.flatMap(({ tool_call_id }) => tool_call_id ?? []),
+    ids,
+  )
+  assert.is(new Set(ids).size, 3)
+  const again = messagesIn(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
+  assert.equal(again, mistral)
+  const [, blocks] = messagesIn(await sentTo('messages/m', 'openai-chat', body))
+  assert.ok(blocks?.content.every(({ id }) => /^[a-zA-Z0-9_-]+$/.test(String(id))))
+})
+
+test('the name of a result is looked up from its call', async () => {
+  const { sent } = await sentTo('gemini/m', 'anthropic-messages', { messages: toBlocks(loop) })
+  const parts = (sent.contents as { parts: { functionResponse?: { name: string } }[] }[]).flatMap((turn) => turn.parts)
+  assert.equal(
+    parts.flatMap(({ functionResponse }) => functionResponse?.name ?? []),
+    ['f_1', 'f_2', 'f_3'],
+  )
+})
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const shown = [
+  user('look'),
+  { role: 'assistant', content: three.slice(0, 2).map((id) => ({ type: 'tool_use', id, name: 'look', input: {} })) },
+  user([
+    {
+      type: 'tool_result',
+      tool_use_id: 'c1',
+      content: [
+        { type: 'text', text: 'a picture' },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+      ],
+    },
+    { type: 'tool_result', tool_use_id: 'c2', content: 'nothing' },
+  ]),
+]
+
+test('an image in a result stays an image, behind all results where they hold text only', async () => {
+  const chat = messagesIn(await sentTo('chat/m', 'anthropic-messages', { messages: shown }))
+  assert.equal(
+    chat.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'tool', 'user'],
+  )
+  assert.match(JSON.stringify(chat[4]?.content), /"type":"image_url","image_url":\{"url":"data:image\/png;base64,/)
+  assert.not.match(JSON.stringify(chat.slice(0, 4)), /iVBOR/)
+  const items = itemsIn(await sentTo('responses/m', 'anthropic-messages', { messages: shown }))
+  const output = items.find(({ call_id, type }) => call_id === 'c1' && type === 'function_call_output')?.output
+  assert.equal(types(output as JsonObject[]), ['input_text', 'input_image'])
+  const { sent } = await sentTo('gemini/m', 'anthropic-messages', { messages: shown })
+  assert.match(JSON.stringify(sent), /"inlineData":\{[^}]*"data":"iVBOR/)
+})
+
+test('what was said between a call and its result moves behind the pair', async () => {
+  const between = [
+    called[0],
+    called[1],
+    { role: 'assistant', content: 'wait' },
+    called[2],
+    { role: 'user', content: 'so?' },
+  ]
+  for (const model of ['chat/m', 'deepseek/m']) {
+    const messages = messagesIn(await sentTo(model, 'openai-responses', { input: between }))
+    assert.equal(
+      messages.map(({ role }) => role),
+      ['user', 'assistant', 'tool', 'assistant', 'user'],
+      model,
+    )
+  }
+  const blocks = messagesIn(await sentTo('messages/m', 'openai-responses', { input: between }))
+  assert.equal(
+    blocks.slice(1, 3).map(({ content }) => content[0]?.type),
+    ['tool_use', 'tool_result'],
+  )
+  const items = itemsIn(
+    await sentTo('responses/m', 'openai-chat', {
+      messages: [user('go'), calling(['c1']), { role: 'assistant', content: 'wait' }, result('c1'), user('so?')],
+    }),
+  )
+  const at = items.findIndex(({ type }) => type === 'function_call')
+  assert.is(items[at + 1]?.type, 'function_call_output')
+})

@@ -1,0 +1,90 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import type { World } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { answerOf } from './answer-of.ts'
+import { begin, goOn, SECRETS, thinking, thinkingStream } from './conversations.ts'
+import { formatOf, openDoor, providerOf, request, streamOf } from './support.ts'
+
+const test = suite('cases: what only its maker understands')
+
+const open = () =>
+  openDoor(({ provider, url, body }) => {
+    const format = formatOf(provider)
+    const isStream = url.pathname.includes('stream') || JSON.parse(body).stream === true
+    return isStream ? streamOf(format, thinkingStream[format]) : json(thinking[format])
+  })
+
+/** The client's first turn at one provider. */
+async function firstTurn(world: World, client: WireFormat, from: WireFormat, stream = false): Promise<JsonObject> {
+  const response = await request(world, { client, model: `${providerOf[from]}/m`, body: begin[client], stream })
+  assert.is(response.status, 200)
+  return stream ? answerOf[client](response) : response.json()
+}
+
+/** What is sent when the client goes on at a provider. */
+async function nextTurn(
+  { world, up }: Awaited<ReturnType<typeof open>>,
+  client: WireFormat,
+  to: WireFormat,
+  answer: JsonObject,
+) {
+  const response = await request(world, { client, model: `${providerOf[to]}/m`, body: goOn[client](answer) })
+  assert.is(response.status, 200, await response.clone().text())
+  return up.calls.at(-1)?.body ?? ''
+}
+
+/** How a provider wants its own again. */
+const returned: Readonly<Record<WireFormat, (sent: string) => void>> = {
+  'openai-chat': (sent) => assert.match(sent, /"reasoning_content":"Let me look. SIGNATURE-1"/),
+  'openai-responses': (sent) => {
+    assert.match(sent, /"type":"reasoning"[^}]*"summary":\[[^\]]*\]?[^}]*\}?[^}]*"encrypted_content":"SIGNATURE-1"/)
+    assert.match(sent, /"include":\["reasoning.encrypted_content"\]/)
+    assert.match(sent, /"store":false/)
+  },
+  'anthropic-messages': (sent) => {
+    const turn = JSON.parse(sent).messages.find(({ role }: JsonObject) => role === 'assistant')
+    assert.equal(turn.content.slice(0, 2), [
+      { type: 'thinking', thinking: 'Let me look.', signature: 'SIGNATURE-1' },
+      { type: 'redacted_thinking', data: 'REDACTED-2' },
+    ])
+  },
+  gemini: (sent) => {
+    const parts: JsonObject[] = JSON.parse(sent).contents.find(({ role }: JsonObject) => role === 'model').parts
+    const calls = parts.filter(({ functionCall }) => functionCall)
+    assert.equal(
+      calls.map(({ thoughtSignature }) => thoughtSignature),
+      ['SIGNATURE-1', undefined],
+    )
+  },
+}
+
+for (const from of wireFormats) {
+  for (const client of wireFormats) {
+    if (client === from) continue
+    test(`returns to its maker as it was: ${from} through a client of ${client}`, async () => {
+      const door = await open()
+      const answer = await firstTurn(door.world, client, from)
+      returned[from](await nextTurn(door, client, from, answer))
+    })
+
+    test(`returns to its maker out of a stream: ${from} through a client of ${client}`, async () => {
+      const door = await open()
+      const answer = await firstTurn(door.world, client, from, true)
+      returned[from](await nextTurn(door, client, from, answer))
+    })
+
+    test(`reaches nobody else: ${from} through a client of ${client}`, async () => {
+      const door = await open()
+      const answer = await firstTurn(door.world, client, from)
+      const elsewhere = wireFormats.filter((to) => to !== from).map((to) => ({ door, to }))
+      for (const { door: there, to } of [...elsewhere, { door: await open(), to: from }]) {
+        const sent = await nextTurn(there, client, to, answer)
+        for (const secret of [...SECRETS, 'signalbox-1', ...SECRETS.map(btoa), 'c2lnbmFsYm94'])
+          assert.not.ok(sent.includes(secret), `${secret} in ${sent}`)
+      }
+    })
+  }
+}
