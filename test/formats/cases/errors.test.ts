@@ -152,7 +152,7 @@ const limits: Record<
     'anthropic-messages',
     () => json({ type: 'error', error: { type: 'rate_limit_error', message: 'slow' } }, 429, { 'retry-after': '7' }),
     { 'openai-chat': 429, 'openai-responses': 429, gemini: 429 },
-    { 'retry-after': '7', 'x-should-retry': null },
+    { 'retry-after': '7', 'x-should-retry': 'false' },
   ],
   'a limit of money': [
     'anthropic-messages',
@@ -174,7 +174,7 @@ const limits: Record<
         429,
       ),
     { 'openai-chat': 429, 'openai-responses': 429, 'anthropic-messages': 429 },
-    { 'retry-after': '35', 'x-should-retry': null },
+    { 'retry-after': '35', 'x-should-retry': 'false' },
   ],
 }
 
