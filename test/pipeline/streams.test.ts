@@ -97,6 +97,24 @@ test('an error in mid stream is the end: it is passed on once, nothing else is t
   assert.is(told.requests[0]?.status, 529)
 })
 
+test('an error by the name of its event alone is one, whatever end mark follows', async () => {
+  for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
+    const said = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`, 'data: [DONE]\n\n']
+    const { text, told } = await relayed('chat', said)
+    assert.is(text, said.join(''))
+    assert.is(told.requests[0]?.status, 502, data)
+  }
+})
+
+test('an error by its name that comes before the first word is a failure of the attempt', async () => {
+  const up = fakeUpstream((_, nth) => sse(nth === 1 ? 'event: error\ndata: {"message":"Over"}\n\n' : chatEvents()))
+  const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
+  const response = await world.chat({ model: 'chain', stream: true })
+  assert.is(response.headers.get('x-signalbox-target'), 'two/m')
+  assert.is(world.told.attempts[0]?.message, 'Over')
+  await response.text()
+})
+
 test('a cut in mid stream is told in the format of the caller', async () => {
   const chat = await relayed('chat', chatEvents().slice(0, 3), 'error')
   assert.match(

@@ -71,6 +71,36 @@ test('a messages client reads a chat provider, whole and streamed', async () => 
   assert.match(text, /event: message_stop\ndata: [^\n]*\n\n$/)
 })
 
+test('an event that cannot be read never ends in a clean end', async () => {
+  const broken = {
+    chat: 'data: {"choices":[{"delta":{"cont\n\n',
+    messages: 'event: content_block_delta\ndata: {"ty\n\n',
+  }
+  const chat = chatEvents()
+  const messages = messageEvents()
+  const { world } = await open(({ provider }) =>
+    provider === 'one'
+      ? sse([...chat.slice(0, 3), broken.chat, ...chat.slice(3)])
+      : sse([...messages.slice(0, 4), broken.messages, ...messages.slice(4)]),
+  )
+  const asMessages = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
+  assert.match(asMessages, /event: error\ndata: [^\n]*cannot be read[^\n]*\n\n$/)
+  const asChat = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
+  assert.match(asChat, /data: \{"error":\{"message":"[^"]*cannot be read[^\n]*\n\n$/)
+  assert.equal(
+    world.told.requests.map(({ status }) => status),
+    [502, 502],
+  )
+})
+
+test('an error by the name of its event alone reaches the client as an error in its own format', async () => {
+  const said = [...chatEvents().slice(0, 3), 'event: error\ndata: {"message":"Over"}\n\n', 'data: [DONE]\n\n']
+  const { world } = await open(() => sse(said))
+  const text = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
+  assert.match(text, /event: error\ndata: [^\n]*"message":"Over"[^\n]*\n\n$/)
+  assert.is(world.told.requests[0]?.status, 502)
+})
+
 test("an attempt is recorded with the provider's status, whatever the client reads", async () => {
   const quota = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }
   const { world } = await open(() => json(quota, 429))

@@ -22,6 +22,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observe({ event, data }: SseEvent) {
     const said = tryParseJson(data)
+    if (said === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(said)) return // says nothing that a client could read
     switch (said.type ?? event) {
       case 'message_start':

@@ -23,6 +23,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     const exception = exceptionIn(event, data)
     if (exception) return emit({ type: 'error', error: streamError(exception) })
     const said = tryParseJson(data)
+    if (said === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(said)) return // says nothing that a client could read
     switch (event) {
       case 'messageStart':

@@ -44,6 +44,10 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
         return
       case 'error':
         return fail(event.error)
+      case 'unreadable': // before the answer, or behind its finish, it may be anything
+        if (isStarted && !isComplete())
+          fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE })
+        return
       case 'done':
         return complete()
       default:
@@ -67,6 +71,8 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
     return candidates[index] ?? { finish: undefined, hasToolCalls: false }
   }
 
+  const isComplete = () => candidates.length > 0 && candidates.every(({ finish }) => finish)
+
   function complete() {
     if (isOver) return
     start()
@@ -87,8 +93,7 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
     take,
     fail,
     end() {
-      const isComplete = candidates.length > 0 && candidates.every(({ finish }) => finish)
-      if (isComplete) complete()
+      if (isComplete()) complete()
       else fail({ kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: CUT })
     },
   }
@@ -99,4 +104,5 @@ interface Candidate {
   hasToolCalls: boolean
 }
 
+const UNREADABLE = 'The provider sent an event that cannot be read.'
 const CUT = 'The provider ended the stream before its answer was complete.'

@@ -74,6 +74,7 @@ export type ReaderEvent =
   | { type: 'finish'; candidate: number; finish: Finish }
   | { type: 'usage'; usage: TokenUsage }
   | ErrorEvent
+  | { type: 'unreadable' } // an event that is no JSON: part of the answer may be lost
   | { type: 'done' }
 
 /**

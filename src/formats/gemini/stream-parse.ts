@@ -18,6 +18,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     observe({ data }) {
       if (data === '[DONE]') return end() // a layer over Google's may say so; the finish reason decides
       const chunk = tryParseJson(data)
+      if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
       for (const part of Array.isArray(chunk) ? chunk : [chunk]) if (isObject(part)) observe(part)
     },
   } satisfies { observe(event: SseEvent): void; end(): void }

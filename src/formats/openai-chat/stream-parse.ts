@@ -5,6 +5,7 @@ import type { ReadContext, StreamReader } from '../translator.ts'
 import { parseAnnotations, parseSources } from './annotations.ts'
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
 import { streamError } from './error-parse.ts'
+import { namedError } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
 /**
@@ -19,12 +20,14 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   let isStarted = false
   let sources: unknown
 
-  function observe({ data }: SseEvent) {
+  function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
       end()
       return emit({ type: 'done' })
     }
     const chunk = tryParseJson(data)
+    if (event === 'error') return emit({ type: 'error', error: streamError(namedError(chunk, data)) })
+    if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(chunk)) return // says nothing that a client could read
     if (chunk.error) return emit({ type: 'error', error: streamError(chunk.error) })
     id ||= text(chunk.id)

@@ -8,12 +8,13 @@ import { chatUsage } from './usage.ts'
 export function watchChatStream(): StreamWatch {
   const watch = { ...untouchedStream(), observe }
 
-  function observe({ data }: SseEvent) {
+  function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
       watch.ended = watch.closed = true
       return
     }
     const chunk = tryParseJson(data)
+    if (event === 'error') watch.error ??= embeddedError(namedError(chunk, data))
     if (!isObject(chunk)) return // says nothing that a client could read
     watch.error ??= embeddedError(chunk.error)
     watch.usage = chatUsage(chunk.usage) ?? watch.usage
@@ -27,6 +28,10 @@ export function watchChatStream(): StreamWatch {
 
   return watch
 }
+
+/** What an event that is called `error` says: no provider of this format names its other events. */
+export const namedError = (chunk: unknown, data: string): unknown =>
+  (isObject(chunk) ? (chunk.error ?? chunk) : data) || 'The provider reported an error.'
 
 function hasContent(delta: unknown): boolean {
   if (!isObject(delta)) return false

@@ -30,6 +30,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
       return emit({ type: 'done' })
     }
     const event = tryParseJson(data)
+    if (event === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(event)) return // says nothing that a client could read
     const type = typeof event.type === 'string' ? event.type : (name ?? '')
     const response = isObject(event.response) ? event.response : undefined

@@ -53,6 +53,14 @@ test('a stream without a finish or an end mark is an error, never a clean end', 
   assert.equal(last([text(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'stop' }] })
 })
 
+test('an event that cannot be read is an error once the answer has begun, and until it has finished', () => {
+  const unreadable: ReaderEvent = { type: 'unreadable' }
+  const end = last([text(0), unreadable, finish('stop'), { type: 'done' }])
+  assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_INVALID')
+  assert.is(last([unreadable, text(0), finish('stop')])?.type, 'end')
+  assert.is(last([text(0), finish('stop'), unreadable])?.type, 'end')
+})
+
 test('one of several candidates that did not finish is an error', () => {
   const second: ReaderEvent = { type: 'part-start', key: 1, candidate: 1, part: { type: 'text', text: '' } }
   assert.is(last([text(0), second, finish('stop')])?.type, 'error')
