@@ -10,6 +10,8 @@ export interface ErrorFacts {
   status: number
   code: string
   message: string
+  /** The field of the request that is at fault, where it is known. */
+  param?: string | undefined
 }
 
 /** An error that a provider put into an answer of status 200. */

@@ -12,9 +12,10 @@ export function modelsErrorReply(
 ): Reply {
   const { path, exchange } = request
   const error = toGatewayError(thrown)
-  const { status, code, message } = asTold(error, onError)
+  const { status, code, message, data } = asTold(error, onError)
+  const param = typeof data.param === 'string' ? data.param : undefined
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
-  return jsonReply(status, errorBody(callerFormat(path, exchange), { status, code, message }), {
+  return jsonReply(status, errorBody(callerFormat(path, exchange), { status, code, message, param }), {
     ...cors,
     ...error.headers,
   })

@@ -32,6 +32,7 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
   }
   if (model.length > MAX_MODEL_NAME)
     throw gatewayError('INVALID_REQUEST', { message: `"model" is longer than ${MAX_MODEL_NAME} characters.` })
+  refuseState(body, endpoint)
   return {
     endpoint,
     model,
@@ -42,6 +43,18 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
     bodyFor: (name) => (spans.length === 0 ? text : replaceSpans(text, spans, () => JSON.stringify(name))),
   }
 }
+
+/** To leave such a field out would lose a conversation, and to pass it on would depend on where the request before it went. */
+function refuseState(body: JsonObject, { stateful = [] }: Endpoint): void {
+  for (const param of stateful) {
+    if (body[param] === undefined || body[param] === null || body[param] === false) continue
+    throw gatewayError('INVALID_REQUEST', {
+      message: `"${param}" is not supported: nothing is stored here. Send the whole conversation as "input", with "store": false and "include": ["reasoning.encrypted_content"], and wait for the answer.`,
+      data: { param },
+    })
+  }
+}
+
 /** The name goes into messages, headers and records: a prefix, a slash and an id of the longest that the management API takes, and some more. */
 const MAX_MODEL_NAME = 1_000
 

@@ -11,6 +11,8 @@ export interface Endpoint {
   operation: Operation
   /** Does it stream: as the body's `stream` says, always, or never? */
   streams: 'asked' | 'always' | 'never'
+  /** Fields that speak of what only somebody who stores answers could know; the gateway does not, and has more than one provider. */
+  stateful?: readonly string[]
   /** Its path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
 }
@@ -39,11 +41,13 @@ const google = (version: string): Endpoint[] => {
   ]
 }
 
+const stateful = ['previous_response_id', 'conversation', 'background']
+
 export const endpoints: readonly Endpoint[] = [
   fixed('openai-chat')('/chat/completions'),
   fixed('openai-chat', 'complete')('/completions'),
-  fixed('openai-responses')('/responses'),
-  fixed('openai-responses', 'count-tokens')('/responses/input_tokens'),
+  { ...fixed('openai-responses')('/responses'), stateful },
+  { ...fixed('openai-responses', 'count-tokens')('/responses/input_tokens'), stateful },
   fixed('anthropic-messages')('/messages'),
   fixed('anthropic-messages', 'count-tokens')('/messages/count_tokens'),
   ...google('v1beta'),

@@ -255,20 +255,3 @@ test('a Google client is passed through, its path naming the model, and reads ot
   const text = await (await other.world.post('/v1/models/one/m:streamGenerateContent?alt=sse', { contents })).text()
   assert.match(text, /^data: \{"candidates":/)
 })
-
-test('a Responses client reads every format, and asks for nothing that a gateway cannot keep', async () => {
-  const { world } = await open()
-  for (const model of ['one/m', 'claude/c']) {
-    const answer = await (await world.post('/v1/responses', { model, input: 'Hi' })).json()
-    assert.is(answer.object, 'response')
-    assert.is(answer.status, 'completed')
-    const events = await (await world.post('/v1/responses', { model, input: 'Hi', stream: true })).text()
-    assert.match(events, /^event: response\.created\n/)
-    assert.match(events, /event: response\.completed\ndata: [^\n]*\n\n/)
-  }
-  for (const field of ['previous_response_id', 'conversation']) {
-    const refused = await world.post('/v1/responses', { model: 'one/m', input: 'Hi', [field]: 'x' })
-    assert.is(refused.status, 400)
-    assert.match((await refused.json()).error.message, new RegExp(`"${field}"`))
-  }
-})

@@ -1,0 +1,49 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/answers.ts'
+import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
+import { catalog, openWorld } from './support/world.ts'
+
+const test = suite('requests for responses')
+
+const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
+
+/** Providers that answer in their own format, as they are asked; what the one of responses answers is not looked at. */
+const each: Answering = ({ url, body }) => {
+  const isMessages = url.pathname.endsWith('/messages')
+  if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())
+  return json(isMessages ? messageAnswer() : chatAnswer())
+}
+
+async function open() {
+  const up = fakeUpstream(each)
+  return {
+    up,
+    world: await openWorld({ fetch: up, catalog: { ...catalog, kept }, connections: ['one', 'claude', 'kept'] }),
+  }
+}
+
+test('a Responses client reads every format', async () => {
+  const { world } = await open()
+  for (const model of ['one/m', 'claude/c']) {
+    const answer = await (await world.post('/v1/responses', { model, input: 'Hi' })).json()
+    assert.is(answer.object, 'response')
+    assert.is(answer.status, 'completed')
+    const events = await (await world.post('/v1/responses', { model, input: 'Hi', stream: true })).text()
+    assert.match(events, /^event: response\.created\n/)
+    assert.match(events, /event: response\.completed\ndata: [^\n]*\n\n/)
+  }
+})
+
+test('a Responses client cannot ask for what is kept at a provider, whatever that speaks', async () => {
+  const { up, world } = await open()
+  for (const model of ['one/m', 'kept/r'])
+    for (const [field, value] of Object.entries({ previous_response_id: 'x', conversation: 'x', background: true })) {
+      const refused = await world.post('/v1/responses', { model, input: 'Hi', [field]: value })
+      const { error } = await refused.json()
+      assert.equal([refused.status, error.param], [400, field])
+      assert.match(error.message, new RegExp(`"${field}"`))
+    }
+  assert.is(up.calls.length, 0)
+  await world.post('/v1/responses', { model: 'kept/r', input: 'Hi', previous_response_id: null, background: false })
+  assert.is(up.calls.length, 1)
+})
