@@ -1,0 +1,144 @@
+import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
+import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { block, messageEnd, messageStart, whole } from './answers.ts'
+import { begin, goOn, thinking } from './conversations.ts'
+import { ask, dataOf, formatOf, openDoor, request, streamOf } from './support.ts'
+
+const test = suite('cases: thoughts')
+
+const asked = (client: WireFormat, model: string, body: JsonObject) =>
+  ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
+
+/** A chat client that keeps only what OpenAI's own format has. */
+async function forgetful(model: string) {
+  const { world, up } = await openDoor(() => json(thinking[formatOf(model)]), {
+    connections: [model.split('/')[0] ?? ''],
+  })
+  const first = await (await request(world, { client: 'openai-chat', model, body: begin['openai-chat'] })).json()
+  const { role, content, tool_calls } = first.choices[0].message
+  const results = tool_calls.map(({ id }: { id: string }) => ({ role: 'tool', tool_call_id: id, content: 'seen' }))
+  const messages = [{ role: 'user', content: 'go' }, { role, content, tool_calls }, ...results]
+  const body = { ...begin['openai-chat'], messages }
+  const response = await request(world, { client: 'openai-chat', model, body })
+  assert.is(response.status, 200)
+  return JSON.parse(up.calls.at(-1)?.body ?? '{}')
+}
+
+test('a tool loop whose thoughts the client has lost goes on without thinking', async () => {
+  const sent = await forgetful('anthropic/claude-sonnet-4-5')
+  assert.equal(sent.thinking, { type: 'disabled' })
+  assert.is(sent.messages[1].content[0].type, 'tool_use')
+})
+
+test('a signature that the client has lost is replaced by the word that stands for it, on the first call', async () => {
+  const { contents } = await forgetful('gemini/m')
+  const { parts } = contents[1]
+  assert.equal(
+    parts.map(({ thoughtSignature }: JsonObject) => thoughtSignature),
+    ['skip_thought_signature_validator', undefined],
+  )
+})
+
+test('a vendor that wants its thoughts in each turn gets those of the turn before', async () => {
+  const model = 'deepseek/deepseek-v4-pro'
+  const { world, up } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
+  const client = 'anthropic-messages'
+  const first = await (await request(world, { client, model, body: begin[client] })).json()
+  await request(world, { client, model, body: goOn[client](first) })
+  assert.is(JSON.parse(up.calls.at(-1)?.body ?? '').messages[1].reasoning_content, 'Let me look. SIGNATURE-1')
+})
+
+const signed = { type: 'thinking', thinking: '', signature: 'x' }
+
+test('thoughts of which only the signature is shown are kept, those with neither are not', async () => {
+  const empty = { type: 'thinking', thinking: '', signature: '' }
+  const content = [signed, empty, { type: 'text', text: 'a' }]
+  const answer = { ...whole['anthropic-messages'], content }
+  const { response, world, up } = await ask({ client: 'openai-chat', model: 'messages/m', answer: () => json(answer) })
+  const { message } = (await response.json()).choices[0]
+  assert.is(message.reasoning_details.length, 1)
+  const stream = () =>
+    streamOf('anthropic-messages', [
+      messageStart(),
+      ...block(0, { ...empty }, { type: 'signature_delta', signature: 'x' }),
+      ...block(1, empty),
+      ...block(2, { type: 'text', text: '' }, { type: 'text_delta', text: 'a' }),
+      ...messageEnd('end_turn'),
+    ])
+  const streamed = await ask({ client: 'openai-chat', model: 'messages/m', stream: true, answer: stream })
+  const details = (await dataOf(streamed.response)).flatMap(({ choices }) => {
+    const [choice] = choices as { delta: { reasoning_details?: unknown[] } }[]
+    return choice?.delta.reasoning_details ?? []
+  })
+  assert.is(details.length, 1)
+  const messages = [{ role: 'user', content: 'a' }, message, { role: 'user', content: 'b' }]
+  await request(world, { client: 'openai-chat', model: 'messages/m', body: { messages } })
+  const [, turn] = JSON.parse(up.calls.at(-1)?.body ?? '').messages
+  assert.equal(turn.content, [signed, { type: 'text', text: 'a' }])
+})
+
+test('of reasoning items only those that stand for themselves are sent, and the next are asked for', () => {
+  const { target, warnings } = contexts(responsesTranslator, { format: 'openai-responses' })
+  const input = [
+    { role: 'user', content: 'a' },
+    { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'g' },
+    { type: 'reasoning', id: 'rs_2', summary: [] },
+    {
+      type: 'message',
+      role: 'assistant',
+      id: 'msg_1',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'b' }],
+    },
+    { role: 'user', content: 'c' },
+  ]
+  const parsed = responsesTranslator.parseRequest({ model: 'm', input }, { warnings })
+  const { request: prepared } = prepareRequest(parsed, { ...target, carries: responsesTranslator.carries })
+  const { body } = responsesTranslator.writeRequest(prepared, target)
+  const items = body.input as JsonObject[]
+  const thoughts = items.filter(({ type }) => type === 'reasoning')
+  assert.equal(
+    thoughts.map(({ encrypted_content }) => encrypted_content),
+    ['g'],
+  )
+  assert.ok([undefined, 'rs_1'].includes(thoughts[0]?.id as string | undefined))
+  assert.is(items.filter(({ role }) => role).length, 3)
+  assert.equal([body.store, body.include], [false, ['reasoning.encrypted_content']])
+})
+
+/** How each is told not to think. */
+const off: Record<string, (sent: JsonObject) => boolean> = {
+  'anthropic/claude-sonnet-4-5': ({ thinking }) => !thinking || (thinking as JsonObject).type === 'disabled',
+  'alibaba/qwen3-max': ({ enable_thinking }) => enable_thinking === false,
+  'deepseek/deepseek-v4-pro': ({ thinking }) => (thinking as JsonObject | undefined)?.type === 'disabled',
+}
+
+for (const [model, isOff] of Object.entries(off)) {
+  test(`a forced call and thoughts are never asked for together: ${model}`, async () => {
+    const client = formatOf(model) === 'openai-chat' ? 'openai-responses' : 'openai-chat'
+    const { sent, warned } = await asked(client, model, { ...begin[client], tool_choice: 'required' })
+    const isForced = sent.tool_choice !== undefined && !/auto/.test(JSON.stringify(sent.tool_choice))
+    assert.ok(!isForced || isOff(sent), JSON.stringify(sent))
+    assert.ok(warned.length > 0)
+  })
+}
+
+test('a budget of thoughts leaves room within the limit of the answer', async () => {
+  for (const [limit, effort] of [
+    [1_024, 'high'],
+    [1_500, 'medium'],
+    [9_000, 'high'],
+    [100, 'low'],
+  ] as const) {
+    const body = { max_completion_tokens: limit, reasoning_effort: effort }
+    const { sent, warned } = await asked('openai-chat', 'anthropic/claude-sonnet-4-5', body)
+    const { type, budget_tokens: budget } = sent.thinking as { type: string; budget_tokens: number }
+    if (type === 'disabled') assert.ok(warned.includes('dropped:reasoning_effort'), warned.join())
+    else assert.ok(budget >= 1_024 && budget < Number(sent.max_tokens), `${budget} of ${sent.max_tokens}`)
+  }
+})
