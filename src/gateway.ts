@@ -2,7 +2,6 @@ import { deferredManagement } from './deferred-api.ts'
 import { gatewayError } from './errors.ts'
 import { elsewhereReply } from './http/elsewhere.ts'
 import { exchangeOf, type FetchContext, responseOf } from './http/fetch-bridge.ts'
-import { createManagementGuard } from './http/management-guard.ts'
 import { modelRoutes } from './http/model-routes.ts'
 import { modelsRoutes } from './http/models-routes.ts'
 import { areaOf, below, normaliseBasePath } from './http/paths.ts'
@@ -11,6 +10,7 @@ import { createBackground } from './lib/background.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
 import { isObject } from './lib/json.ts'
+import { once } from './lib/once.ts'
 import { deferredListing } from './listing/deferred.ts'
 import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
@@ -120,6 +120,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     return pipeline
   }
 
+  const managementGuard = once(async () => {
+    const { createManagementGuard } = await import('./http/management-guard.ts')
+    return createManagementGuard(options.management, { onError: observer.onError })
+  })
+
   const surface = createSurface({
     basePath,
     store,
@@ -133,7 +138,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { managementRoutes } = await import('./http/management-routes.ts')
       return managementRoutes(api, { maxBodyBytes: limits.maxManagementBodyBytes })
     },
-    guardManagement: createManagementGuard(options.management, { onError: observer.onError }),
+    guardManagement: async (exchange) => (await managementGuard())(exchange),
     isClosed: () => closed,
     onError: observer.onError,
   })

@@ -1,6 +1,6 @@
 export { type ErrorCode, type GatewayError, isGatewayError } from './errors.ts'
 export { createGateway, type Gateway } from './gateway.ts'
-export type { ManagementOptions } from './http/management-guard.ts'
+export type { ManagementOptions } from './http/management-options.ts'
 export type {
   ByteStream,
   Exchange,

@@ -1,4 +1,4 @@
-import type { ManagementOptions } from './http/management-guard.ts'
+import { checkManagement, type ManagementOptions } from './http/management-options.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
 import { refuseUnknownOptions } from './lib/unknown-options.ts'
@@ -85,6 +85,7 @@ export function checkOptions(options: GatewayOptions): void {
     throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
   if (options.strict !== undefined && typeof options.strict !== 'boolean')
     throw new TypeError('strict must be true or false.')
+  checkManagement(options.management)
   checkSecret(secret)
   checkHooks(hooks)
   checkLimits(limits)

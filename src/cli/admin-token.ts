@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ManagementOptions } from '../http/management-guard.ts'
+import type { ManagementOptions } from '../http/management-options.ts'
 import { bearerToken } from '../lib/bearer.ts'
 import { isClientKey } from '../store/client-key.ts'
 import { problem } from './problem.ts'

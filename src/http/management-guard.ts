@@ -2,46 +2,25 @@ import { gatewayError } from '../errors.ts'
 import { bearerToken } from '../lib/bearer.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import { isObject } from '../lib/json.ts'
-import { refuseUnknownOptions } from '../lib/unknown-options.ts'
 import { isClientKey } from '../store/client-key.ts'
+import { type ManagementOptions, MODES } from './management-options.ts'
 import { refuseForeignChange, refuseUnknownHost } from './management-origin.ts'
-
-/** Who may call `/api` over HTTP; without it, nobody. */
-export type ManagementOptions =
-  /** Whoever sends this, 32 characters or more, as `Authorization: Bearer`. */
-  | { token: string }
-  /**
-   * Whom the host lets in: by answering exactly `true`. A text keeps the caller out and tells why; what it throws keeps everybody out.
-   * The request comes without its body.
-   */
-  | { authorize(request: Request): boolean | string | Promise<boolean | string> }
-  /** Everybody who can reach it. Browsers must come by localhost, an IP address, or a host in `allowedHosts`. */
-  | { dangerouslyAllowUnauthenticated: true; allowedHosts?: string[] }
 
 /** Throws unless the request may manage the gateway. */
 export type ManagementGuard = (exchange: Exchange) => Promise<void>
 
 /**
  * The guard of `/api` (design.md, Who may call /api): closed until the host says who may come in. Throws `MANAGEMENT_CLOSED`,
- * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`; a TypeError at once on options that guard nothing or are none.
+ * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`.
  */
 export function createManagementGuard(
   options: ManagementOptions | undefined,
   deps: { onError(error: unknown): void },
 ): ManagementGuard {
   if (options === undefined) return closed
-  const isGiven = (mode: string) => isObject(options) && mode in options
-  if (['token', 'authorize', 'dangerouslyAllowUnauthenticated'].filter(isGiven).length !== 1)
-    throw new TypeError(`management must have exactly one of ${MODES}.`)
-  if ('authorize' in options) return authorizeGuard(options, deps.onError) // with whatever members the host's object has
-  const isOpen = 'dangerouslyAllowUnauthenticated' in options
-  refuseUnknownOptions(options, isOpen ? ['dangerouslyAllowUnauthenticated', 'allowedHosts'] : ['token'], 'management.')
-  return isOpen ? openGuard(options) : tokenGuard(options.token)
+  if ('authorize' in options) return authorizeGuard(options, deps.onError)
+  return 'token' in options ? tokenGuard(options.token) : openGuard(options.allowedHosts ?? [])
 }
-
-const MODES = '{ token }, { authorize } or { dangerouslyAllowUnauthenticated: true }'
-const MIN_TOKEN_LENGTH = 32
 
 async function closed(): Promise<never> {
   throw gatewayError('MANAGEMENT_CLOSED', {
@@ -49,12 +28,7 @@ async function closed(): Promise<never> {
   })
 }
 
-function tokenGuard(token: unknown): ManagementGuard {
-  if (typeof token !== 'string' || token.length < MIN_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new TypeError(
-      `management.token must be at least ${MIN_TOKEN_LENGTH} characters of plain ASCII without blanks, such as 32 random bytes in hex.`,
-    )
-  }
+function tokenGuard(token: string): ManagementGuard {
   let expected: Promise<Uint8Array> | undefined // some platforms refuse cryptography before the first request
   return async (exchange) => {
     const presented = bearerToken(exchange.header('authorization')) ?? ''
@@ -78,7 +52,6 @@ function authorizeGuard(
   host: { authorize(request: Request): unknown },
   onError: (error: unknown) => void,
 ): ManagementGuard {
-  if (typeof host.authorize !== 'function') throw new TypeError('management.authorize must be a function.')
   return async (exchange) => {
     let answer: unknown
     try {
@@ -94,20 +67,12 @@ function authorizeGuard(
   }
 }
 
-function openGuard(options: { dangerouslyAllowUnauthenticated: unknown; allowedHosts?: unknown }): ManagementGuard {
-  const { dangerouslyAllowUnauthenticated, allowedHosts = [] } = options
-  if (dangerouslyAllowUnauthenticated !== true) {
-    throw new TypeError('management.dangerouslyAllowUnauthenticated must be true, or be left out.')
-  }
-  if (!isTextList(allowedHosts)) throw new TypeError('management.allowedHosts must be a list of host names.')
-  return async (exchange) => {
+const openGuard =
+  (allowedHosts: readonly string[]): ManagementGuard =>
+  async (exchange) => {
     refuseUnknownHost(exchange, allowedHosts)
     refuseForeignChange(exchange)
   }
-}
-
-const isTextList = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string')
 
 const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text)))
 

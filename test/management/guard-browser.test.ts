@@ -1,4 +1,4 @@
-import type { ManagementOptions } from '../../src/http/management-guard.ts'
+import type { ManagementOptions } from '../../src/http/management-options.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
