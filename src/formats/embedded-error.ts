@@ -5,11 +5,18 @@ import { saysOverflow } from './vendor-words.ts'
 /** HTTP statuses by the words that providers put into error objects (wire-formats: errors seen inside answers of status 200). */
 const statusByWord: Record<string, number> = {
   authentication_error: 401,
+  invalid_api_key: 401,
+  billing_error: 402,
   permission_error: 403,
   not_found_error: 404,
+  model_not_found: 404,
   invalid_request_error: 400,
+  context_length_exceeded: 400,
+  invalid_prompt: 400,
+  request_too_large: 413,
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
+  insufficient_quota: 429,
   timeout_error: 504,
   overloaded_error: 529,
 }
@@ -17,10 +24,10 @@ const statusByWord: Record<string, number> = {
 /** Any vendor's error object or text as an error with a status; 502 when it names none. */
 export function embeddedError(error: unknown): EmbeddedError | undefined {
   if (!error) return undefined
-  if (!isObject(error)) return { message: String(error), status: 502 }
+  if (!isObject(error)) return { message: String(error), status: 502, error }
   const message =
     typeof error.message === 'string' ? error.message : 'The provider reported an error without a message.'
-  return { message, status: saysOverflow(message, wordIn(error)) ? 400 : statusOf(error) }
+  return { message, status: saysOverflow(message, wordIn(error)) ? 400 : statusOf(error), error }
 }
 
 function statusOf(error: { [name: string]: unknown }): number {

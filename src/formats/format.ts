@@ -19,6 +19,8 @@ export interface EmbeddedError {
   message: string
   /** The HTTP status it stands for. */
   status: number
+  /** As the provider has sent it. */
+  error?: unknown
 }
 
 /** What decides over a stream's commit, its end and its accounting. */

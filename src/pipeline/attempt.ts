@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
+import type { EmbeddedError, TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
@@ -7,7 +7,7 @@ import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream } from './commit.ts'
 import type { PipelineContext } from './context.ts'
-import { contentFailure, type Failure, failureOfEmbedded, failureOfError, failureOfStatus } from './failure.ts'
+import { contentFailure, type Failure, failureOfError } from './failure.ts'
 
 /** An answer that can go to the client: whole, or a stream that has begun. */
 export type Answer = WholeAnswer | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
@@ -78,15 +78,16 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
         return { kind: 'stream', head, body: head.body, committed }
       }
       pending.cancel(committed)
-      return { kind: 'failure', failure: committed }
+      return { kind: 'failure', failure: 'class' in committed ? committed : await said(committed, head, clock) }
     }
     if (isFailure) pending.hurry(ERROR_BODY_MS)
     else {
       if (stream) pending.setTotal(limits.totalTimeoutMs) // it is none
       return await receiveWhole(head, expected)
     }
-    const failure = failureOfStatus(head, await readError(head.body), { format, now: clock.now() })
-    return { kind: 'failure', failure, head }
+    const bytes = await readError(head.body)
+    const { failureOfStatus } = await import('./failure-said.ts')
+    return { kind: 'failure', failure: failureOfStatus(head, bytes, { format, now: clock.now() }), head }
   } catch (thrown) {
     pending.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
@@ -98,7 +99,7 @@ function maybeStream(head: UpstreamAnswer): boolean {
   return !mediaType.includes('json') && !mediaType.includes('html')
 }
 
-async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected): Promise<AttemptResult> {
+async function receiveWhole(head: UpstreamAnswer, { format, limits, clock }: Expected): Promise<AttemptResult> {
   const tooLarge = () =>
     gatewayError('UPSTREAM_INVALID', {
       message: `The provider's answer is larger than ${limits.maxAnswerBytes} bytes.`,
@@ -108,8 +109,14 @@ async function receiveWhole(head: UpstreamAnswer, { format, limits }: Expected):
   if (!isObject(answer))
     return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
   const error = format.errorIn(answer)
-  if (error) return { kind: 'failure', failure: failureOfEmbedded(error) }
+  if (error) return { kind: 'failure', failure: await said(error, head, clock) }
   return { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
+}
+
+/** What an error in a 200 means. */
+async function said(error: EmbeddedError, head: UpstreamAnswer, clock: Clock): Promise<Failure> {
+  const { failureOfEmbedded } = await import('./failure-said.ts')
+  return failureOfEmbedded(error, { head, now: clock.now() })
 }
 
 /** As much of an error body as there is; one that is cut, silent, slow or large does not hide the status. */

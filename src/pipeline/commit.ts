@@ -1,7 +1,7 @@
-import type { StreamWatch, UpstreamFormat } from '../formats/format.ts'
+import type { EmbeddedError, StreamWatch, UpstreamFormat } from '../formats/format.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../lib/sse.ts'
-import { contentFailure, type Failure, failureOfEmbedded } from './failure.ts'
+import { contentFailure, type Failure } from './failure.ts'
 
 /** A stream whose first meaningful event has arrived: what was held back until then, and what is known of it. */
 export interface Committed {
@@ -14,7 +14,10 @@ export interface Committed {
  * failures of the attempt, so that the next target can be tried; after it they belong to the client. Rethrows what `body` throws; throws
  * `UPSTREAM_INVALID` when nothing is said within 16 MiB.
  */
-export async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | Failure> {
+export async function commitStream(
+  body: ByteStream,
+  format: UpstreamFormat,
+): Promise<Committed | EmbeddedError | Failure> {
   const watch = format.watchStream()
   const head: Uint8Array[] = []
   let size = 0
@@ -27,12 +30,12 @@ export async function commitStream(body: ByteStream, format: UpstreamFormat): Pr
     size += chunk.length
     if (size > MAX_EVENT) throw eventTooLong()
     parser.push(chunk)
-    if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
+    if (watch.error && !watch.started) return watch.error
     if (watch.started) return { head, watch }
     if (watch.ended) break
   }
   parser.end() // half an event, which is no JSON, says nothing
-  if (watch.error && !watch.started) return failureOfEmbedded(watch.error)
+  if (watch.error && !watch.started) return watch.error
   if (watch.started && watch.ended) return { head, watch }
   if (watch.started) return contentFailure('The provider ended the stream before its answer was complete.')
   return contentFailure(

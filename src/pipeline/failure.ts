@@ -1,15 +1,13 @@
 import { type ErrorCode, toGatewayError } from '../errors.ts'
-import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
-import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
-import type { UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
-import { tryParseJson } from '../lib/json.ts'
-import { askedWaitMs } from '../lib/retry-after.ts'
-import type { FailureClass } from '../routing/failure-class.ts'
+import type { UpstreamCall } from '../lib/exchange.ts'
+import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
 /** One attempt that brought no answer. */
 export interface Failure {
   class: FailureClass
+  /** Whom it speaks against, where that is another than with most of its class. */
+  level?: HealthLevel
   /** The HTTP status of the failure; 502 or 504 where the provider gave none. */
   status: number
   /** The provider's own status, where the client must not read it as its own. */
@@ -21,50 +19,6 @@ export interface Failure {
   body?: Uint8Array
   /** Of an error that was translated, in place of the provider's. */
   headers?: Record<string, string>
-}
-
-/** What an error status means for the chain (design.md: a client's 4xx never walks it). */
-export function classOfStatus(status: number, text: string, code: string | undefined): FailureClass {
-  if (status === 401 || status === 402 || status === 403) return 'credentials'
-  if (status === 400 && saysBadKey(text)) return 'credentials'
-  if (status === 429) return 'rate-limit'
-  if (status === 408 || status === 504) return 'timeout'
-  if (status === 404 && code !== undefined && /model_?not_?found|not_found_error/i.test(code)) return 'model-not-found'
-  if (status >= 500) return 'server'
-  if (status >= 400) return saysOverflow(text, code) ? 'context-overflow' : 'client'
-  return 'content'
-}
-
-/** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
-export function failureOfStatus(
-  answer: UpstreamAnswer,
-  bytes: Uint8Array,
-  { format, now }: { format: UpstreamFormat; now: number },
-): Failure {
-  const { status } = answer
-  const text = decodeUtf8Lenient(bytes)
-  const json = tryParseJson(text)
-  const said = format.readError(json ?? text)
-  const failureClass = classOfStatus(status, text, said.code)
-  if (failureClass === 'credentials') return refusedCredentials(status) // its text may show part of the key
-  if (failureClass === 'content')
-    return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
-  const header = (name: string) => answer.header(name)
-  const message = said.message ?? `The provider answered with status ${status}.`
-  const failure: Failure = {
-    class: failureClass,
-    status: status > 599 ? 502 : status,
-    message,
-    retryAfterMs: askedWaitMs({ header, body: json, now, isRateLimit: failureClass === 'rate-limit' }),
-  }
-  return json === undefined ? failure : { ...failure, body: bytes }
-}
-
-/** A failure out of an error that stood where the answer should have been, in a 200. */
-export function failureOfEmbedded({ status, message }: EmbeddedError): Failure {
-  const failureClass = classOfStatus(status, message, undefined)
-  if (failureClass === 'credentials') return refusedCredentials(status)
-  return { class: failureClass, status, message }
 }
 
 /** A failure out of what a call threw. */
@@ -106,15 +60,3 @@ export const unreadableCredential: Failure = {
 }
 
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
-
-const refusedCredentials = (status: number): Failure => ({
-  class: 'credentials',
-  status: 502,
-  upstreamStatus: status,
-  message: `The provider refused the credentials of the connection (status ${status}).`,
-})
-
-const hint = (status: number) =>
-  status === 0 || (status >= 300 && status < 400)
-    ? ', a redirect, which is never followed. Check the base URL of the connection.'
-    : '.'

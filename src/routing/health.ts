@@ -1,11 +1,13 @@
 import type { Clock } from '../types.ts'
-import { type Cooling, coolings, type FailureClass, ofProvider } from './failure-class.ts'
+import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider } from './failure-class.ts'
 import { type HealthEntry, healthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 
 /** A failure as far as health is concerned. */
 export interface HealthFailure {
   class: FailureClass
+  /** Whom it speaks against; default: as its class does. */
+  level?: HealthLevel
   message: string
   /** What the provider asked for. */
   retryAfterMs?: number | undefined
@@ -109,7 +111,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
         giveBack()
         const cooling = coolings[failure.class]
         if (!cooling) return probed.forEach(isBack)
-        count(records.at(target, cooling.level), cooling, { ...failure, began })
+        count(records.at(target, failure.level ?? cooling.level), cooling, { ...failure, began })
         if (ofProvider.has(failure.class)) countForProvider(target, { ...failure, began })
       },
     }

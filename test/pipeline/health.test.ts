@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
-import { fakeUpstream, json } from './support/upstream.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog, openWorld, token, type WorldOptions } from './support/world.ts'
 
 const test = suite('targets that fail')
@@ -135,6 +135,90 @@ for (const [what, wait, headers, body] of [
     pass(wait * 100 + 2) // jitter adds up to a tenth
     assert.match(await ask(), /one\/m=429:rate-limit/)
   })
+}
+
+for (const [what, refusal, reason] of [
+  ['a limit', () => json({ error: { message: 'Rate limit reached for m in organization o' } }, 429), 'rate-limit'],
+  [
+    'a refusal',
+    () => json({ error: { message: 'Project `p` does not have access to model `m`' } }, 403),
+    'model-not-found',
+  ],
+] as const) {
+  test(`${what} that speaks of one model leaves the account its others`, async () => {
+    const { down, ask } = await failing()
+    down.one = refusal
+    assert.match(await ask('one/m'), `:${reason}`)
+    delete down.one
+    assert.is(await ask(), `200 one/m=skipped:${reason}, two/m=200`)
+    assert.is(await ask('one/other'), '200 one/other=200')
+  })
+}
+
+test('what a client asks for costs no connection, whatever status it is refused with', async () => {
+  const { down, ask, world } = await failing()
+  down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
+  assert.is(await ask(), '403 one/m=403:client')
+  down.one = () => json({ error: { message: "[{'input': 'API key not valid: the model `m` does not exist'}]" } }, 400)
+  assert.is(await ask(), '400 one/m=400:client')
+  assert.equal(await world.api.health.list(), { health: [] })
+})
+
+test('a refused model has no status that a client could take for its own', async () => {
+  const { down, world } = await failing()
+  down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
+  const response = await world.chat({ model: 'one/m' })
+  assert.is(response.status, 404)
+  assert.not.match(await response.text(), 'proj_1')
+})
+
+for (const [status, advice] of [
+  [401, 'give the connection another one'],
+  [402, 'top it up'],
+  [403, 'lacks a permission'],
+] as const) {
+  test(`${status}: the operator reads what to do`, async () => {
+    const { down, ask, world } = await failing()
+    down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
+    await ask()
+    const [one] = (await world.api.connections.list()).connections
+    const [entry] = one?.health ?? []
+    assert.match(entry?.message ?? '', `(status ${status}, account_was_closed)`)
+    assert.match(entry?.message ?? '', advice)
+  })
+}
+
+test('a proxy that wants credentials is no fault of the client or of the key', async () => {
+  const { down, ask, world } = await failing()
+  down.one = refused(407)
+  assert.is(await ask(), '200 one/m=407:network, two/m=200')
+  const response = await world.chat({ model: 'one/m' })
+  assert.is(response.status, 502)
+  assert.match(await response.text(), 'proxy')
+})
+
+const errorIn200: Array<[what: string, error: object, attempt: string]> = [
+  ['a rate limit', { code: 429, message: 'slow', details: [{ retryDelay: '34s' }] }, '429:rate-limit'],
+  ['a refused key', { type: 'authentication_error', message: 'no' }, '401:credentials'],
+  ['an error of the client', { type: 'invalid_request_error', message: 'no' }, '400:client'],
+  ['a missing model', { code: 'model_not_found', message: 'no' }, '404:model-not-found'],
+  [
+    'an overflow',
+    { code: 'context_length_exceeded', type: 'invalid_request_error', message: 'no' },
+    '400:context-overflow',
+  ],
+]
+for (const [what, error, attempt] of errorIn200) {
+  for (const stream of [false, true]) {
+    test(`an error in a 200 is judged as if its status had been sent, ${stream ? 'streamed' : 'whole'}: ${what}`, async () => {
+      const { down, world } = await failing()
+      const body = { error }
+      down.one = () => (stream ? sse(`data: ${JSON.stringify(body)}\n\n`) : json(body))
+      const response = await world.chat({ model: 'one/m', stream })
+      assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${attempt}`)
+      assert.is(response.headers.get('retry-after'), what === 'a rate limit' ? '34' : null)
+    })
+  }
 }
 
 test('a request that is too long goes on only to a larger context window, and comes back as it is', async () => {

@@ -22,8 +22,9 @@ export function parseError(answer: ErrorAnswer): CanonicalError {
 /** An exception in a stream as an error with a status; undefined for every other event. */
 export function exceptionIn(event: string | undefined, data: string): EmbeddedError | undefined {
   if (!event?.endsWith('Exception')) return undefined
-  const message = messageOf(tryParseJson(data)) ?? `The provider reported ${event}.`
-  return { message, status: STATUSES[event.charAt(0).toLowerCase() + event.slice(1)] ?? 502 }
+  const error = tryParseJson(data)
+  const message = messageOf(error) ?? `The provider reported ${event}.`
+  return { message, status: STATUSES[event.charAt(0).toLowerCase() + event.slice(1)] ?? 502, error }
 }
 
 export function streamError({ message, status }: EmbeddedError): CanonicalError {

@@ -15,7 +15,7 @@ export const bedrockConverse: UpstreamFormat = {
   usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
   errorIn(answer) {
     const { message } = isObject(answer) && !('output' in answer) ? readError(answer) : {}
-    return message === undefined ? undefined : { message, status: 502 }
+    return message === undefined ? undefined : { message, status: 502, error: answer }
   },
   readError,
   loadTranslator: async () => (await import('./translator.ts')).converseTranslator,

@@ -61,7 +61,11 @@ for (const [status, body, type, error] of cases) {
 }
 
 test('an answer that is none is told', () => {
-  assert.equal(bedrockConverse.errorIn({ message: 'broken' }), { message: 'broken', status: 502 })
+  assert.equal(bedrockConverse.errorIn({ message: 'broken' }), {
+    message: 'broken',
+    status: 502,
+    error: { message: 'broken' },
+  })
   assert.throws(
     () =>
       converseTranslator.parseAnswer(

@@ -47,7 +47,8 @@ watching('takes the last tokens that are told', () => {
 
 watching('sees an error, alone or in an array', () => {
   const error = { code: 503, message: 'busy', status: 'UNAVAILABLE' }
-  for (const chunk of [{ error }, [{ error }]]) assert.equal(watch(chunk).error, { message: 'busy', status: 503 })
+  for (const chunk of [{ error }, [{ error }]])
+    assert.equal(watch(chunk).error, { message: 'busy', status: 503, error })
   assert.is(watch({ error }).started, false)
 })
 
@@ -65,8 +66,8 @@ whole('tell their tokens, also those that are an array', () => {
 
 whole('may be errors', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
-  assert.equal(gemini.errorIn({ error }), { message: 'slow', status: 429 })
-  assert.equal(gemini.errorIn([{ error }]), { message: 'slow', status: 429 })
+  assert.equal(gemini.errorIn({ error }), { message: 'slow', status: 429, error })
+  assert.equal(gemini.errorIn([{ error }]), { message: 'slow', status: 429, error })
   assert.is(gemini.errorIn(answer), undefined)
   assert.equal(gemini.readError([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })

@@ -41,13 +41,15 @@ test('a stream has ended with its whole response', () => {
 
 test('errors are heard in each of their forms', () => {
   const failed = { error: { code: 'rate_limit_exceeded', message: 'x' } }
-  assert.equal(watch({ type: 'response.failed', response: failed }).error, { message: 'x', status: 429 })
-  assert.equal(watch({ type: 'error', ...failed }).error, { message: 'x', status: 429 })
-  assert.equal(watch({ type: 'error', code: 'server_error', message: 'x' }).error, { message: 'x', status: 502 })
-  assert.equal(watch(failed).error, { message: 'x', status: 429 })
+  const limit = { message: 'x', status: 429, ...failed }
+  const broken = { type: 'error', code: 'server_error', message: 'x' }
+  assert.equal(watch({ type: 'response.failed', response: failed }).error, limit)
+  assert.equal(watch({ type: 'error', ...failed }).error, limit)
+  assert.equal(watch(broken).error, { message: 'x', status: 502, error: broken })
+  assert.equal(watch(failed).error, limit)
   assert.is(openaiResponses.errorIn({ output: [], error: null, status: 'completed' }), undefined)
-  assert.equal(openaiResponses.errorIn({ output: [], status: 'failed', ...failed }), { message: 'x', status: 429 })
-  assert.equal(openaiResponses.errorIn(failed), { message: 'x', status: 429 })
+  assert.equal(openaiResponses.errorIn({ output: [], status: 'failed', ...failed }), limit)
+  assert.equal(openaiResponses.errorIn(failed), limit)
 })
 
 test('an error of the gateway ends a stream for every kind of client', async () => {

@@ -1,0 +1,46 @@
+import type { VendorSaid } from './vendor-said.ts'
+
+/** Does the provider lack the model, or keep it from the account? That says nothing against other models. */
+export const saysNoModel = ({ text, codes }: VendorSaid): boolean =>
+  codes.some((code) => NO_MODEL_CODE.test(code)) ||
+  (codes.includes('not_found_error') && text.startsWith('model: ')) || // Anthropic; of files it says the same type
+  NO_MODEL.some((words) => words.test(text))
+
+const NO_MODEL_CODE =
+  /^(?:(?:key_|team_|user_|org_)?model_(?:not_?(?:found|available|exist|supported)|access_denied|decommissioned|deprecated|permission_blocked\w*|terms_required)|(?:invalid|unknown|unavailable)_model|(?:Deployment|Model)NotFound|Model\.AccessDenied|dedicated_endpoint_not_running)$/i
+
+/** A name is one word here, so that no sentence about something else that was not found is meant. */
+const NO_MODEL: readonly RegExp[] = [
+  /^(?:the |this |requested |publisher )*model(?: id| name)?:? *(?:`[^`]*`|\S+)? *(?:does )?not (?:exist|found)\b/i,
+  /^(?:the |this |requested |publisher )*model *(?:`[^`]*`|\S+)? *(?:was not found|is not (?:found|available|supported)(?:\.|,|$)|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
+  /^(?:invalid params, )?(?:invalid|unknown|unavailable|not found the|unable to access(?: non-serverless)?) model\b/i,
+  /^models\/\S+ is (?:not found|no longer available)/, // Google
+  /^No endpoints found for \S|^\S+ is not a valid model ID/, // OpenRouter; what "no endpoints" can not do is up to the request
+  /^The API deployment for this resource does not exist/, // Azure
+  /provided model identifier|model version has reached the end of its life|marked by provider as Legacy|model ID \S+ with on-demand throughput/, // Bedrock
+  /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
+]
+
+/** Is it a model that the account may not use, and not the key that is no good? */
+export const saysModelDenied = (said: VendorSaid): boolean => saysNoModel(said) || DENIED.test(said.text)
+
+const DENIED =
+  /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
+
+/** Is it the request that is refused, for what it holds or names, although the status speaks of the account? */
+export const saysContentRefused = ({ text }: VendorSaid): boolean =>
+  /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
+    text,
+  )
+
+/** Does a limit hold for one model, so that the account's others may go on? */
+export const saysOneModel = ({ text, quotas }: VendorSaid): boolean =>
+  quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || ONE_MODEL.test(text)
+
+const ONE_MODEL =
+  /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
+
+/** Is it money, or the place from which it is called, that an account lacks? Several vendors say so with a 400. */
+export const saysAccountRefused = ({ text, codes }: VendorSaid): boolean =>
+  codes.includes('Arrearage') ||
+  /^Your credit balance is too low|^User location is not supported|^Gemini API free tier is not available/.test(text)

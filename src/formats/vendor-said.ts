@@ -1,0 +1,60 @@
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+
+/** What a provider's error says of itself, by which it may be judged. */
+export interface VendorSaid {
+  /** The beginning of its message, with nothing in it that stands in quotes: a request may be repeated there. */
+  text: string
+  /** Its codes, types and reasons, whatever they are called. */
+  codes: readonly string[]
+  /** Google's violated quotas, by their ids. */
+  quotas: readonly string[]
+}
+
+/** Reads the error envelopes that vendors really send: nested, flat, in an array, behind a router, or plain text. */
+export function readSaid(body: unknown): VendorSaid {
+  const envelope = Array.isArray(body) ? body[0] : body
+  if (typeof body === 'string') return { ...NOTHING, text: unquoted(body) }
+  if (!isObject(envelope)) return NOTHING
+  const { error, message, Message, detail, code, type, error_type } = envelope
+  if (!isObject(error)) {
+    const text = [error, message, Message, detail].find(isText) ?? ''
+    return inner(text) ?? { text: unquoted(text), codes: [code, type, error_type].filter(isText), quotas: [] }
+  }
+  const raw = isObject(error.metadata) && isText(error.metadata.raw) ? error.metadata.raw : ''
+  const text = isText(error.message) ? error.message : ''
+  const behind = inner(text) ?? inner(raw)
+  return {
+    text: behind?.text || unquoted(`${text}${raw === '' || behind ? '' : `\n${raw}`}`),
+    codes: [...codesIn(error), ...(behind?.codes ?? [])],
+    quotas: quotasIn(error),
+  }
+}
+
+const NOTHING: VendorSaid = { text: '', codes: [], quotas: [] }
+
+/** The provider's own error, which some routers and proxies hand on as text. */
+function inner(text: string): VendorSaid | undefined {
+  const json = text.startsWith('{') ? tryParseJson(text) : undefined
+  return isObject(json) ? readSaid(json) : undefined
+}
+
+function codesIn({ code, type, status, error_type, details }: JsonObject): string[] {
+  const fine = isObject(details) ? [details.error_code] : detailsIn(details).map(({ reason }) => reason)
+  return [code, type, status, error_type, ...fine].filter(isText)
+}
+
+const quotasIn = ({ details }: JsonObject) =>
+  detailsIn(details)
+    .flatMap(({ violations }) => (Array.isArray(violations) ? violations : []))
+    .map((violation: unknown) => (isObject(violation) ? violation.quotaId : undefined))
+    .filter(isText)
+
+const detailsIn = (details: unknown): JsonObject[] => (Array.isArray(details) ? details.filter(isObject) : [])
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** Quotes that do not end behind the last character that is read hold all the rest. */
+const unquoted = (message: string) =>
+  message.slice(0, MAX_READ).replace(/"[^"]*(?:"|$)|(?<!\w)'[^']*(?:'(?!\w)|$)/g, '""')
+
+const MAX_READ = 500

@@ -1,0 +1,84 @@
+import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
+import {
+  saysAccountRefused,
+  saysContentRefused,
+  saysModelDenied,
+  saysNoModel,
+  saysOneModel,
+} from '../formats/vendor-refusals.ts'
+import { readSaid, type VendorSaid } from '../formats/vendor-said.ts'
+import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
+import { decodeUtf8Lenient } from '../lib/bytes.ts'
+import type { UpstreamAnswer } from '../lib/exchange.ts'
+import { tryParseJson } from '../lib/json.ts'
+import { askedWaitMs } from '../lib/retry-after.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
+import type { Failure } from './failure.ts'
+import { retold } from './retold.ts'
+
+/** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
+export function failureOfStatus(
+  answer: UpstreamAnswer,
+  bytes: Uint8Array,
+  { format, now }: { format: UpstreamFormat; now: number },
+): Failure {
+  const { status } = answer
+  const text = decodeUtf8Lenient(bytes)
+  const json = tryParseJson(text)
+  const body = json ?? text
+  const message = format.readError(body).message ?? `The provider answered with status ${status}.`
+  const failure = failureOf({ status, message, body, header: (name) => answer.header(name), now })
+  return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
+}
+
+/** A failure out of an error that stood where the answer should have been, in a 200. */
+export function failureOfEmbedded(
+  { status, message, error }: EmbeddedError,
+  { head, now }: { head: UpstreamAnswer; now: number },
+): Failure {
+  return failureOf({ status, message, body: { error }, header: (name) => head.header(name), now })
+}
+
+interface Refused {
+  status: number
+  message: string
+  body: unknown
+  header(name: string): string | undefined
+  now: number
+}
+
+function failureOf({ status, message, body, header, now }: Refused): Failure {
+  const said = readSaid(body)
+  const failureClass = classOf(status, said)
+  const isRateLimit = failureClass === 'rate-limit'
+  return (
+    retold(failureClass, status, said.codes) ?? {
+      class: failureClass,
+      ...(isRateLimit && saysOneModel(said) && { level: 'model' }),
+      status: status > 599 ? 502 : status,
+      message,
+      retryAfterMs: askedWaitMs({ header, body, now, isRateLimit }),
+    }
+  )
+}
+
+/** What an error status means for the chain, together with what is said (design.md: a client's 4xx never walks it). */
+export function classOf(status: number, said: VendorSaid): FailureClass {
+  if (status === 401 || status === 403) {
+    if (status === 403 && saysContentRefused(said)) return 'client'
+    return saysModelDenied(said) ? 'model-not-found' : 'credentials'
+  }
+  if (status === 402) return 'credentials'
+  if (status === 407) return 'network' // it is the gateway's own way out that wants credentials
+  if (status === 408 || status === 504) return 'timeout'
+  if (status === 429) return 'rate-limit'
+  if (OVERFLOWS.has(status) && [undefined, ...said.codes].some((code) => saysOverflow(said.text, code)))
+    return 'context-overflow'
+  if (status >= 500) return 'server'
+  if (status < 400) return 'content'
+  if (status === 400 && (saysBadKey(said.text, said.codes) || saysAccountRefused(said))) return 'credentials'
+  return saysNoModel(said) ? 'model-not-found' : 'client'
+}
+
+/** Some servers of models take what is too long for their own fault. */
+const OVERFLOWS: ReadonlySet<number> = new Set([400, 413, 422, 500])

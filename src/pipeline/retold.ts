@@ -1,0 +1,49 @@
+import type { FailureClass } from '../routing/failure-class.ts'
+import type { Failure } from './failure.ts'
+
+/**
+ * The failure in words of the gateway's own, with what the operator can do about it, where those of the provider may show part of a
+ * key or are none; `undefined` where the provider is to be quoted.
+ */
+export function retold(failureClass: FailureClass, status: number, codes: readonly string[]): Failure | undefined {
+  switch (failureClass) {
+    case 'credentials':
+      return { class: failureClass, status: 502, upstreamStatus: status, message: refused(status, codes) }
+    case 'network':
+      return { class: failureClass, status: 502, upstreamStatus: status, message: proxyWantsCredentials(status) }
+    case 'content':
+      return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
+    case 'model-not-found':
+      if (status === 401 || status === 403)
+        return { class: failureClass, status: 404, upstreamStatus: status, message: deniedModel(status) }
+  }
+  return undefined
+}
+
+function refused(status: number, codes: readonly string[]): string {
+  const said = [`status ${status}`, ...codes.filter((code) => SAYS_MORE.test(code)).slice(0, 1)].join(', ')
+  const advice = status === 402 || codes.some((code) => OF_MONEY.test(code)) ? NO_CREDIT : (ADVICE[status] ?? NEW_KEY)
+  return `The provider refused the credentials of the connection (${said}). ${advice}`
+}
+
+/** A code in words, such as `unsupported_country_region_territory`; nothing in which a key could stand. */
+const SAYS_MORE = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
+
+const OF_MONEY = /^(?:insufficient_(?:quota|balance|credits)|billing_\w+|arrearage)$/i
+
+const NEW_KEY = 'Its key is wrong, expired or revoked: give the connection another one.'
+const NO_CREDIT = 'The account is out of credit: top it up at the provider, or give the connection the key of another.'
+const ADVICE: Readonly<Record<number, string>> = {
+  403: 'The account or its key lacks a permission, or may not call from here: look after both at the provider.',
+}
+
+const deniedModel = (status: number) =>
+  `The provider does not let the connection use this model (status ${status}). Ask the provider for access, or use another model.`
+
+const proxyWantsCredentials = (status: number) =>
+  `A proxy on the way to the provider wants credentials (status ${status}). Look after the proxy settings of the gateway, not those of the connection.`
+
+const hint = (status: number) =>
+  status === 0 || (status >= 300 && status < 400)
+    ? ', a redirect, which is never followed. Check the base URL of the connection.'
+    : '.'
