@@ -96,6 +96,8 @@ export interface CatalogProvider {
   baseUrl?: string
   /** Default `openai-chat`. */
   format?: ProviderFormat
+  /** Of models whose names begin so, where those speak another: `{ 'claude-': 'anthropic-messages' }`. */
+  formats?: Readonly<Record<string, ProviderFormat>>
   /** Default: what the format uses. */
   auth?: AuthStyle
   /** Instead of `baseUrl` and `auth`: it is reached as that cloud is, by the connection's settings. */

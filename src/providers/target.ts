@@ -1,4 +1,4 @@
-import type { AuthStyle, Catalog, Cloud, Connection, ProviderFormat } from '../types.ts'
+import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFormat } from '../types.ts'
 import { compatibleFormat } from './compatible.ts'
 import { definitionOf } from './names.ts'
 
@@ -27,11 +27,22 @@ export function targetOf<C extends Connectable>(catalog: Catalog, connection: C,
     connection,
     provider: connection.provider,
     model,
-    format: own?.format ?? definition?.format ?? compatibleFormat(connection.provider) ?? 'openai-chat',
+    format:
+      own?.format ??
+      formatOfModel(definition, model) ??
+      definition?.format ??
+      compatibleFormat(connection.provider) ??
+      'openai-chat',
     baseUrl: (own?.baseUrl?.trim() || definition?.baseUrl)?.replace(/\/+$/, ''),
     auth: definition?.auth,
     cloud: definition?.cloud,
   }
+}
+
+/** A provider may serve the models of several vendors, each in its own format. */
+function formatOfModel(definition: CatalogProvider | undefined, model: string): ProviderFormat | undefined {
+  if (!definition?.formats) return undefined
+  return Object.entries(definition.formats).find(([start]) => model.startsWith(start))?.[1]
 }
 
 /** How a target is named to people: `<provider>/<model>`. */

@@ -84,6 +84,11 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, format: 'openai' } },
     'acme: format "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
+  'an unknown format of some models': [
+    { acme: { ...provider, formats: { 'claude-': 'anthropic' } } },
+    'acme: formats.claude- "anthropic" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
+  ],
+  'formats that are none': [{ acme: { ...provider, formats: ['gemini'] } }, 'acme: formats is not an object'],
   'an unknown auth': [
     { acme: { ...provider, auth: 'basic' } },
     'acme: auth "basic" is none of bearer, x-api-key, x-goog-api-key, api-key',

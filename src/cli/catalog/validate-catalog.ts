@@ -23,6 +23,7 @@ const providerFields: Record<keyof CatalogProvider, true> = {
   docsUrl: true,
   baseUrl: true,
   format: true,
+  formats: true,
   auth: true,
   cloud: true,
   serviceKinds: true,
@@ -61,12 +62,18 @@ function providerProblems(id: string, provider: unknown): string[] {
     ...urlProblems('docsUrl', provider.docsUrl),
     ...(provider.baseUrl === undefined ? [] : urlProblems('baseUrl', provider.baseUrl)),
     ...memberProblems('format', provider.format, formats),
+    ...(provider.formats === undefined ? [] : formatsProblems(provider.formats)),
     ...memberProblems('auth', provider.auth, auths),
     ...memberProblems('cloud', provider.cloud, clouds),
     ...serviceProblems(provider, served),
     ...configProblems(provider, served),
   ].map((problem) => `${id}: ${problem}`)
   return [...problems, ...modelListProblems(id, provider, served)]
+}
+
+function formatsProblems(value: unknown): string[] {
+  if (!isObject(value)) return ['formats is not an object']
+  return Object.entries(value).flatMap(([start, format]) => memberProblems(`formats.${start}`, format ?? null, formats))
 }
 
 /** Undefined when `serviceKinds` is there but names nothing. */
