@@ -110,6 +110,8 @@ export interface Traits {
   /** May the last turn be the assistant's own, to be continued? */
   prefill: boolean
   toolIds: Alphabet
+  /** Takes the ids of calls in a history; otherwise it goes by their names and their order. */
+  callIds: boolean
   toolNames: Alphabet
   /** Knows tools whose input is free text. */
   freeFormTools: boolean

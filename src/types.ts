@@ -71,7 +71,7 @@ export type ProviderFormat = WireFormat | 'bedrock-converse'
 export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
 
 /** A cloud whose addresses and credentials follow rules of its own (src/upstream/clouds). */
-export type Cloud = 'azure' | 'bedrock'
+export type Cloud = 'azure' | 'bedrock' | 'vertex'
 
 /** One model of a provider in the catalog. Prices are US dollars per million tokens. */
 export interface CatalogModel {
@@ -86,7 +86,6 @@ export interface CatalogModel {
 
 /** A provider as the catalog knows it. */
 export interface CatalogProvider {
-  /** The provider's configured alias. */
   alias?: string
   /** The name its models are filed under; default: `alias`, else the provider id. */
   catalogAlias?: string
@@ -200,14 +199,13 @@ export interface ProviderSpecificData {
   baseUrl?: string
   /** Overrides the provider's wire format. */
   format?: WireFormat
-  /** Azure: the name of the resource, the first part of its address. */
+  /** On Azure: the first part of its address, a version if it is the older one, and what answers, whatever the model is called. */
   resource?: string
-  /** Azure: a dated version asks the older address, which has the deployment in its path. */
   apiVersion?: string
-  /** Bedrock: such as `us-east-1`. */
-  region?: string
-  /** Azure: what answers, whatever the model is called; default: the deployment of the model's name. */
   deployment?: string
+  /** On Bedrock, such as `us-east-1`, and on Vertex, where `global` is the default and the project's id is wanted too. */
+  region?: string
+  project?: string
 }
 
 /** One account at a provider. */

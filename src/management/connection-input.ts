@@ -47,6 +47,7 @@ const providerSpecificData = closed({
   format: v.exactOptional(fields.format),
   resource: v.exactOptional(setting(/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/, 'must be the name alone, without its address')),
   region: v.exactOptional(setting(/^[a-z0-9-]{2,40}$/, 'must be a region such as "us-east-1"')),
+  project: v.exactOptional(setting(/^[a-z0-9][a-z0-9.:-]{0,62}$/, 'must be the id of a project such as "my-project"')),
   apiVersion: v.exactOptional(setting(/^[\w.-]{1,40}$/, 'must be a version such as "2024-10-21"')),
   deployment: v.exactOptional(setting(/^[\w.-]{1,64}$/, 'must be the name of a deployment')),
 })

@@ -13,4 +13,21 @@ export const clouds: Record<string, ProviderDefinition> = {
     format: 'bedrock-converse',
     cloud: 'bedrock',
   },
+  vertex: {
+    name: 'Google Vertex AI',
+    docsUrl: 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/models',
+    format: 'gemini',
+    formats: {
+      'claude-': 'anthropic-messages',
+      'deepseek-ai/': 'openai-chat',
+      'meta/': 'openai-chat',
+      'minimaxai/': 'openai-chat',
+      'moonshotai/': 'openai-chat',
+      'openai/': 'openai-chat',
+      'qwen/': 'openai-chat',
+      'xai/': 'openai-chat',
+      'zai-org/': 'openai-chat',
+    },
+    cloud: 'vertex',
+  },
 }

@@ -1,4 +1,5 @@
 import type { UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
+import { once } from '../lib/once.ts'
 import type { Target } from '../providers/target.ts'
 import type { Clock, Cloud } from '../types.ts'
 import type { Ask } from './request.ts'
@@ -16,9 +17,7 @@ export interface CloudTarget {
 export type CloudCall = (ask: Ask, target: CloudTarget) => Promise<UpstreamCall>
 
 /** Knows the clouds from the first call to one of them on. */
-export const createCloudCall =
-  (clock: Clock): CloudCall =>
-  async (ask, target) => {
-    const { cloudCall } = await import('./clouds/calls.ts')
-    return cloudCall(ask, target, clock)
-  }
+export function createCloudCall(clock: Clock): CloudCall {
+  const load = once(async () => (await import('./clouds/calls.ts')).createCloudCalls(clock))
+  return async (ask, target) => (await load())(ask, target)
+}

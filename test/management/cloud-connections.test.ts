@@ -5,6 +5,16 @@ const test = suite('connections to clouds')
 
 const azure = { provider: 'azure', apiKey: 'azure-key-0123456789' }
 
+const vertex = { provider: 'vertex', apiKey: 'ya29.a0AfB_byExample' }
+
+/** The shape of a key file; its key is none. */
+const keyFile = {
+  type: 'service_account',
+  project_id: 'mine',
+  private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
+  client_email: 'me@mine.iam.gserviceaccount.com',
+}
+
 const bedrock = { provider: 'bedrock', apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl' }
 
 /** What is refused, and with what words. */
@@ -43,6 +53,31 @@ const refused: [input: object, error: string | RegExp][] = [
     { ...bedrock, providerSpecificData: { region: 'us-east-1', format: 'openai-chat' } },
     'Bedrock is asked through Converse; leave "providerSpecificData.format" out.',
   ],
+  [vertex, /^Vertex AI needs "providerSpecificData.project", the id of a project/],
+  [
+    { ...vertex, providerSpecificData: { project: 'a/../b' } },
+    '"providerSpecificData.project" must be the id of a project such as "my-project"',
+  ],
+  [
+    {
+      ...vertex,
+      apiKey: JSON.stringify({ ...keyFile, private_key: 'none' }),
+      providerSpecificData: { project: 'mine' },
+    },
+    'As JSON, "apiKey" must be the key file of a service account.',
+  ],
+  [
+    { ...vertex, apiKey: JSON.stringify({ ...keyFile, project_id: undefined }) },
+    /^Vertex AI needs "providerSpecificData.project"/,
+  ],
+  [
+    { ...vertex, providerSpecificData: { project: 'mine', format: 'gemini' } },
+    'Vertex AI is asked in the format of each model; leave "providerSpecificData.format" out.',
+  ],
+  [
+    { ...bedrock, providerSpecificData: { region: 'us-east-1', project: 'mine' } },
+    '"providerSpecificData.project" means nothing to "bedrock"; leave it out',
+  ],
   [{ provider: 'openai', apiKey: '{"a": 1}' }, '"apiKey" must be the bare key; "openai" takes no JSON'],
   [{ provider: 'openai', apiKey: '{a' }, '"apiKey" begins like JSON and is none'],
 ]
@@ -57,6 +92,9 @@ for (const [input, error] of refused) {
 }
 
 const accepted: object[] = [
+  { ...vertex, providerSpecificData: { project: 'mine', region: 'europe-west4' } },
+  { ...vertex, apiKey: 'AIzaSyExample0123456789', providerSpecificData: {} },
+  { ...vertex, apiKey: JSON.stringify(keyFile, null, 2), providerSpecificData: {} },
   { ...bedrock, providerSpecificData: { region: 'us-east-1' } },
   {
     ...bedrock,
@@ -72,7 +110,7 @@ for (const input of accepted) {
   test(`takes ${JSON.stringify(input)}`, async () => {
     const { expect } = openDoor()
     const { apiKey, providerSpecificData } = await expect(201, 'POST', '/api/connections', input)
-    assert.match(apiKey ?? '', /^….{4}$/)
+    assert.is(apiKey, `…${JSON.parse(JSON.stringify(input)).apiKey.slice(-4)}`)
     assert.equal({ ...input, providerSpecificData }, input)
   })
 }

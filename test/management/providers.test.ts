@@ -52,7 +52,11 @@ test('the catalog is shown with what its definitions leave out', async () => {
 })
 
 /** Without which clouds have no address. */
-const ofClouds: Record<string, object> = { azure: { resource: 'mine' }, bedrock: { region: 'us-east-1' } }
+const ofClouds: Record<string, object> = {
+  azure: { resource: 'mine' },
+  bedrock: { region: 'us-east-1' },
+  vertex: { project: 'mine' },
+}
 
 test('every provider of the built-in catalog is shown and can be connected to', async () => {
   const providers = await providersOf()

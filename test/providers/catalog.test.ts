@@ -68,6 +68,7 @@ test('speaks chat completions to all but the vendors known to speak otherwise', 
     'anthropic anthropic-messages',
     'perplexity-agent openai-responses',
     'bedrock bedrock-converse',
+    'vertex gemini',
   ])
 })
 

@@ -190,6 +190,16 @@ const table: Record<string, Expected> = {
     reasoning: { by: 'budget' },
   },
 
+  'vertex/claude-opus-5-5': { lateSystem: false, lacks: [...SAMPLING, 'cacheOptions'], callIds: true },
+  'vertex/claude-sonnet-4-5@20250929': { takes: SAMPLING, reasoning: { by: 'budget' } },
+  'vertex/gemini-3-flash-preview': {
+    takes: ['labels', 'seed'],
+    lacks: ['store', 'logprobs'],
+    callIds: false,
+    reasoning: { by: 'level' },
+  },
+  'vertex/openai/gpt-oss-120b-maas': { lacks: ['labels'], callIds: true },
+
   'google/gemini-3.8-flash': {
     lacks: ['temperature', 'topP', 'seed', 'frequencyPenalty', 'parallelToolCalls'],
     reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },

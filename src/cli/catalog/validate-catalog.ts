@@ -15,7 +15,7 @@ const formats: Record<ProviderFormat, true> = {
   'bedrock-converse': true,
 }
 const auths: Record<AuthStyle, true> = { bearer: true, 'x-api-key': true, 'x-goog-api-key': true, 'api-key': true }
-const clouds: Record<Cloud, true> = { azure: true, bedrock: true }
+const clouds: Record<Cloud, true> = { azure: true, bedrock: true, vertex: true }
 const providerFields: Record<keyof CatalogProvider, true> = {
   alias: true,
   catalogAlias: true,

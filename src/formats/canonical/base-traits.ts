@@ -32,6 +32,7 @@ export const baseTraits: Traits = {
   lateSystem: true,
   prefill: true,
   toolIds: NAME,
+  callIds: true,
   toolNames: NAME,
   freeFormTools: false,
   strictTools: true,

@@ -71,7 +71,7 @@ function writeModel(content: readonly AssistantPart[], target: TargetContext): W
   })
 }
 
-function writeModelPart(part: AssistantPart, { warnings }: TargetContext): WirePart[] {
+function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext): WirePart[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -79,7 +79,15 @@ function writeModelPart(part: AssistantPart, { warnings }: TargetContext): WireP
     case 'reasoning':
       return [{ text: part.text, thought: true }]
     case 'tool-call':
-      return [{ functionCall: { id: part.id, name: part.name, args: argumentsOf(part.arguments) } }]
+      return [
+        {
+          functionCall: {
+            ...(traits.callIds && { id: part.id }),
+            name: part.name,
+            args: argumentsOf(part.arguments),
+          },
+        },
+      ]
     case 'server-tool':
       return [] // is a text by now
     case 'image':
@@ -94,7 +102,7 @@ function writeModelPart(part: AssistantPart, { warnings }: TargetContext): WireP
 function writeResult({ callId, name, content, isError }: ToolResult, target: TargetContext): WirePart {
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const response: WireFunctionResponse = {
-    id: callId,
+    ...(target.traits.callIds && { id: callId }),
     name: name ?? callId,
     response: writeResponse(text, isError === true),
   }

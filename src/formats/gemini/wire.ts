@@ -6,9 +6,9 @@ export type WireBlob = { mimeType: string; data: string }
 export type WireFileData = { mimeType: string; fileUri: string }
 export type WireVideoMetadata = { fps?: number; startOffset?: string; endOffset?: string }
 
-export type WireFunctionCall = { id: string; name: string; args: JsonObject }
+export type WireFunctionCall = { id?: string; name: string; args: JsonObject }
 export type WireFunctionResponse = {
-  id: string
+  id?: string
   name: string
   response: JsonObject
   parts?: ({ inlineData: WireBlob } | { fileData: WireFileData })[]

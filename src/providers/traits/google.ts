@@ -41,6 +41,15 @@ export const google: readonly Row[] = [
     toolResultInputs: [],
     reasoning: { by: 'none' },
   },
+  // Vertex stores nothing, fetches by address, and refuses the ids of calls.
+  {
+    formats: native,
+    providers: /^vertex$/,
+    takes: ['labels'],
+    lacks: ['store'],
+    inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'video'],
+    callIds: false,
+  },
   {
     formats: chat,
     providers: /^google$/,

@@ -1,32 +1,36 @@
 import { gatewayError } from '../../errors.ts'
-import type { UpstreamCall } from '../../lib/exchange.ts'
 import { targetName } from '../../providers/target.ts'
 import type { Clock } from '../../types.ts'
-import type { CloudTarget } from '../cloud-call.ts'
-import type { Ask } from '../request.ts'
+import type { CloudCall } from '../cloud-call.ts'
 import { azureCall } from './azure.ts'
 import { bedrockCall } from './bedrock.ts'
+import { createGoogleTokens } from './google-tokens.ts'
 import { cloudRules } from './known.ts'
+import { vertexCall } from './vertex.ts'
 
-/** The call to a target in a cloud. Throws `UPSTREAM_CREDENTIALS` when the connection's settings or its credential do not do. */
-export async function cloudCall(ask: Ask, to: CloudTarget, clock: Clock): Promise<UpstreamCall> {
-  const { cloud, target, apiKey } = to
-  const data = target.connection.providerSpecificData ?? {}
-  const rules = cloudRules[cloud]
-  const problem = rules.settingsProblem(data, apiKey) ?? credentialProblem()
-  if (problem !== undefined || apiKey === undefined) {
-    throw gatewayError('UPSTREAM_CREDENTIALS', {
-      message: `The connection to ${targetName(target)} cannot be used. ${problem}`,
-    })
-  }
-  switch (cloud) {
-    case 'azure':
-      return azureCall(ask, { target, data, apiKey })
-    case 'bedrock':
-      return bedrockCall(ask, { data, apiKey, now: clock.now() })
-  }
+/** The calls to targets in clouds, with what is to be remembered from one to the next. */
+export function createCloudCalls(clock: Clock): CloudCall {
+  const tokens = createGoogleTokens(clock)
 
-  function credentialProblem() {
-    return apiKey === undefined ? 'It has no credential: set "apiKey".' : rules.credentialProblem(apiKey)
+  return async (ask, { cloud, target, apiKey, fetch }) => {
+    const data = target.connection.providerSpecificData ?? {}
+    const { settingsProblem, credentialProblem } = cloudRules[cloud]
+    if (apiKey === undefined) throw unusable('It has no credential: set "apiKey".')
+    const problem = settingsProblem(data, apiKey) ?? credentialProblem(apiKey)
+    if (problem !== undefined) throw unusable(problem)
+    switch (cloud) {
+      case 'azure':
+        return azureCall(ask, { target, data, apiKey })
+      case 'bedrock':
+        return bedrockCall(ask, { data, apiKey, now: clock.now() })
+      case 'vertex':
+        return vertexCall(ask, { target, data, apiKey, tokens, fetch })
+    }
+
+    function unusable(problem: string) {
+      return gatewayError('UPSTREAM_CREDENTIALS', {
+        message: `The connection to ${targetName(target)} cannot be used. ${problem}`,
+      })
+    }
   }
 }

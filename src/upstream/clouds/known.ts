@@ -2,9 +2,14 @@ import type { Cloud } from '../../types.ts'
 import { azureRules } from './azure.ts'
 import { bedrockRules } from './bedrock.ts'
 import type { CloudRules, CloudSetting } from './rules.ts'
+import { vertexRules } from './vertex.ts'
 
 /** The rules of every cloud. */
-export const cloudRules: Readonly<Record<Cloud, CloudRules>> = { azure: azureRules, bedrock: bedrockRules }
+export const cloudRules: Readonly<Record<Cloud, CloudRules>> = {
+  azure: azureRules,
+  bedrock: bedrockRules,
+  vertex: vertexRules,
+}
 
 /** Every setting that some cloud takes. */
 export const cloudSettings: readonly CloudSetting[] = [

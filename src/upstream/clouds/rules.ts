@@ -1,7 +1,7 @@
 import type { ProviderSpecificData } from '../../types.ts'
 
 /** The fields of `providerSpecificData` that only clouds know. */
-export type CloudSetting = 'resource' | 'apiVersion' | 'deployment' | 'region'
+export type CloudSetting = 'resource' | 'apiVersion' | 'deployment' | 'region' | 'project'
 
 /** What a cloud expects of a connection. Problems are whole sentences, without any secret. */
 export interface CloudRules {

@@ -1,0 +1,99 @@
+import { gatewayError } from '../../errors.ts'
+import { decodeUtf8Lenient, encodeUtf8, readAll } from '../../lib/bytes.ts'
+import { fromBase64, toBase64Url } from '../../lib/encoding.ts'
+import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { makeRoom } from '../../lib/make-room.ts'
+import type { Clock } from '../../types.ts'
+import { openUpstream } from '../open.ts'
+import type { ServiceAccount } from './service-account.ts'
+
+/** The access token of a service account. Throws `UPSTREAM_CREDENTIALS` when Google gives it none. */
+export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Promise<string>
+
+interface Known {
+  token: Promise<string>
+  /** Epoch ms; infinite while it is asked for. */
+  until: number
+}
+
+/** Asks for a token once, however many requests need it, and again a minute before it ends. */
+export function createGoogleTokens(clock: Clock): GoogleTokens {
+  const tokens = new Map<string, Known>() // by private key
+
+  function ask(account: ServiceAccount, fetch: UpstreamFetch): Known {
+    const asked = exchange(account, { fetch, clock })
+    const known: Known = { token: asked.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
+    makeRoom(tokens, MAX_ACCOUNTS)
+    tokens.set(account.privateKey, known)
+    asked.then(
+      ({ seconds }) => {
+        known.until = clock.now() + (seconds - MARGIN_S) * 1_000
+      },
+      () => tokens.delete(account.privateKey),
+    )
+    return known
+  }
+
+  return (account, fetch) => {
+    const known = tokens.get(account.privateKey)
+    return (known && clock.now() < known.until ? known : ask(account, fetch)).token
+  }
+}
+
+const MAX_ACCOUNTS = 1_000
+const MARGIN_S = 60
+
+/** Always here, whatever address a key file names: what is sent there is as good as the key. */
+const ADDRESS = 'https://oauth2.googleapis.com/token'
+
+/** RFC 7523: an assertion, signed with the account's own key, for a token. */
+async function exchange(account: ServiceAccount, { fetch, clock }: { fetch: UpstreamFetch; clock: Clock }) {
+  const body = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion: await assertion(account, clock.now()),
+  })
+  const call: UpstreamCall = {
+    method: 'POST',
+    url: ADDRESS,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: body.toString(),
+  }
+  const waits = { headersTimeoutMs: 10_000, silenceTimeoutMs: 10_000, totalTimeoutMs: 20_000 }
+  const { status, body: stream } = await openUpstream(call, { fetch, clock, ...waits }).answer
+  const answer = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => noToken('too_long'))))
+  const { access_token: token, expires_in: seconds, error } = isObject(answer) ? answer : {}
+  if (status === 200 && typeof token === 'string' && FIELD_VALUE.test(token))
+    return { token, seconds: typeof seconds === 'number' ? seconds : 0 }
+  if (status === 429 || status >= 500)
+    throw gatewayError('UPSTREAM_FAILED', { message: `Google gave the service account no token (status ${status}).` })
+  throw noToken(typeof error === 'string' && /^\w{1,40}$/.test(error) ? error : String(status))
+}
+
+const MAX_BYTES = 64 * 1_024
+const FIELD_VALUE = /^[\x21-\x7e]+$/
+
+const noToken = (why: string) =>
+  gatewayError('UPSTREAM_CREDENTIALS', { message: `Google gave the service account no token (${why}).` })
+
+/** RFC 7519, signed with RS256. Good for an hour, the longest that Google takes. */
+async function assertion({ email, privateKey, keyId }: ServiceAccount, now: number): Promise<string> {
+  const issuedAt = Math.floor(now / 1_000)
+  const header = { alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) }
+  const claims = { iss: email, scope: SCOPE, aud: ADDRESS, iat: issuedAt, exp: issuedAt + 3_600 }
+  const text = [header, claims].map((part) => toBase64Url(encodeUtf8(JSON.stringify(part)))).join('.')
+  const signature = await crypto.subtle.sign(RS256.name, await usable(privateKey), encodeUtf8(text))
+  return `${text}.${toBase64Url(new Uint8Array(signature))}`
+}
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const RS256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+
+async function usable(privateKey: string): Promise<CryptoKey> {
+  try {
+    const der = fromBase64(privateKey.replace(/-----[A-Z ]+-----|\s/g, ''))
+    return await crypto.subtle.importKey('pkcs8', der, RS256, false, ['sign'])
+  } catch {
+    throw gatewayError('UPSTREAM_CREDENTIALS', { message: 'The private key of the service account cannot be read.' })
+  }
+}

@@ -1,0 +1,76 @@
+import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import type { Target } from '../../providers/target.ts'
+import type { ProviderSpecificData } from '../../types.ts'
+import type { Ask } from '../request.ts'
+import type { GoogleTokens } from './google-tokens.ts'
+import type { CloudRules } from './rules.ts'
+import { serviceAccount } from './service-account.ts'
+import { claudeOnVertex } from './vertex-claude.ts'
+import { geminiOnVertex } from './vertex-gemini.ts'
+
+/** Vertex AI of Google Cloud: a project, and the key file of a service account, an access token or a key of Vertex's own. */
+export const vertexRules: CloudRules = {
+  settings: ['project', 'region'],
+  takesJson: true,
+  settingsProblem({ project, format }, apiKey) {
+    if (format !== undefined)
+      return 'Vertex AI is asked in the format of each model; leave "providerSpecificData.format" out.'
+    if (project || apiKey === undefined || API_KEY.test(apiKey) || serviceAccount(apiKey)?.project) return undefined
+    return 'Vertex AI needs "providerSpecificData.project", the id of a project of Google Cloud, unless the credential tells it.'
+  },
+  credentialProblem: (apiKey) =>
+    apiKey.startsWith('{') && !serviceAccount(apiKey)
+      ? 'As JSON, "apiKey" must be the key file of a service account.'
+      : undefined,
+}
+
+interface Means {
+  target: Pick<Target, 'model' | 'format'>
+  data: ProviderSpecificData
+  apiKey: string
+  tokens: GoogleTokens
+  fetch: UpstreamFetch
+}
+
+/** Asks the region's own address, or the one that the connection has. A key of Vertex's own needs no project. */
+export async function vertexCall(ask: Ask, { target, data, apiKey, tokens, fetch }: Means): Promise<UpstreamCall> {
+  const { region = 'global' } = data
+  const account = serviceAccount(apiKey)
+  const project = data.project ?? account?.project
+  const place = project === undefined ? '' : `/projects/${project}/locations/${region}`
+  const { path, headers, body } = spoken(ask, target)
+  const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // as Google's and Anthropic's own clients have it
+  const credential: Record<string, string> = API_KEY.test(apiKey)
+    ? { 'x-goog-api-key': apiKey }
+    : { authorization: `Bearer ${account ? await tokens(account, fetch) : apiKey}` }
+  return {
+    method: 'POST',
+    url: `${data.baseUrl ? root(data.baseUrl) : address(region)}/${version}${place}${path}`,
+    headers: { ...headers, ...credential },
+    body,
+  }
+}
+
+/** Gemini and Claude have publishers; the models of others are asked as OpenAI's would be. */
+function spoken(ask: Ask, { model, format }: Means['target']): Omit<Ask, 'query'> {
+  if (format === 'gemini') return geminiOnVertex(ask)
+  if (format === 'anthropic-messages') return claudeOnVertex(ask, model)
+  return { ...ask, path: `/endpoints/openapi${ask.path}` }
+}
+
+/** Two continents have addresses of their own, as all regions do. */
+function address(region: string): string {
+  if (region === 'global') return 'https://aiplatform.googleapis.com'
+  return /^(?:us|eu)$/.test(region)
+    ? `https://aiplatform.${region}.rep.googleapis.com`
+    : `https://${region}-aiplatform.googleapis.com`
+}
+
+const root = (baseUrl: string) =>
+  baseUrl
+    .trim()
+    .replace(/\/+$/, '')
+    .replace(/\/v1(?:beta1)?$/, '')
+
+/** How keys of Google's APIs begin; tokens begin otherwise. */
+const API_KEY = /^(?:AIza|AQ\.)/

@@ -1,0 +1,261 @@
+import { toBase64 } from '../../../src/lib/encoding.ts'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import type { ProviderSpecificData } from '../../../src/types.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { chatAnswer, messageAnswer, messageEvents } from '../support/answers.ts'
+import { type Answering, type Call, fakeUpstream, json, sse } from '../support/upstream.ts'
+import { openWorld } from '../support/world.ts'
+
+const test = suite('Vertex AI')
+
+const TOKEN = 'ya29.a0AfB_byExample'
+const settings: ProviderSpecificData = { project: 'mine' }
+
+const geminiAnswer = {
+  candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP', index: 0 }],
+  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 },
+}
+
+const all: Answering = ({ url }) => {
+  if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 12 })
+  if (url.pathname.includes('/count-tokens:')) return json({ input_tokens: 12 })
+  if (url.pathname.includes('/anthropic/')) return json(messageAnswer())
+  return json(url.pathname.includes('/openapi/') ? chatAnswer() : geminiAnswer)
+}
+
+interface Options {
+  answer?: Answering
+  apiKey?: string
+  data?: ProviderSpecificData
+}
+
+async function open({ answer = all, apiKey = TOKEN, data = settings }: Options = {}) {
+  const up = fakeUpstream(answer)
+  const connections = [{ provider: 'vertex', apiKey, providerSpecificData: data }]
+  return { up, world: await openWorld({ fetch: up, catalog: defaultCatalog, connections }) }
+}
+
+const bodyOf = (call: Call | undefined) => JSON.parse(call?.body ?? '')
+
+const GEMINI = 'vertex/gemini-3-flash-preview'
+const CLAUDE = 'vertex/claude-sonnet-4-5@20250929'
+const hello = { model: GEMINI, messages: [{ role: 'user', content: 'Hi' }] }
+const asked = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+
+/** Where a model is asked, by the settings of the connection. */
+const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url: string][] = [
+  [
+    { project: 'mine', region: 'us-central1' },
+    TOKEN,
+    GEMINI,
+    'https://us-central1-aiplatform.googleapis.com/v1beta1/projects/mine/locations/us-central1/publishers/google/models/gemini-3-flash-preview:generateContent',
+  ],
+  [
+    { project: 'mine', region: 'eu' },
+    TOKEN,
+    CLAUDE,
+    'https://aiplatform.eu.rep.googleapis.com/v1/projects/mine/locations/eu/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict',
+  ],
+  [
+    { project: 'mine', baseUrl: 'https://psc.test/v1/' },
+    TOKEN,
+    GEMINI,
+    'https://psc.test/v1beta1/projects/mine/locations/global/publishers/google/models/gemini-3-flash-preview:generateContent',
+  ],
+  [
+    {},
+    'AIzaSyExample0123456789',
+    GEMINI,
+    'https://aiplatform.googleapis.com/v1beta1/publishers/google/models/gemini-3-flash-preview:generateContent',
+  ],
+  [
+    settings,
+    TOKEN,
+    'vertex/meta/llama-4-maverick-17b-128e-instruct-maas',
+    'https://aiplatform.googleapis.com/v1/projects/mine/locations/global/endpoints/openapi/chat/completions',
+  ],
+]
+
+for (const [data, apiKey, model, url] of addresses) {
+  test(`is asked at ${url}`, async () => {
+    const { up, world } = await open({ data, apiKey })
+    const response = await world.chat({ ...hello, model })
+    assert.is(response.status, 200)
+    assert.is((await response.json()).choices[0].message.content, 'Hello')
+    const [call] = up.calls
+    assert.is(call?.url.href, url)
+    assert.is(call?.headers.get('authorization'), apiKey === TOKEN ? `Bearer ${TOKEN}` : null)
+    assert.is(call?.headers.get('x-goog-api-key'), apiKey === TOKEN ? null : apiKey)
+  })
+}
+
+async function keyFile(more: object = {}) {
+  const rsa = {
+    name: 'RSASSA-PKCS1-v1_5',
+    hash: 'SHA-256',
+    modulusLength: 2048,
+    publicExponent: Uint8Array.of(1, 0, 1),
+  }
+  const { privateKey } = await crypto.subtle.generateKey(rsa, true, ['sign', 'verify'])
+  const der = toBase64(new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey)))
+  const private_key = `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`
+  return JSON.stringify({ type: 'service_account', project_id: 'theirs', private_key, client_email: 'me@x', ...more })
+}
+
+test('a service account is given a token for many requests, and brings its project', async () => {
+  const answer: Answering = (call, nth) =>
+    call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, nth)
+  const { up, world } = await open({ answer, apiKey: await keyFile(), data: {} })
+  await Promise.all([world.chat(hello), world.chat(hello), world.chat({ ...hello, model: CLAUDE })])
+  const [exchange, ...calls] = up.calls
+  assert.is(exchange?.url.href, 'https://oauth2.googleapis.com/token')
+  assert.is(calls.length, 3)
+  for (const { url, headers } of calls) {
+    assert.match(url.pathname, /\/projects\/theirs\/locations\/global\//)
+    assert.is(headers.get('authorization'), `Bearer ${TOKEN}`)
+  }
+})
+
+test('a service account without a token is told of, and its key is not', async () => {
+  const apiKey = await keyFile()
+  const answer: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
+  const { up, world } = await open({ answer, apiKey, data: {} })
+  const response = await world.chat(hello)
+  assert.is(response.status, 502)
+  const text = await response.text()
+  assert.match(text, /Google gave the service account no token \(invalid_grant\)\./)
+  const sent = new URLSearchParams(up.calls[0]?.body).get('assertion') ?? ''
+  const shown = text + JSON.stringify([world.told, await world.api.connections.list(), await world.api.health.list()])
+  for (const secret of [sent, apiKey, JSON.parse(apiKey).private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
+})
+
+test('a token that Google quotes is not passed on', async () => {
+  const { world } = await open({ answer: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
+  const text = await (await world.chat(hello)).text()
+  assert.ok(!text.includes(TOKEN), text)
+})
+
+const headers = {
+  'anthropic-version': '2026-10-21',
+  'anthropic-beta':
+    'claude-code-20250219, context-1m-2025-08-07,advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19,context-management-2025-06-27,prompt-caching-scope-2026-01-05',
+}
+
+test('what a client of Claude says goes on as it is, without what Vertex refuses', async () => {
+  const { up, world } = await open()
+  const body = `{"model": "${CLAUDE}", "cache_control":{"type":"ephemeral"}, "max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","scope":"global","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"scope":"global","type":"ephemeral"}}]}], "n":1.0}`
+  const response = await world.post('/v1/messages', body, { headers })
+  assert.is(response.status, 200)
+  const [call] = up.calls
+  assert.is(
+    call?.body,
+    `{"anthropic_version":"vertex-2023-10-16","anthropic_beta":["context-1m-2025-08-07"],"max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"type":"ephemeral"}}]}], "n":1.0}`,
+  )
+  assert.is(call?.headers.get('anthropic-beta'), 'tool-search-tool-2025-10-19,context-management-2025-06-27')
+  assert.is(call?.headers.get('anthropic-version'), null)
+})
+
+test('a stream of Claude passes byte for byte', async () => {
+  const { up, world } = await open({ answer: () => sse(messageEvents()) })
+  const response = await world.messages({ ...hello, model: CLAUDE, stream: true })
+  assert.is(await response.text(), messageEvents().join(''))
+  assert.match(up.calls[0]?.url.href ?? '', /:streamRawPredict$/)
+  assert.equal(bodyOf(up.calls[0]).stream, true)
+})
+
+test('Claude’s tokens are counted by a model of their own, without betas', async () => {
+  const { up, world } = await open()
+  const response = await world.post('/v1/messages/count_tokens', { ...hello, model: CLAUDE }, { headers })
+  assert.equal(await response.json(), { input_tokens: 12 })
+  const [call] = up.calls
+  assert.match(call?.url.pathname ?? '', /\/publishers\/anthropic\/models\/count-tokens:rawPredict$/)
+  assert.is(bodyOf(call).model, 'claude-sonnet-4-5@20250929')
+  assert.is(bodyOf(call).anthropic_version, 'vertex-2023-10-16')
+  assert.is(call?.headers.get('anthropic-beta'), null)
+})
+
+test('Gemini’s tokens are counted of what a request says', async () => {
+  const { up, world } = await open()
+  const systemInstruction = { parts: [{ text: 'Be brief.' }] }
+  const generateContentRequest = { model: 'models/x', ...asked, systemInstruction, safetySettings: [] }
+  const response = await world.post(`/v1beta/models/${GEMINI}:countTokens`, { generateContentRequest })
+  assert.equal(await response.json(), { totalTokens: 12 })
+  assert.equal(bodyOf(up.calls[0]), { ...asked, systemInstruction })
+  await world.post('/v1/messages/count_tokens', { ...hello, system: 'Be brief.' })
+  assert.equal(Object.keys(bodyOf(up.calls[1])).sort(), ['contents', 'systemInstruction'])
+})
+
+test('a client of Gemini is passed on as it is, without what only the Gemini API knows', async () => {
+  const { up, world } = await open()
+  const plain = '{"contents":[{"role":"user","parts":[{"text":"\\"id\\":1"}]}], "labels":{"a":"b"}, "n":1.0}'
+  await world.post(`/v1beta/models/${GEMINI}:generateContent`, plain)
+  assert.is(up.calls[0]?.body, plain)
+  const call = { name: 'look', args: { id: 1 } }
+  const result = { name: 'look', response: { id: 2 } }
+  const parts = (id: object) => [
+    { role: 'model', parts: [{ functionCall: { ...id, ...call }, thoughtSignature: 'c2ln' }] },
+    { role: 'user', parts: [{ functionResponse: { ...id, ...result } }] },
+  ]
+  await world.post(`/v1beta/models/${GEMINI}:generateContent`, {
+    contents: [...asked.contents, ...parts({ id: 'call_1' })],
+    store: true,
+  })
+  assert.equal(bodyOf(up.calls[1]), { contents: [...asked.contents, ...parts({})] })
+})
+
+test('calls go by their names, and labels arrive', async () => {
+  const { up, world } = await open()
+  const messages = [
+    ...hello.messages,
+    {
+      role: 'assistant',
+      tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'call_1', content: 'sky' },
+  ]
+  const response = await world.chat({ ...hello, messages, metadata: { team: 'a' }, store: true })
+  const { contents, labels, store } = bodyOf(up.calls[0])
+  assert.equal(contents[1].parts[0].functionCall, { name: 'look', args: {} })
+  assert.equal(contents[2].parts[0].functionResponse.name, 'look')
+  assert.is(contents[2].parts[0].functionResponse.id, undefined)
+  assert.equal([labels, store], [{ team: 'a' }, undefined])
+  assert.is(response.headers.get('x-signalbox-warning'), 'dropped:store')
+})
+
+/** Errors of Vertex, in the envelope of Google or of Anthropic, as a client of chats reads them. */
+const errors: [model: string, status: number, body: object, expected: [status: number, code: RegExp]][] = [
+  [
+    CLAUDE,
+    429,
+    { error: { code: 429, message: 'Quota exceeded', status: 'RESOURCE_EXHAUSTED' } },
+    [429, /Quota exceeded/],
+  ],
+  [
+    CLAUDE,
+    400,
+    [{ error: { code: 400, message: 'no such field', status: 'INVALID_ARGUMENT' } }],
+    [400, /no such field/],
+  ],
+  [
+    CLAUDE,
+    400,
+    { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 2 tokens > 1 maximum' } },
+    [400, /context_length_exceeded/],
+  ],
+  [GEMINI, 400, { error: { code: 400, message: 'bad part', status: 'INVALID_ARGUMENT' } }, [400, /bad part/]],
+]
+
+for (const [model, status, body, [expected, words]] of errors) {
+  test(`${status} ${JSON.stringify(body)} is told`, async () => {
+    const { world } = await open({ answer: () => json(body, status) })
+    const response = await world.chat({ ...hello, model })
+    assert.is(response.status, expected)
+    assert.match(await response.text(), words)
+  })
+}
+
+test('a stream that is cut ends with an error', async () => {
+  const { world } = await open({ answer: () => sse(messageEvents().slice(0, -3)) })
+  const response = await world.chat({ ...hello, model: CLAUDE, stream: true })
+  assert.match(await response.text(), /"error":\{[^\n]*before its answer was complete/)
+})

@@ -1,0 +1,33 @@
+import { encodeUtf8 } from '../../src/lib/bytes.ts'
+import { withMembers } from '../../src/upstream/body-members.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('members of a JSON body')
+
+const added = { v: 'x' }
+
+/** Without `model` and `other`, and with `v`. */
+const cases: [body: string, expected: string][] = [
+  ['{"model":"m","n":1.0}', '{"v":"x","n":1.0}'],
+  ['{"n":1,"model":"m"}', '{"v":"x","n":1}'],
+  ['{"n":1, "model" : "m" , "o": {"model":2}}', '{"v":"x","n":1, "o": {"model":2}}'],
+  ['{"model":"m","other":[1,"]"]}', '{"v":"x"}'],
+  ['{"n":1,"model":"m","other":{}}', '{"v":"x","n":1}'],
+  ['{"n":1,"model":"m"\n,\n"other":{}\n}', '{"v":"x","n":1\n}'],
+  ['{"mod\\u0065l":"m","n":"\\"model\\":1"}', '{"v":"x","n":"\\"model\\":1"}'],
+  ['{"model":"a","n":[],"model":"b"}', '{"v":"x","n":[]}'],
+  ['{}', '{"v":"x"}'],
+  [' {"n":12345678901234567890}', ' {"v":"x","n":12345678901234567890}'],
+]
+
+for (const [body, expected] of cases) {
+  test(`of ${body}`, () => {
+    assert.is(withMembers(body, { without: ['model', 'other'], added }), expected)
+    assert.is(withMembers(encodeUtf8(body), { without: ['model', 'other'], added }), expected)
+    JSON.parse(expected)
+  })
+}
+
+test('none is added where there is none to add', () => {
+  assert.is(withMembers('{"model":"m","n":1}', { without: ['model'], added: {} }), '{"n":1}')
+})

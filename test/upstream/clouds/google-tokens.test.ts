@@ -1,0 +1,122 @@
+import { fromBase64, toBase64 } from '../../../src/lib/encoding.ts'
+import { createGoogleTokens } from '../../../src/upstream/clouds/google-tokens.ts'
+import { type ServiceAccount, serviceAccount } from '../../../src/upstream/clouds/service-account.ts'
+import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('tokens of service accounts')
+
+const RS256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+const { privateKey, publicKey } = await crypto.subtle.generateKey(
+  { ...RS256, modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) },
+  true,
+  ['sign', 'verify'],
+)
+const lines = toBase64(new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey))).replace(/.{64}/g, '$&\n')
+const account: ServiceAccount = {
+  email: 'me@mine.iam.gserviceaccount.com',
+  privateKey: `-----BEGIN PRIVATE KEY-----\n${lines}\n-----END PRIVATE KEY-----\n`,
+  keyId: 'key-1',
+}
+
+function open(answer: Answering = (_, nth) => json({ access_token: `ya29.${nth}`, expires_in: 3_600 })) {
+  const up = fakeUpstream(answer)
+  const clock = fakeClock()
+  const tokens = createGoogleTokens(clock)
+  return { up, clock, token: (of = account) => tokens(of, up) }
+}
+
+const decoded = (part = '') => new TextDecoder().decode(bytesOf(part))
+const bytesOf = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
+
+test('are asked for by an assertion that the account has signed', async () => {
+  const { up, clock, token } = open()
+  assert.is(await token(), 'ya29.1')
+  const [call] = up.calls
+  assert.is(call?.url.href, 'https://oauth2.googleapis.com/token')
+  assert.is(call?.headers.get('content-type'), 'application/x-www-form-urlencoded')
+  const body = new URLSearchParams(call?.body)
+  assert.is(body.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer')
+  const [header, claims, signature = ''] = body.get('assertion')?.split('.') ?? []
+  assert.equal(JSON.parse(decoded(header)), { alg: 'RS256', typ: 'JWT', kid: 'key-1' })
+  const now = clock.now() / 1_000
+  assert.equal(JSON.parse(decoded(claims)), {
+    iss: account.email,
+    scope: 'https://www.googleapis.com/auth/cloud-platform',
+    aud: 'https://oauth2.googleapis.com/token',
+    iat: now,
+    exp: now + 3_600,
+  })
+  const text = new TextEncoder().encode(`${header}.${claims}`)
+  assert.ok(await crypto.subtle.verify(RS256.name, publicKey, bytesOf(signature), text))
+})
+
+test('are kept until a minute before they end, and asked for once', async () => {
+  const { up, clock, token } = open()
+  assert.equal(await Promise.all([token(), token(), token()]), ['ya29.1', 'ya29.1', 'ya29.1'])
+  await clock.advance(3_539_000)
+  assert.is(await token(), 'ya29.1')
+  await clock.advance(1_000)
+  assert.is(await token(), 'ya29.2')
+  assert.is(await token({ ...account, privateKey: account.privateKey.trim() }), 'ya29.3')
+  assert.is(up.calls.length, 3)
+})
+
+/** What Google answers, and what is said of it. */
+const refusals: [answer: Response, code: string, message: string][] = [
+  [
+    json({ error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400),
+    'UPSTREAM_CREDENTIALS',
+    'Google gave the service account no token (invalid_grant).',
+  ],
+  [json('no', 403), 'UPSTREAM_CREDENTIALS', 'Google gave the service account no token (403).'],
+  [json({ access_token: 'a\nb' }), 'UPSTREAM_CREDENTIALS', 'Google gave the service account no token (200).'],
+  [json({}, 503), 'UPSTREAM_FAILED', 'Google gave the service account no token (status 503).'],
+]
+
+for (const [answer, code, message] of refusals) {
+  test(`${message} ${code}`, async () => {
+    const { token } = open((_, nth) => (nth === 1 ? answer : json({ access_token: 'later', expires_in: 3_600 })))
+    const error = await token().catch((thrown) => thrown)
+    assert.equal([error.code, error.message], [code, message])
+    assert.is(await token(), 'later')
+  })
+}
+
+test('are not waited for without end', async () => {
+  const { clock, token } = open(() => new Promise(() => {}))
+  const thrown = token().catch((error) => error)
+  await clock.untilPending()
+  await clock.advance(10_000)
+  assert.is((await thrown).code, 'UPSTREAM_TIMEOUT')
+})
+
+test('a private key that is none is told of', async () => {
+  const { up, token } = open()
+  const PEM = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
+  const error = await token({ ...account, privateKey: PEM }).catch((thrown) => thrown)
+  assert.equal(
+    [error.code, error.message],
+    ['UPSTREAM_CREDENTIALS', 'The private key of the service account cannot be read.'],
+  )
+  assert.is(up.calls.length, 0)
+})
+
+test('a key file is understood, and nothing else', () => {
+  const file = {
+    type: 'service_account',
+    project_id: 'mine',
+    private_key_id: 'key-1',
+    private_key: account.privateKey,
+    client_email: account.email,
+    token_uri: 'https://evil.test/token',
+  }
+  assert.equal(serviceAccount(JSON.stringify(file, null, 2)), { ...account, project: 'mine' })
+  assert.equal(serviceAccount(JSON.stringify({ ...file, project_id: 'a/../b', private_key_id: 1 })), {
+    email: account.email,
+    privateKey: account.privateKey,
+  })
+  for (const text of ['ya29.token', '{}', '[]', JSON.stringify({ ...file, private_key: 'x' })])
+    assert.is(serviceAccount(text), undefined)
+})
