@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { GoogleGenAI } from '@google/genai'
+import { type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import type { WireFormat } from '../../../src/types.ts'
 
@@ -13,32 +13,50 @@ export interface Understood {
   outputTokens: number
 }
 
+type Client = (response: Response) => Promise<Understood>
+
 /** The vendors' own clients, each on a stream of its format. Rejects with the client's own error. */
-export const clients: Readonly<Record<WireFormat, (stream: Response) => Promise<Understood>>> = {
+export const clients: Readonly<Record<WireFormat, Client>> = {
   'openai-chat': chatClient,
   'openai-responses': responsesClient,
   'anthropic-messages': messagesClient,
   gemini: geminiClient,
 }
 
+/** The same on whole answers. */
+export const wholeClients: Readonly<Record<WireFormat, Client>> = {
+  'openai-chat': async (response) => ofChat(await openai(response).chat.completions.create({ model, messages: [] })),
+  'openai-responses': async (response) => ofResponse(await openai(response).responses.create({ model, input: 'x' })),
+  'anthropic-messages': async (response) => ofMessage(await anthropic(response).messages.create(message)),
+  gemini: async (response) => ofGemini([await google(response).models.generateContent({ model, contents: 'x' })]),
+}
+
 const model = 'm'
 const apiKey = 'k'
+const message = { model, max_tokens: 9, messages: [{ role: 'user' as const, content: 'x' }] }
+
+const openai = (response: Response) => new OpenAI({ apiKey, fetch: async () => response, maxRetries: 0 })
+const anthropic = (response: Response) => new Anthropic({ apiKey, fetch: async () => response, maxRetries: 0 })
+const google = (response: Response) => new GoogleGenAI({ apiKey, httpOptions: { fetch: async () => response } })
 
 async function chatClient(response: Response): Promise<Understood> {
-  const client = new OpenAI({ apiKey, fetch: async () => response, maxRetries: 0 })
   let reasoning = ''
-  const stream = client.chat.completions
-    .stream({ model, messages: [], stream_options: { include_usage: true } })
+  const stream = openai(response)
+    .chat.completions.stream({ model, messages: [], stream_options: { include_usage: true } })
     .on('chunk', ({ choices }) => {
       const delta = choices[0]?.delta
       if (delta && 'reasoning_content' in delta && delta.reasoning_content) reasoning += delta.reasoning_content
     })
-  const { choices, usage } = await stream.finalChatCompletion()
+  return ofChat(await stream.finalChatCompletion(), reasoning)
+}
+
+function ofChat({ choices, usage }: OpenAI.ChatCompletion, streamed = ''): Understood {
   const [choice] = choices
+  const whole = choice && 'reasoning_content' in choice.message ? choice.message.reasoning_content : undefined
   const finishes = { tool_calls: 'calls', length: 'length', content_filter: 'filter' } as const
   return {
     text: (choice?.message.content ?? '') + (choice?.message.refusal ?? ''),
-    reasoning,
+    reasoning: streamed || (typeof whole === 'string' ? whole : ''),
     calls: (choice?.message.tool_calls ?? []).flatMap((call) =>
       'function' in call ? [{ name: call.function.name, args: argsOf(call.function.arguments) }] : [],
     ),
@@ -50,10 +68,12 @@ async function chatClient(response: Response): Promise<Understood> {
 }
 
 async function responsesClient(response: Response): Promise<Understood> {
-  const client = new OpenAI({ apiKey, fetch: async () => response, maxRetries: 0 })
-  const { output, usage, status, incomplete_details } = await client.responses
-    .stream({ model, input: 'x' })
-    .finalResponse()
+  return ofResponse(await openai(response).responses.stream({ model, input: 'x' }).finalResponse())
+}
+
+type ResponsesAnswer = Pick<OpenAI.Responses.Response, 'output' | 'usage' | 'status' | 'incomplete_details'>
+
+function ofResponse({ output, usage, status, incomplete_details }: ResponsesAnswer): Understood {
   const calls = output.flatMap((item) =>
     item.type === 'function_call' ? [{ name: item.name, args: argsOf(item.arguments) }] : [],
   )
@@ -75,9 +95,10 @@ async function responsesClient(response: Response): Promise<Understood> {
 }
 
 async function messagesClient(response: Response): Promise<Understood> {
-  const client = new Anthropic({ apiKey, fetch: async () => response, maxRetries: 0 })
-  const stream = client.messages.stream({ model, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] })
-  const { content, stop_reason, usage } = await stream.finalMessage()
+  return ofMessage(await anthropic(response).messages.stream(message).finalMessage())
+}
+
+function ofMessage({ content, stop_reason, usage }: Anthropic.Message): Understood {
   const finishes: Record<string, Understood['finish']> = { tool_use: 'calls', max_tokens: 'length', refusal: 'filter' }
   return {
     text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
@@ -90,13 +111,15 @@ async function messagesClient(response: Response): Promise<Understood> {
 }
 
 async function geminiClient(response: Response): Promise<Understood> {
-  const client = new GoogleGenAI({ apiKey, httpOptions: { fetch: async () => response } })
+  return ofGemini(await google(response).models.generateContentStream({ model, contents: 'x' }))
+}
+
+async function ofGemini(
+  chunks: AsyncIterable<GenerateContentResponse> | GenerateContentResponse[],
+): Promise<Understood> {
   const said: Understood = { text: '', reasoning: '', calls: [], finish: 'stop', inputTokens: 0, outputTokens: 0 }
   let finish: string | undefined
-  for await (const { candidates, usageMetadata } of await client.models.generateContentStream({
-    model,
-    contents: 'x',
-  })) {
+  for await (const { candidates, usageMetadata } of chunks) {
     const [candidate] = candidates ?? []
     for (const { text = '', thought, functionCall } of candidate?.content?.parts ?? []) {
       said[thought ? 'reasoning' : 'text'] += text
