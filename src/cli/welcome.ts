@@ -21,7 +21,7 @@ export function welcomeText(facts: Welcome): string {
   const { baseUrl, data, demo } = facts
   return blocks([
     `Signalbox is up${demo ? ' with its demo' : ''}. Its data is in ${data}.`,
-    `  OpenAI clients     ${baseUrl}/v1\n  Anthropic clients  ${baseUrl}`,
+    `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`,
     tokenText(facts),
     ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : firstSteps(facts)),
     ...warning(facts),
@@ -58,7 +58,7 @@ function demoText({ baseUrl, requireApiKey }: Welcome): string[] {
   const key = requireApiKey ? ', with SIGNALBOX_KEY set to a client key' : ''
   return [
     `See an answer find its way around a failure, in another terminal${key}:\n\n${chat(baseUrl, { flags: '-iN', model: DEMO, hasKey: requireApiKey })}`,
-    `Among its headers, x-signalbox-attempts names both targets: the first failed, the second answered.\nAnthropic clients ask ${baseUrl}/v1/messages for the model "${DEMO_MESSAGES}".`,
+    `Among its headers, x-signalbox-attempts names both targets: the first failed, the second answered.\nClients of every format may ask for "${DEMO}", which is translated for them; "${DEMO_MESSAGES}" speaks the format of Anthropic itself.`,
   ]
 }
 

@@ -36,7 +36,7 @@ demo('streams an answer that found its way around a failure', async ({ baseUrl }
   assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
 })
 
-demo('answers whole, and speaks to Anthropic clients', async ({ baseUrl }) => {
+demo('answers whole, and speaks to clients of every format', async ({ baseUrl }) => {
   const ask = async (path: string, model: string, more: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
     const response = await fetch(baseUrl + path, {
@@ -51,14 +51,15 @@ demo('answers whole, and speaks to Anthropic clients', async ({ baseUrl }) => {
     )
     return response.text()
   }
-  const [completion, message, events] = await Promise.all([
+  const [completion, message, events, translated] = await Promise.all([
     ask('/v1/chat/completions', 'demo'),
     ask('/v1/messages', 'demo-messages'),
     ask('/v1/messages', 'demo-messages', { stream: true }),
+    ask('/v1/messages', 'demo'),
   ])
   assert.match(JSON.parse(completion).choices[0].message.content, /gentle curve\.$/)
   assert.is(JSON.parse(completion).usage.completion_tokens, 40)
-  assert.match(JSON.parse(message).content[0].text, /gentle curve\.$/)
+  for (const whole of [message, translated]) assert.match(JSON.parse(whole).content[0].text, /gentle curve\.$/)
   assert.match(
     events,
     /^event: message_start\ndata: \{[\s\S]*event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/,
