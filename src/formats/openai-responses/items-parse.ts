@@ -56,6 +56,9 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
       case 'tool_search_call':
         if (item.any('execution') === 'client') return refuse(item, type)
         return
+      case 'item_reference': // to a thought is a thought less, to anything else a hole in the conversation
+        if (item.text('id')?.startsWith('rs_')) return warnings.dropped(item.at)
+        return refuse(item, type)
       default:
         return refuse(item, type)
     }
@@ -93,7 +96,7 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
   function refuse(item: Fields, type: string): never {
     const why =
       type === 'item_reference'
-        ? 'nothing is stored here: send the item itself.'
+        ? 'nothing is stored here: send the item itself, as clients do that say "store": false.'
         : `an item of type "${type}" works at one vendor only and cannot be passed on.`
     return warnings.refuse(item.path('type'), why)
   }

@@ -363,6 +363,18 @@ test('choices of tools', () => {
   assert.equal(parse({ tool_choice: allowed }).toolChoice, { type: 'allowed', mode: 'required', names: ['f'] })
 })
 
+test('a thought that was left at a provider is one thought less, and is named', () => {
+  const input = [
+    { role: 'user', content: 'q' },
+    { type: 'item_reference', id: 'rs_1' },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+  ]
+  const { warnings } = contexts(responsesTranslator, ours)
+  const { turns } = responsesTranslator.parseRequest({ model: 'x', input }, { warnings })
+  assert.equal(turns[1], { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 'f', arguments: '{}' }] })
+  assert.equal(warnings.list(), ['dropped:input[1]'])
+})
+
 /** What is refused, and the field that is named. */
 const refused: Record<string, [fields: object, param: string]> = {
   'an earlier response': [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
