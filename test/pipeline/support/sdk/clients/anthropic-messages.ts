@@ -1,0 +1,36 @@
+import Anthropic from '@anthropic-ai/sdk'
+import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages'
+import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { type CreateClient, MAX_STEPS } from './client.ts'
+
+/** `messages`: what the assistant said goes back as it came. */
+export const createMessagesClient: CreateClient = (fetch) => {
+  const client = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch })
+
+  async function converse(model: string, { stream }: { stream: boolean }): Promise<Heard> {
+    const messages: MessageParam[] = [{ role: 'user', content: QUESTION }]
+    const calls: Heard['calls'] = []
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const { name, description, schema } = weather
+      const body = { model, messages, max_tokens: 1_000, tools: [{ name, description, input_schema: schema }] }
+      const { content, stop_reason, usage } = stream
+        ? await client.messages.stream(body).finalMessage()
+        : await client.messages.create(body)
+      messages.push({ role: 'assistant', content })
+      if (stop_reason !== 'tool_use') {
+        const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+        return { calls, text, inputTokens: usage.input_tokens, outputTokens: usage.output_tokens }
+      }
+      const results = content.flatMap((block): ToolResultBlockParam[] => {
+        if (block.type !== 'tool_use') return []
+        const { city } = Object(block.input)
+        calls.push({ name: block.name, city })
+        return [{ type: 'tool_result', tool_use_id: block.id, content: JSON.stringify(weatherIn(city)) }]
+      })
+      messages.push({ role: 'user', content: results })
+    }
+    throw new Error('it goes on calling')
+  }
+
+  return { converse }
+}

@@ -1,0 +1,35 @@
+import { type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
+import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { type CreateClient, MAX_STEPS } from './client.ts'
+
+/** `chats`, which keeps the conversation itself, signatures and all. */
+export const createGeminiClient: CreateClient = (fetch) => {
+  const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
+
+  async function converse(model: string, { stream }: { stream: boolean }): Promise<Heard> {
+    const { name, description, schema } = weather
+    const tools = [{ functionDeclarations: [{ name, description, parametersJsonSchema: schema }] }]
+    const chat = client.chats.create({ model, config: { tools } })
+    const calls: Heard['calls'] = []
+    let message: string | Part[] = QUESTION
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const answers: GenerateContentResponse[] = []
+      if (stream) for await (const chunk of await chat.sendMessageStream({ message })) answers.push(chunk)
+      else answers.push(await chat.sendMessage({ message }))
+      const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
+      const called = parts.flatMap(({ functionCall }) => (functionCall ? [functionCall] : []))
+      if (called.length === 0) {
+        const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
+        const counts = answers.at(-1)?.usageMetadata
+        return { calls, text, inputTokens: counts?.promptTokenCount, outputTokens: counts?.candidatesTokenCount }
+      }
+      message = called.map(({ id, name: called = '', args }): Part => {
+        calls.push({ name: called, city: args?.city })
+        return { functionResponse: { ...(id && { id }), name: called, response: weatherIn(args?.city) } }
+      })
+    }
+    throw new Error('it goes on calling')
+  }
+
+  return { converse }
+}

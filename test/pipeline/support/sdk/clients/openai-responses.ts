@@ -1,0 +1,40 @@
+import OpenAI from 'openai'
+import type { ResponseInput } from 'openai/resources/responses/responses'
+import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { type CreateClient, MAX_STEPS } from './client.ts'
+
+/** `responses`, without memory at the provider: all that came goes back with the results. */
+export const createResponsesClient: CreateClient = (fetch) => {
+  const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
+
+  async function converse(model: string, { stream }: { stream: boolean }): Promise<Heard> {
+    const input: ResponseInput = [{ role: 'user', content: QUESTION }]
+    const calls: Heard['calls'] = []
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const { name, description, schema } = weather
+      const body = {
+        ...{ model, input, store: false, include: ['reasoning.encrypted_content' as const] },
+        tools: [{ type: 'function' as const, name, description, parameters: schema, strict: true }],
+      }
+      const { output, output_text, usage } = stream
+        ? await client.responses.stream(body).finalResponse()
+        : await client.responses.create(body)
+      input.push(...(output as ResponseInput)) // their two types differ only in what is not asked for here
+      const called = output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
+      if (called.length === 0)
+        return { calls, text: output_text, inputTokens: usage?.input_tokens, outputTokens: usage?.output_tokens }
+      for (const call of called) {
+        const { city } = JSON.parse(call.arguments)
+        calls.push({ name: call.name, city })
+        input.push({
+          type: 'function_call_output',
+          call_id: call.call_id,
+          output: JSON.stringify(weatherIn(city)),
+        })
+      }
+    }
+    throw new Error('it goes on calling')
+  }
+
+  return { converse }
+}

@@ -1,0 +1,74 @@
+import { HttpResponse, http } from 'msw'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { WireFormat } from '../../../../src/types.ts'
+import { validators } from '../../../formats/support/validators/validators.ts'
+import { upstream } from '../../../support/upstream.ts'
+import { openWorld, type World } from '../world.ts'
+import { messagesProvider } from './providers/anthropic-messages.ts'
+import { geminiProvider } from './providers/gemini.ts'
+import { chatProvider } from './providers/openai-chat.ts'
+import { responsesProvider } from './providers/openai-responses.ts'
+import type { Provider } from './providers/provider.ts'
+
+/** A vendor of each format under its own name, with a model of the kind that thinks. */
+const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; model: string; said: Provider }>> = {
+  'openai-chat': { provider: 'openai', baseUrl: 'http://openai.test/v1', model: 'gpt-5.1', said: chatProvider },
+  'openai-responses': {
+    provider: 'openai',
+    baseUrl: 'http://openai.test/v1',
+    model: 'gpt-5.5',
+    said: responsesProvider,
+  },
+  'anthropic-messages': {
+    provider: 'anthropic',
+    baseUrl: 'http://anthropic.test/v1',
+    model: 'claude-opus-4-8',
+    said: messagesProvider,
+  },
+  gemini: {
+    provider: 'google',
+    baseUrl: 'http://google.test/v1beta',
+    model: 'gemini-3-pro-preview',
+    said: geminiProvider,
+  },
+}
+
+/** What clients call the model, whoever has it: without a slash, which some put into their path as it is. */
+export const MODEL = 'the-model'
+
+export interface Running {
+  world: World
+  fetch: typeof globalThis.fetch
+  /** The bodies that the provider got. */
+  asked: JsonObject[]
+}
+
+/**
+ * A gateway before one provider, which calls tools and answers once it has their results. What is said in the client's own words is the
+ * client's affair; what is translated is held to the rules of the vendor, as the vendor would.
+ */
+export async function openGateway(format: WireFormat, clientFormat: WireFormat): Promise<Running> {
+  const { provider, baseUrl, model, said } = vendors[format]
+  const asked: JsonObject[] = []
+  const answer = http.post(`${baseUrl}/*`, async ({ request }) => {
+    const body = Object(await request.json())
+    asked.push(body)
+    const problems = format === clientFormat ? [] : validators[format](body)
+    if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
+    const { whole, events } = hasResults(body) ? said.answer : said.calls
+    return isStream(request.url, body)
+      ? new HttpResponse(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
+      : HttpResponse.json(whole)
+  })
+  const world = await openWorld({
+    fetch: upstream(answer),
+    catalog: { [provider]: { baseUrl, format, models: [{ id: model }] } },
+    connections: [provider],
+    aliases: { [MODEL]: `${provider}/${model}` },
+  })
+  return { world, asked, fetch: (input, init) => world.gateway.fetch(new Request(input, init)) }
+}
+
+const hasResults = (body: JsonObject) =>
+  /"(tool_call_id|function_call_output|tool_result|functionResponse)"/.test(JSON.stringify(body))
+const isStream = (url: string, body: JsonObject) => url.includes(':streamGenerateContent') || body.stream === true

@@ -1,0 +1,80 @@
+import type { ContentBlock, Message } from '@anthropic-ai/sdk/resources/messages'
+import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
+import { named, type Provider, type Said } from './provider.ts'
+
+/** What the API says beside is left out: fields that clients have to do without. */
+const message = (content: ContentBlock[], stop_reason: Message['stop_reason'], usage: object) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content,
+  stop_reason,
+  stop_sequence: null,
+  usage: { cache_creation_input_tokens: 0, cache_read_input_tokens: 0, ...usage },
+})
+
+type Event = { type: string; [name: string]: unknown }
+
+function said(content: ContentBlock[], stop: 'tool_use' | 'end_turn', [input, output]: [number, number]): Said {
+  const events: Event[] = [
+    { type: 'message_start', message: message([], null, { input_tokens: input, output_tokens: 1 }) },
+    { type: 'ping' },
+    ...content.flatMap(eventsOf),
+    { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: { output_tokens: output } },
+    { type: 'message_stop' },
+  ]
+  const whole = message(content, stop, { input_tokens: input, output_tokens: output })
+  return { whole, events: events.map(named) }
+}
+
+function eventsOf(block: ContentBlock, index: number): Event[] {
+  const start = (content_block: object): Event => ({ type: 'content_block_start', index, content_block })
+  const delta = (value: object): Event => ({ type: 'content_block_delta', index, delta: value })
+  const stop: Event = { type: 'content_block_stop', index }
+  switch (block.type) {
+    case 'thinking':
+      return [
+        start({ type: 'thinking', thinking: '', signature: '' }),
+        delta({ type: 'thinking_delta', thinking: block.thinking.slice(0, 4) }),
+        delta({ type: 'thinking_delta', thinking: block.thinking.slice(4) }),
+        delta({ type: 'signature_delta', signature: block.signature }),
+        stop,
+      ]
+    case 'tool_use': {
+      const text = JSON.stringify(block.input)
+      return [
+        start({ ...block, input: {} }),
+        delta({ type: 'input_json_delta', partial_json: '' }),
+        delta({ type: 'input_json_delta', partial_json: text.slice(0, 5) }),
+        delta({ type: 'input_json_delta', partial_json: text.slice(5) }),
+        stop,
+      ]
+    }
+    case 'text':
+      return [start({ type: 'text', text: '' }), ...ANSWER.map((text) => delta({ type: 'text_delta', text })), stop]
+    default:
+      throw new TypeError(`no events for ${block.type}`)
+  }
+}
+
+/** An upstream of Messages with signed thoughts. */
+export const messagesProvider: Provider = {
+  calls: said(
+    [
+      { type: 'thinking', thinking: THOUGHT, signature: SIGNATURE },
+      ...CITIES.map(
+        (city, index): ContentBlock => ({
+          type: 'tool_use',
+          id: `toolu_${index}`,
+          name: weather.name,
+          input: { city },
+          caller: { type: 'direct' },
+        }),
+      ),
+    ],
+    'tool_use',
+    [20, 30],
+  ),
+  answer: said([{ type: 'text', text: ANSWER.join(''), citations: null }], 'end_turn', [50, 12]),
+}

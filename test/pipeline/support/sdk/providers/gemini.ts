@@ -1,0 +1,46 @@
+import { FinishReason, type Part } from '@google/genai'
+import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
+import { data, type Provider, type Said } from './provider.ts'
+
+const usage = (prompt: number, candidates: number, thoughts = 0) => ({
+  promptTokenCount: prompt,
+  candidatesTokenCount: candidates,
+  ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+  totalTokenCount: prompt + candidates + thoughts,
+})
+
+/** As Google sends it: without an id on its calls, and `STOP` behind them too. */
+const answer = (parts: Part[], counts: object, finishReason?: FinishReason) => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
+  usageMetadata: counts,
+  modelVersion: 'm',
+  responseId: 'r1',
+})
+
+function said(parts: Part[], counts: object): Said {
+  const last = parts.length - 1
+  return {
+    whole: answer(parts, counts, FinishReason.STOP),
+    events: parts.map((part, at) => data(answer([part], counts, at === last ? FinishReason.STOP : undefined))),
+  }
+}
+
+/** An upstream of generateContent: the first call has the signature of the thought, as Gemini 3 has it. */
+export const geminiProvider: Provider = {
+  calls: said(
+    [
+      { text: THOUGHT, thought: true },
+      ...CITIES.map(
+        (city, index): Part => ({
+          functionCall: { name: weather.name, args: { city } },
+          ...(index === 0 && { thoughtSignature: SIGNATURE }),
+        }),
+      ),
+    ],
+    usage(20, 20, 10),
+  ),
+  answer: said(
+    ANSWER.map((text) => ({ text })),
+    usage(50, 12),
+  ),
+}
