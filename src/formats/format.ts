@@ -1,3 +1,4 @@
+import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import type { TokenUsage } from './canonical/usage.ts'
@@ -62,6 +63,8 @@ export interface UpstreamFormat {
   usageOf(answer: unknown): TokenUsage | undefined
   /** An error that stands where an answer should (a 200 that holds one). */
   errorIn(answer: unknown): EmbeddedError | undefined
+  /** Does a whole answer hold anything of an answer, be it only the reason why it says nothing? */
+  isAnswer(answer: JsonObject): boolean
   /** What an error body of this format says: message and code. */
   readError(body: unknown): { message?: string; code?: string }
   /** To and from the canonical form, loaded when the first request needs it; absent while the format is only passed through. */

@@ -7,6 +7,7 @@ import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream } from './commit.ts'
 import type { PipelineContext } from './context.ts'
+import type { Operation } from './endpoints.ts'
 import { contentFailure, type Failure, failureOfError } from './failure.ts'
 
 /** An answer that can go to the client: whole, or a stream that has begun. */
@@ -43,7 +44,7 @@ const ERROR_BODY_MS = 5_000
 /** Calls one target once. The result never rejects: whatever goes wrong is a failure with a class. */
 export function startAttempt(
   call: UpstreamCall,
-  { format, stream }: { format: UpstreamFormat; stream: boolean },
+  { format, stream, operation }: Pick<Expected, 'format' | 'stream' | 'operation'>,
   context: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
 ): Attempt {
   const { fetch, clock, limits } = context
@@ -56,12 +57,13 @@ export function startAttempt(
     totalTimeoutMs: stream ? headersTimeoutMs : totalTimeoutMs,
     stream,
   })
-  return { result: receive(pending, { format, stream, limits, clock }), cancel: pending.cancel }
+  return { result: receive(pending, { format, stream, operation, limits, clock }), cancel: pending.cancel }
 }
 
 interface Expected {
   format: UpstreamFormat
   stream: boolean
+  operation: Operation
   limits: PipelineContext['limits']
   clock: Clock
 }
@@ -99,7 +101,10 @@ function maybeStream(head: UpstreamAnswer): boolean {
   return !mediaType.includes('json') && !mediaType.includes('html')
 }
 
-async function receiveWhole(head: UpstreamAnswer, { format, limits, clock }: Expected): Promise<AttemptResult> {
+async function receiveWhole(
+  head: UpstreamAnswer,
+  { format, operation, limits, clock }: Expected,
+): Promise<AttemptResult> {
   const tooLarge = () =>
     gatewayError('UPSTREAM_INVALID', {
       message: `The provider's answer is larger than ${limits.maxAnswerBytes} bytes.`,
@@ -110,6 +115,8 @@ async function receiveWhole(head: UpstreamAnswer, { format, limits, clock }: Exp
     return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
   const error = format.errorIn(answer)
   if (error) return { kind: 'failure', failure: await said(error, head, clock) }
+  if (operation !== 'count-tokens' && !format.isAnswer(answer))
+    return { kind: 'failure', failure: contentFailure('The provider sent an empty answer.') }
   return { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
 }
 

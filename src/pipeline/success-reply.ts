@@ -8,9 +8,9 @@ import type { Success } from './try.ts'
 /** The answer on its way to the client, and its end in the report. */
 export function successReply(
   { answer, bytes, passage, route: { target }, ended }: Success,
-  { report, client }: ModelRequest,
+  { report, client, call }: ModelRequest,
 ): Reply {
-  const mediaType = answer.kind === 'whole' ? 'application/json' : passage.streamType
+  const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : passage.streamType
   const said = passage.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': mediaType }
   const headers = Object.assign(said, journeyHeaders(report.steps), warningHeader(passage.warnings()))
   const status = !passage.isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status

@@ -5,6 +5,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
 import { carry, untranslatable } from './carry.ts'
 import type { SpokenRequest } from './model-request.ts'
+import { newId } from './new-id.ts'
 import { type Passage, wantsArray } from './passage.ts'
 import { relayTranslated } from './relay-translated.ts'
 import { translatedFailure } from './translated-failure.ts'
@@ -51,12 +52,4 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
         onEnd,
       }),
   }
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-
-/** 24 letters and digits. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(24))
-  return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join('')
 }

@@ -2,7 +2,14 @@ import type { UpstreamCall } from '../lib/exchange.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
 import { upstreamCall } from '../upstream/request.ts'
-import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
+import {
+  type Answer,
+  type Attempt,
+  type AttemptResult,
+  type FailedAttempt,
+  startAttempt,
+  type WholeAnswer,
+} from './attempt.ts'
 import { throwIfGone } from './client.ts'
 import { failureOfError, unreadableCredential, withoutCredentials } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -48,14 +55,21 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
 
   async function callTarget(upstream: UpstreamCall): Promise<AttemptResult> {
     try {
-      attempt = startAttempt(upstream, { format: passage.format, stream: call.stream }, context)
+      const { stream, endpoint } = call
+      attempt = startAttempt(upstream, { format: passage.format, stream, operation: endpoint.operation }, context)
       const result = await attempt.result
-      if (result.kind === 'whole') bytes = passage.whole(result)
+      if (result.kind === 'whole') bytes = stream ? await streamOf(result) : passage.whole(result)
       if (result.kind !== 'failure') return result
       return passage.failed({ ...result, failure: withoutCredentials(result.failure, upstream) })
     } catch (thrown) {
       return failed(thrown)
     }
+  }
+
+  /** Some providers do not stream, whatever they are asked. */
+  async function streamOf(answer: WholeAnswer): Promise<Uint8Array> {
+    const { wholeAsStream } = await import('./whole-as-stream.ts')
+    return wholeAsStream(request, answer, target)
   }
 
   function failed(thrown: unknown): FailedAttempt {

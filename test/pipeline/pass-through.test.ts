@@ -57,7 +57,7 @@ test('any JSON object at all', async () => {
 })
 
 test('the bytes of the answer, headers that belong to it, and its status', async () => {
-  const text = '{ "id":"c1",\n"choices":[] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
+  const answer = '{ "id":"c1",\n"choices":[{ }] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
   const passed = {
     'content-type': 'application/json; charset=utf-8',
     'openai-processing-ms': '12',
@@ -90,7 +90,13 @@ test('the bytes of the answer, headers that belong to it, and its status', async
     'x-foo': '1',
     'x-signalbox-target': 'forged',
   }
-  for (const status of [200, 201, 400, 429]) {
+  const error = '{ "error":{"message":"no", "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}}\n'
+  for (const [status, text] of [
+    [200, answer],
+    [201, answer],
+    [400, error],
+    [429, error],
+  ] as const) {
     const world = await openWorld({ fetch: fakeUpstream(() => json(text, status, { ...passed, ...withheld })) })
     const response = await world.chat({})
     assert.is(response.status, status)
@@ -104,11 +110,11 @@ test('the bytes of the answer, headers that belong to it, and its status', async
 test('an answer of another type is sent as the JSON that it is', async () => {
   for (const type of ['text/html', 'application/octet-stream', '']) {
     const fetch = fakeUpstream(
-      () => new Response(bodyOf(['{"choices":[]}']), { headers: type ? { 'content-type': type } : {} }),
+      () => new Response(bodyOf(['{"choices":[{}]}']), { headers: type ? { 'content-type': type } : {} }),
     )
     const world = await openWorld({ fetch })
     const response = await world.chat({})
-    assert.is(await response.text(), '{"choices":[]}')
+    assert.is(await response.text(), '{"choices":[{}]}')
     assert.is(response.headers.get('content-type'), 'application/json')
   }
 })
@@ -200,7 +206,7 @@ test('an upstream header that no server could send is left out, and repeated one
       status: 200,
       header: (name: string) => head.find(([known]) => known === name)?.[1],
       headers: () => head,
-      body: { next: once('{"choices":[]}'), cancel() {} },
+      body: { next: once('{"choices":[{}]}'), cancel() {} },
     }),
     cancel() {},
   })

@@ -15,6 +15,7 @@ export const anthropicMessages: Format = {
   watchStream: watchMessageStream,
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
+  isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).messagesTranslator,
 }

@@ -17,6 +17,7 @@ export const bedrockConverse: UpstreamFormat = {
     const { message } = isObject(answer) && !('output' in answer) ? readError(answer) : {}
     return message === undefined ? undefined : { message, status: 502, error: answer }
   },
+  isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
   readError,
   loadTranslator: async () => (await import('./translator.ts')).converseTranslator,
 }

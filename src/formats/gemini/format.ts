@@ -16,6 +16,8 @@ export const gemini: Format = {
   usageOf: (answer) =>
     chunksOf(answer).reduce<ReturnType<typeof usageIn>>((last, chunk) => usageIn(chunk) ?? last, undefined),
   errorIn: (answer) => chunksOf(answer).map(errorIn).find(Boolean),
+  isAnswer: ({ candidates, promptFeedback }) =>
+    (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
   readError(body) {
     const [envelope] = chunksOf(body)
     const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined

@@ -5,6 +5,8 @@ import { openaiErrorBody } from '../openai-error-body.ts'
 import { watchChatStream } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
+const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0
+
 /** OpenAI Chat Completions. */
 export const openaiChat: Format = {
   name: 'openai-chat',
@@ -15,8 +17,7 @@ export const openaiChat: Format = {
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !hasChoices(answer) ? embeddedError(answer.error) : undefined),
+  isAnswer: hasChoices,
   readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).chatTranslator,
 }
-
-const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0

@@ -18,6 +18,7 @@ export const openaiResponses: Format = {
     isObject(answer) && (answer.status === 'failed' || !Array.isArray(answer.output))
       ? embeddedError(answer.error)
       : undefined,
+  isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
   readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).responsesTranslator,
 }

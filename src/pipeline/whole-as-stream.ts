@@ -1,0 +1,33 @@
+import { answerEvents } from '../formats/canonical/answer-events.ts'
+import { restoreAnswer } from '../formats/canonical/restore.ts'
+import { createWarnings } from '../formats/canonical/warnings.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { WholeAnswer } from './attempt.ts'
+import { carry } from './carry.ts'
+import type { SpokenRequest } from './model-request.ts'
+import { newId } from './new-id.ts'
+
+/**
+ * What a client that asked for a stream gets when its provider sends the answer whole: its stream, in one piece. Throws `UPSTREAM_INVALID`
+ * when the answer cannot be read.
+ */
+export async function wholeAsStream(
+  request: SpokenRequest,
+  { json }: WholeAnswer,
+  target: RouteTarget,
+): Promise<Uint8Array> {
+  const { call, context } = request
+  if (call.endpoint.operation === 'complete') return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)
+  const carried = await carry(request, target, (client, ...given) => client.parseRequest(...given))
+  const { client, upstream, asked, restoration } = carried
+  const { origin, traits } = carried.target
+  const answer = upstream.parseAnswer(json, { origin, traits, newId, warnings: createWarnings({ isStrict: false }) })
+  let text = ''
+  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000) }
+  const writer = client.createWriter(write, (event) => {
+    text += event
+  })
+  for (const event of answerEvents(restoreAnswer(answer, restoration))) writer.push(event)
+  return encodeUtf8(text)
+}

@@ -1,0 +1,27 @@
+import { upstreamFormatOf } from '../../src/formats/formats.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('whole answers that hold something')
+
+const answers = {
+  'openai-chat': [{ choices: [{}] }],
+  'openai-responses': [{ output: [{}] }, { output: [], status: 'incomplete' }],
+  'anthropic-messages': [{ content: [{}] }, { content: [], stop_reason: 'end_turn' }],
+  gemini: [{ candidates: [{}] }, { promptFeedback: { blockReason: 'SAFETY' } }],
+  'bedrock-converse': [{ output: {} }, { stopReason: 'end_turn' }],
+} as const
+
+const empty = [
+  {},
+  { id: 'x', usage: {} },
+  { choices: [], output: [], content: [], candidates: [] },
+  { choices: null, output: null, content: null, candidates: null, promptFeedback: null, stopReason: null },
+]
+
+for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
+  test(`${name}: one that does, and one that does not`, async () => {
+    const format = await upstreamFormatOf(name)
+    for (const answer of answers[name]) assert.is(format?.isAnswer(answer), true, JSON.stringify(answer))
+    for (const answer of empty) assert.is(format?.isAnswer(answer), false, JSON.stringify(answer))
+  })
+}

@@ -1,0 +1,82 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, messageAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('a provider that answers whole where a stream was asked for')
+
+const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
+const calling = {
+  ...chatAnswer('Let me see.'),
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Let me see.', tool_calls: [call] },
+      finish_reason: 'tool_calls',
+    },
+  ],
+}
+
+const open = (answer: object) => openWorld({ fetch: fakeUpstream(() => json(answer)) })
+
+const messages = [{ role: 'user', content: 'Hi' }]
+
+test('is heard as a stream: words, calls, finish and end', async () => {
+  const world = await open(calling)
+  const response = await world.chat({ messages, stream: true, stream_options: { include_usage: true } })
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('content-type'), 'text/event-stream')
+  assert.is(response.headers.get('x-signalbox-target'), 'one/m')
+  const events = (await response.text()).trimEnd().split('\n\n')
+  assert.is(events.pop(), 'data: [DONE]')
+  const chunks = events.map((event) => JSON.parse(event.slice('data: '.length)))
+  for (const { object } of chunks) assert.is(object, 'chat.completion.chunk')
+  const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: object }) => delta))
+  assert.is(deltas.map(({ content = '' }) => content).join(''), 'Let me see.')
+  const calls = deltas.flatMap(({ tool_calls: told = [] }) => told)
+  assert.equal([calls[0].id, calls[0].function.name], ['call_1', 'look'])
+  assert.is(calls.map((part: typeof call) => part.function.arguments ?? '').join(''), '{"at":1}')
+  assert.is(chunks.find(({ choices }) => choices[0]?.finish_reason)?.choices[0].finish_reason, 'tool_calls')
+  assert.is(chunks.at(-1).usage.prompt_tokens, 7)
+  assert.is(world.told.usages[0]?.inputTokens, 7)
+  assert.is(world.told.requests[0]?.status, 200)
+})
+
+test('is heard so in every format, and by clients of another one', async () => {
+  const world = await openWorld({
+    fetch: fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer('Hello') : chatAnswer('Hello'))),
+  })
+  for (const model of ['claude/c', 'one/m']) {
+    const text = await (await world.messages({ model, messages, stream: true })).text()
+    assert.match(text, /^event: message_start\n/)
+    assert.match(text, /"text_delta","text":"Hello"/)
+    assert.match(text, /event: message_stop\ndata: [^\n]*\n\n$/)
+    const chat = await (await world.chat({ model, messages, stream: true })).text()
+    assert.match(chat, /"content":"Hello"/)
+    assert.match(chat, /data: \[DONE\]\n\n$/)
+  }
+})
+
+test('is heard so by a client of Google that wants its stream as an array', async () => {
+  const world = await open(chatAnswer('Hello'))
+  const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+  const response = await world.post('/v1beta/models/one/m:streamGenerateContent', body)
+  assert.is(response.headers.get('content-type'), 'application/json')
+  const chunks = await response.json()
+  assert.is(chunks[0].candidates[0].content.parts[0].text, 'Hello')
+})
+
+test('is heard so of completions as they were before chats', async () => {
+  const answer = { id: 'c1', object: 'text_completion', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }] }
+  const world = await open(answer)
+  const response = await world.post('/v1/completions', { model: 'one/m', prompt: 'Hi', stream: true })
+  assert.is(await response.text(), `data: ${JSON.stringify(answer)}\n\ndata: [DONE]\n\n`)
+})
+
+test('is a failure of the attempt when its answer cannot be read', async () => {
+  const fetch = fakeUpstream((_, nth) => json(nth === 1 ? { choices: ['?'] } : chatAnswer('the spare')))
+  const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
+  const response = await world.chat({ model: 'chain', messages, stream: true })
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=502:content;via=chain:fallback, two/m=200')
+  assert.match(await response.text(), /the spare/)
+})
