@@ -74,10 +74,12 @@ const secondsOf = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000))
 /** The provider's body, or what it says in the envelope that the caller reads. */
 async function inFormat({ body, status }: Failure, head: UpstreamAnswer, { format, now }: Course): Promise<Uint8Array> {
   const bytes = body ?? new Uint8Array(0)
-  const json = tryParseJson(decodeUtf8Lenient(bytes))
+  const text = decodeUtf8Lenient(bytes)
+  const json = tryParseJson(text)
   const translator = isErrorOf(format.name, json) ? undefined : await format.loadTranslator?.()
   if (!translator) return bytes
-  const error = translator.parseError({ status, body: json, header: (name) => head.header(name), now })
+  const isKnown = format.readError(json).message !== undefined
+  const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
   return encodeUtf8(JSON.stringify(translator.writeError(error).body))
 }
 

@@ -180,6 +180,7 @@ test('an error in the envelope of another format, or in none, is told in the one
     ['a list', () => json([{ error: { message: 'n is odd', code: 400 } }], 400)],
     ['a text in JSON', () => json({ error: 'n is odd' }, 400)],
     ['FastAPI', () => json({ detail: 'n is odd' }, 400)],
+    ['an envelope that nobody knows', () => json('{"oops":"n is odd"}', 400)],
     ['text', () => new Response('n is odd', { status: 400 })],
   ]
   for (const [what, body] of foreign) {
@@ -187,6 +188,10 @@ test('an error in the envelope of another format, or in none, is told in the one
     const chat = await world.chat({})
     assert.is(chat.status, 400)
     const { error }: ErrorAnswer = await chat.json()
+    if (what === 'an envelope that nobody knows') {
+      assert.is(error.message, '{"oops":"n is odd"}')
+      continue
+    }
     assert.equal([error.message, error.type], ['n is odd', 'invalid_request_error'], what)
     if (what === 'another format') continue // it is this one's own
     const messages = await world.messages({})
