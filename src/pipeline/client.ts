@@ -15,10 +15,6 @@ export interface Client {
   stopWatching(): void
 }
 
-export function throwIfGone({ gone }: Client): void {
-  if (gone) throw gone
-}
-
 interface Cancellable {
   cancel(reason: unknown): void
 }

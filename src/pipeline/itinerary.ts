@@ -45,13 +45,17 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     return standing !== undefined || isSmall
   }
 
-  /** The way to a target, unless its format cannot say what the client asks. */
-  function legOf(route: Route): Awaitable<Leg | undefined> {
+  /**
+   * The way to a target, unless its format cannot say what the client asks. The trial begins at once, before any other request can choose:
+   * all of a burst would probe it otherwise.
+   */
+  function legOf(route: Route, trial = health.begin(route.target)): Awaitable<Leg | undefined> {
     const passage = passageTo(request, route.target)
-    if (!isPromise(passage)) return { route, passage }
+    if (!isPromise(passage)) return { route, passage, trial }
     return passage.then(
-      (found) => ({ route, passage: found }),
+      (found) => ({ route, passage: found, trial }),
       (thrown: unknown) => {
+        trial.dropped()
         if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
         refusal ??= thrown
         report.skipped(route, 'format')
@@ -84,6 +88,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
       let leg = await nextLeg()
       if (!leg && tries === 0 && !hedge && soonest) leg = await legOf(soonest.route)
       if (leg && !hedge && tries > 0 && !retryBudget.spend()) stop = 'retry-budget'
+      if (stop) leg?.trial.dropped()
       if (!leg || stop) return undefined
       tries += 1
       return leg

@@ -10,7 +10,6 @@ import {
   startAttempt,
   type WholeAnswer,
 } from './attempt.ts'
-import { throwIfGone } from './client.ts'
 import { failureOfError, unreadableCredential, withoutCredentials } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { Passage } from './passage.ts'
@@ -19,6 +18,8 @@ import type { Passage } from './passage.ts'
 export interface Leg {
   route: Route
   passage: Passage
+  /** Of the target's health, which has begun when it was chosen. */
+  trial: Trial
 }
 
 /** An attempt that has brought an answer; `ended` is to be called when its last byte is out. */
@@ -41,15 +42,15 @@ export interface Try {
   lose(): void
 }
 
-export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
+export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): Try {
   const { call, context, report, client } = request
   const { target } = route
   const startedAt = context.clock.now()
   const pacing = context.pace.begin(target, call.stream)
-  let trial: Trial | undefined
   let attempt: Attempt | undefined
   let abandon: ((reason: unknown) => void) | undefined
   let bytes: Uint8Array | undefined
+  let isCalled = false
   let isLost = false
   let isTold = false
 
@@ -102,9 +103,12 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
 
   async function outcome(): Promise<Success | FailedAttempt> {
     const prepared = await prepare()
-    throwIfGone(client)
-    if (isLost) throw OUTRUN
-    trial = context.health.begin(target)
+    const end = client.gone ?? (isLost && OUTRUN)
+    if (end) {
+      trial.dropped()
+      throw end
+    }
+    isCalled = true
     const result = 'failure' in prepared ? prepared : await callTarget(prepared)
     if (isLost) throw OUTRUN
     if (client.gone) {
@@ -136,7 +140,7 @@ export function tryLeg(request: ModelRequest, { route, passage }: Leg): Try {
     },
     lose() {
       isLost = true
-      if (!trial) return // there is no call yet, and there will be none
+      if (!isCalled) return // there is no call yet, and there will be none
       attempt?.cancel(OUTRUN)
       pacing.ended()
       if (isTold) return // it has come to its end at the same moment

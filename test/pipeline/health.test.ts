@@ -50,6 +50,37 @@ test('one that fails again and again is passed over, and one request finds out t
   assert.is(up.calls.length, before + 2)
 })
 
+for (const stop of ['answers', 'fails']) {
+  test(`of many requests at once exactly one probes, which ${stop}, and the others go on`, async () => {
+    const { down, ask, pass, up } = await failing()
+    down.one = refused(503)
+    for (let at = 0; at < 3; at++) await ask()
+    pass(6_000)
+    if (stop === 'answers') delete down.one
+    const before = up.calls.length
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask()))
+    assert.is(up.providers.slice(before).filter((provider) => provider === 'one').length, 1)
+    assert.is(answers.filter((answer) => answer === '200 one/m=skipped:server, two/m=200').length, 9)
+  })
+}
+
+test('a probe for which there is no retry left is made by the next request', async () => {
+  const { down, ask, pass, world } = await failing({
+    combos: { spent: ['two/m', 'three/m'], pair: ['two/m', 'one/m'] },
+  })
+  down.one = refused(429, { 'retry-after-ms': '100' })
+  down.two = refused(503)
+  for (let at = 0; at < 20; at++) {
+    await ask('spent')
+    await world.api.health.reset()
+  }
+  await ask('one/m')
+  pass(200)
+  delete down.one
+  assert.is(await ask('pair'), '503 two/m=503:server, stopped=retry-budget')
+  assert.is(await ask('one/m'), '200 one/m=200')
+})
+
 test('a refused credential is passed over at once, and the operator reads why', async () => {
   const { down, ask, world } = await failing()
   down.one = refused(401)
