@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { eventStreamFraming } from '../../../src/formats/bedrock-converse/event-stream.ts'
+import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { createSequence } from '../../../src/formats/canonical/sequence.ts'
+import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { concatBytes } from '../../../src/lib/bytes.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { eventFrame } from '../support/event-stream.ts'
+
+const test = suite('answers of Converse, whatever they say')
+
+const said = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() === text)
+const base64 = fc.base64String({ minLength: 4 })
+
+/** A block, and what its deltas say of it before they are cut. */
+const block = fc.oneof(
+  said.map((text) => ({ text })),
+  fc.tuple(said, base64).map(([text, signature]) => ({ reasoningContent: { reasoningText: { text, signature } } })),
+  base64.map((redactedContent) => ({ reasoningContent: { redactedContent } })),
+  fc
+    .record({
+      toolUseId: fc.stringMatching(/^tooluse_[A-Za-z0-9]{1,9}$/),
+      name: fc.stringMatching(/^[a-z]{1,8}$/),
+      input: fc.dictionary(fc.string(), fc.jsonValue()).map((value): JsonObject => JSON.parse(JSON.stringify(value))),
+    })
+    .map((toolUse) => ({ toolUse: { ...toolUse } })),
+)
+type Block = typeof block extends fc.Arbitrary<infer T> ? T : never
+
+const blocks = fc.array(block, { minLength: 1, maxLength: 6 })
+const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 })
+
+const { read, warnings, target } = contexts(converseTranslator, { format: 'bedrock-converse' })
+
+const whole = (content: readonly Block[]) =>
+  converseTranslator.parseAnswer({ output: { message: { role: 'assistant', content } }, stopReason: 'end_turn' }, read)
+
+function* pieces(text: string, lengths: readonly number[]) {
+  for (let at = 0, nth = 0; at < text.length; nth++) {
+    const end = at + (lengths[nth % lengths.length] ?? 1)
+    yield text.slice(at, end)
+    at = end
+  }
+}
+
+function* framesOf(content: readonly Block[], lengths: readonly number[]) {
+  yield eventFrame('messageStart', { role: 'assistant' })
+  for (const [contentBlockIndex, one] of content.entries()) {
+    const delta = (what: object) => eventFrame('contentBlockDelta', { contentBlockIndex, delta: what })
+    if ('text' in one) for (const text of pieces(one.text, lengths)) yield delta({ text })
+    else if ('toolUse' in one) {
+      const { input, ...toolUse } = one.toolUse
+      yield eventFrame('contentBlockStart', { contentBlockIndex, start: { toolUse } })
+      for (const piece of pieces(JSON.stringify(input), lengths)) yield delta({ toolUse: { input: piece } })
+    } else if ('reasoningText' in one.reasoningContent) {
+      const { text, signature } = one.reasoningContent.reasoningText
+      for (const piece of pieces(text, lengths)) yield delta({ reasoningContent: { text: piece } })
+      yield delta({ reasoningContent: { signature } })
+    } else yield delta({ reasoningContent: one.reasoningContent })
+    yield eventFrame('contentBlockStop', { contentBlockIndex })
+  }
+  yield eventFrame('messageStop', { stopReason: 'end_turn' })
+  yield eventFrame('metadata', { usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } })
+}
+
+function heard(bytes: Uint8Array, lengths: readonly number[]) {
+  const events: StreamEvent[] = []
+  const sequence = createSequence((event) => events.push(event))
+  const reader = converseTranslator.createReader(read, sequence.take)
+  const parser = eventStreamFraming(reader.observe)
+  for (let at = 0, nth = 0; at < bytes.length; nth++) {
+    const end = at + (lengths[nth % lengths.length] ?? 1)
+    parser.push(bytes.subarray(at, end))
+    at = end
+  }
+  parser.end()
+  reader.end()
+  sequence.end()
+  return events
+}
+
+function partsOf(events: readonly StreamEvent[]): AssistantPart[] {
+  const parts = new Map<number, AssistantPart>()
+  for (const event of events) {
+    if (event.type === 'part-start') parts.set(event.key, { ...event.part })
+    if (event.type !== 'part-delta' && event.type !== 'part-state') continue
+    const part = parts.get(event.key)
+    if (part?.type === 'reasoning' && event.type === 'part-state') part.state = event.state
+    if (event.type !== 'part-delta') continue
+    if (part?.type === 'tool-call') part.arguments += event.text
+    else if (part && 'text' in part) part.text += event.text
+  }
+  return [...parts.values()]
+}
+
+test('a stream is read as the whole answer is, wherever its texts and its frames are cut', () => {
+  fc.assert(
+    fc.property(blocks, sizes, sizes, (content, lengths, chunks) => {
+      const events = heard(concatBytes([...framesOf(content, lengths)]), chunks)
+      assert.equal(partsOf(events), whole(content).choices[0]?.content)
+      const last = events.at(-1)
+      assert.equal(last?.type === 'end' && last.finishes[0], whole(content).choices[0]?.finish)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('an answer goes back as the blocks that it came in', () => {
+  fc.assert(
+    fc.property(blocks, (content) => {
+      const parts = whole(content).choices[0]?.content ?? []
+      const user = { role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }
+      const turns = [user, { role: 'assistant' as const, content: parts }, user]
+      const request = { model: 'm', stream: false, streamUsage: false, turns, tools: [], options: {} }
+      const { body } = converseTranslator.writeRequest(request, target)
+      const hi = () => ({ role: 'user', content: [{ text: 'Hi' }] })
+      assert.equal(body, { messages: [hi(), { role: 'assistant', content }, hi()] })
+      assert.equal(warnings.list(), [])
+    }),
+    { numRuns: 200 },
+  )
+})
