@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { converseAnswer } from '../support/event-stream.ts'
+import { ask } from './support.ts'
+
+const test = suite('cases: Bedrock')
+
+const bedrock = {
+  catalog: { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } },
+  connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
+} as const
+
+async function sentBy(client: WireFormat, body: JsonObject, headers: Record<string, string> = {}) {
+  const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+  const asked = await ask({ client, model, body, headers, answer: () => json(converseAnswer()), ...bedrock })
+  assert.is(asked.response.status, 200, await asked.response.clone().text())
+  return asked
+}
+
+const ids = ['c1', 'c2', 'c3']
+const calling = {
+  role: 'assistant',
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '' } })),
+}
+
+test('results that follow each other are one turn, with the words behind them', async () => {
+  const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
+  const messages = [{ role: 'user', content: 'go' }, calling, ...results, { role: 'user', content: 'and?' }]
+  const { sent } = await sentBy('openai-chat', { messages })
+  const turns = sent.messages as { role: string; content: JsonObject[] }[]
+  assert.equal(
+    turns.map(({ role }) => role),
+    ['user', 'assistant', 'user'],
+  )
+  assert.equal(
+    turns[1]?.content.map(({ toolUse }) => (toolUse as JsonObject).input),
+    [{}, {}, {}],
+  )
+  assert.equal(
+    turns[2]?.content.map((block) => Object.keys(block)[0]),
+    ['toolResult', 'toolResult', 'toolResult', 'text'],
+  )
+  assert.ok(sent.toolConfig, 'a history with calls is refused unless tools are declared')
+})
+
+test('what only Anthropic itself knows is not sent', async () => {
+  const body = {
+    system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', scope: 'global' } }],
+    messages: [{ role: 'user', content: 'a' }],
+    context_management: { edits: [] },
+    metadata: { user_id: 'u' },
+  }
+  const { sent, call, warned } = await sentBy('anthropic-messages', body, {
+    'anthropic-beta': 'a-2025-01-01,b-2025-01-01',
+  })
+  assert.not.match(JSON.stringify(sent), /scope|context_management|cache_control|user_id|a-2025|b-2025/)
+  assert.is(call?.headers.get('anthropic-beta'), null)
+  assert.ok(warned.includes('dropped:context_management'), warned.join())
+})
