@@ -1,0 +1,132 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { geminiChunk, messageStart, responseEnd, said, whole } from './answers.ts'
+import { ask, dataOf, delta, providerOf, streamOf } from './support.ts'
+
+const test = suite('cases: tokens')
+
+/** One count as each provider tells it, whole and in a stream: 1,110 in, of which 1,000 were cached and 100 written; 50 out. */
+const counts: Readonly<Record<WireFormat, JsonObject>> = {
+  'openai-chat': {
+    ...{ prompt_tokens: 1_110, completion_tokens: 50, total_tokens: 1_160 },
+    prompt_tokens_details: { cached_tokens: 1_000, cache_write_tokens: 100 },
+  },
+  'openai-responses': {
+    ...{ input_tokens: 1_110, output_tokens: 50, total_tokens: 1_160 },
+    input_tokens_details: { cached_tokens: 1_000, cache_write_tokens: 100 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  },
+  'anthropic-messages': {
+    ...{ input_tokens: 10, cache_creation_input_tokens: 100, cache_read_input_tokens: 1_000, output_tokens: 50 },
+  },
+  gemini: {
+    promptTokenCount: 1_110,
+    cachedContentTokenCount: 1_000,
+    candidatesTokenCount: 40,
+    thoughtsTokenCount: 10,
+    totalTokenCount: 1_160,
+  },
+}
+
+const answers: Readonly<Record<WireFormat, JsonObject>> = {
+  'openai-chat': { ...whole['openai-chat'], usage: counts['openai-chat'] },
+  'openai-responses': { ...whole['openai-responses'], usage: counts['openai-responses'] },
+  'anthropic-messages': { ...whole['anthropic-messages'], usage: counts['anthropic-messages'] },
+  gemini: { ...whole.gemini, usageMetadata: counts.gemini },
+}
+
+const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
+  'openai-chat': [
+    delta({ role: 'assistant', content: 'a' }),
+    delta({}, 'stop'),
+    { choices: [], usage: counts['openai-chat'] },
+    '[DONE]',
+  ],
+  'openai-responses': [
+    ...said['openai-responses']('a').slice(0, -1),
+    {
+      ...responseEnd([]),
+      response: { ...(responseEnd([]).response as JsonObject), usage: counts['openai-responses'] },
+    },
+  ],
+  'anthropic-messages': [
+    messageStart({ ...counts['anthropic-messages'], output_tokens: 1 }),
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 50 } },
+    { type: 'message_stop' },
+  ],
+  gemini: [{ ...geminiChunk([{ text: 'a' }], 'STOP'), usageMetadata: counts.gemini }],
+}
+
+/** What a client is told: all of the input, what was read from the cache, what was written to it, the output. */
+const told: Readonly<Record<WireFormat, (usage: Record<string, number> & { [details: string]: unknown }) => number[]>> =
+  {
+    'openai-chat': ({ prompt_tokens, completion_tokens, prompt_tokens_details: details }) => [
+      ...[prompt_tokens ?? 0, ...cacheIn(details), completion_tokens ?? 0],
+    ],
+    'openai-responses': ({ input_tokens, output_tokens, input_tokens_details: details }) => [
+      ...[input_tokens ?? 0, ...cacheIn(details), output_tokens ?? 0],
+    ],
+    'anthropic-messages': ({
+      input_tokens = 0,
+      output_tokens = 0,
+      cache_read_input_tokens: read = 0,
+      cache_creation_input_tokens: written = 0,
+    }) => [...[input_tokens + read + written, read, written, output_tokens]],
+    gemini: ({
+      promptTokenCount: input = 0,
+      cachedContentTokenCount: read = 0,
+      candidatesTokenCount = 0,
+      thoughtsTokenCount = 0,
+    }) => [...[input, read, 0, candidatesTokenCount + thoughtsTokenCount]],
+  }
+
+function cacheIn(details: unknown): number[] {
+  const { cached_tokens = 0, cache_write_tokens = 0 } = (details ?? {}) as Record<string, number>
+  return [cached_tokens, cache_write_tokens]
+}
+
+/** Where a client finds the last word on it in a stream. */
+function usageIn(events: readonly JsonObject[]): JsonObject {
+  const found = events.map(
+    (event) => event.usage ?? event.usageMetadata ?? (event.response as JsonObject | undefined)?.usage,
+  )
+  return found.findLast(Boolean) as JsonObject
+}
+
+for (const from of wireFormats) {
+  for (const client of wireFormats) {
+    if (client === from) continue
+    test(`are counted once, cached ones included: ${from} for ${client}, whole and streamed`, async () => {
+      const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini does not say what it writes
+      const expected = [1_110, 1_000, written, 50]
+      const question = { client, model: `${providerOf[from]}/m` }
+      const once = await ask({ ...question, answer: () => json(answers[from]) })
+      const body = await once.response.json()
+      assert.equal(told[client](body.usage ?? body.usageMetadata), expected)
+      const streamed = await ask({
+        ...{ ...question, stream: true, answer: () => streamOf(from, streams[from]) },
+        body: client === 'openai-chat' ? { stream_options: { include_usage: true } } : {},
+      })
+      assert.equal(told[client](usageIn(await dataOf(streamed.response)) as never), expected)
+      const [counted] = streamed.world.told.usages
+      assert.equal([counted?.inputTokens, counted?.cacheReadTokens, counted?.outputTokens], [1_110, 1_000, 50])
+    })
+  }
+}
+
+test('of a response the tokens that were cached are no fresh input to a client of messages', async () => {
+  const usage = {
+    input_tokens: 12_000,
+    input_tokens_details: { cached_tokens: 11_008 },
+    output_tokens: 1,
+    total_tokens: 12_001,
+  }
+  const answer = () => json({ ...whole['openai-responses'], usage })
+  const { response } = await ask({ client: 'anthropic-messages', model: 'responses/m', answer })
+  const { usage: told } = await response.json()
+  assert.equal([told.input_tokens, told.cache_read_input_tokens], [992, 11_008])
+})
