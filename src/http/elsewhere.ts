@@ -3,14 +3,15 @@ import { below } from './paths.ts'
 import { jsonReply } from './reply.ts'
 
 /** What `fetch` answers for paths that are not the gateway's: a sign of life at its root, which tools probe, and a 404 that helps. */
-export function elsewhereReply(exchange: Exchange, basePath: string): Reply {
+export function elsewhereReply({ method, path }: Exchange, basePath: string): Reply {
   const root = `${basePath}/v1`
-  const probe = exchange.method === 'GET' || exchange.method === 'HEAD'
+  const isRoot = below(basePath, path) === '/'
+  if (isRoot && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
   const reply =
-    probe && below(basePath, exchange.path) === '/'
+    isRoot && (method === 'GET' || method === 'HEAD')
       ? jsonReply(200, { name: 'signalbox', baseUrl: root, models: `${root}/models` })
       : jsonReply(404, {
-          error: `There is nothing at ${exchange.path}. Model clients use ${root}, the management API is at ${basePath}/api.`,
+          error: `There is nothing at ${path}. Model clients use ${root}, the management API is at ${basePath}/api.`,
         })
-  return exchange.method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
+  return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }

@@ -34,7 +34,8 @@ export function createRouter(routes: readonly Route[]): Dispatch {
       throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.${hintFor(path)}` })
     }
     const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
-    if (method === 'OPTIONS') return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
+    // Clients probe an endpoint by HEAD before they post to it.
+    if (PROBES.has(exchange.method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
     throw gatewayError('METHOD_NOT_ALLOWED', {
       message: `${exchange.method} is not allowed here; allowed: ${allow}.`,
       headers: { allow },
@@ -46,6 +47,8 @@ export function createRouter(routes: readonly Route[]): Dispatch {
     return route ? route.run({ exchange, params: {}, key }) : search(path, exchange, key)
   }
 }
+
+const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
 const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
