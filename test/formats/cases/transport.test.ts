@@ -1,0 +1,120 @@
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { bodyOf, never, sse } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { said, whole } from './answers.ts'
+import { ask, eventsOf, openDoor, providerOf, request } from './support.ts'
+
+const test = suite('cases: what happens to a connection')
+
+/** What a `fetch` hands out of a compressed answer: the bytes decoded, the headers as they were. */
+const compressed = (body: ConstructorParameters<typeof Response>[0], type: string, status = 200) =>
+  new Response(body, { status, headers: { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '31' } })
+
+for (const from of wireFormats) {
+  test(`what was compressed for the gateway is not told to be so for the client: ${from}`, async () => {
+    const model = `${providerOf[from]}/m`
+    for (const client of wireFormats) {
+      const text = JSON.stringify(whole[from])
+      const events = eventsOf(from, said[from]('a'))
+      const error = '{"error":{"message":"no such model","type":"not_found_error"}}'
+      const answers = [
+        await ask({ client, model, answer: () => compressed(text, 'application/json') }),
+        await ask({ client, model, stream: true, answer: () => compressed(bodyOf(events), 'text/event-stream') }),
+        await ask({ client, model, answer: () => compressed(error, 'application/json', 404) }),
+      ]
+      for (const { response } of answers) {
+        assert.is(response.headers.get('content-encoding'), null)
+        assert.ok(
+          [null, String((await response.clone().text()).length)].includes(response.headers.get('content-length')),
+        )
+      }
+      assert.match((await answers[2]?.response.text()) ?? '', /no such model/)
+    }
+  })
+}
+
+const alive: Readonly<Record<WireFormat, RegExp>> = {
+  'openai-chat': /^: /,
+  'openai-responses': /^: /,
+  'anthropic-messages': /^event: ping\ndata: \{"type": ?"ping"\}\n\n$/,
+  gemini: /^\n+$/,
+}
+
+for (const client of wireFormats) {
+  test(`a provider that is silent for 70 s is covered by signs of life: ${client}`, async () => {
+    const from = client === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
+    const events = eventsOf(from, said[from]('Hello', 'there'))
+    const begun = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
+    const { world } = await openDoor(() => sse(begun, 'hang'), { limits: { silenceTimeoutMs: 100_000 } })
+    const { body } = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
+    const reader = body?.getReader()
+    const decoder = new TextDecoder()
+    let text = ''
+    while (!text.includes('Hello')) text += decoder.decode((await reader?.read())?.value)
+    for (let seconds = 15; seconds < 70; seconds += 15) {
+      const next = reader?.read()
+      await world.clock.advance(15_000)
+      assert.match(decoder.decode((await next)?.value), alive[client])
+    }
+    await reader?.cancel()
+  })
+}
+
+/** The phases of a call in which its client may leave. */
+const phases = {
+  'before the headers': { answer: never, stream: true },
+  'before the first token': { answer: () => sse([': hm\n\n'], 'hang'), stream: true },
+  'in mid stream': {
+    answer: () => sse(eventsOf('anthropic-messages', said['anthropic-messages']('a')).slice(0, 3), 'hang'),
+    stream: true,
+  },
+  'of a whole answer': {
+    answer: () => new Response(bodyOf(['{'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+    stream: false,
+  },
+}
+
+for (const [phase, { answer, stream }] of Object.entries(phases)) {
+  for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
+    test(`a client that leaves takes the call with it, and no other is made: ${phase}, ${client}`, async () => {
+      const { world, up } = await openDoor(answer, { combos: { chain: ['messages/m', 'chat/m'] } })
+      const leaving = new AbortController()
+      const path =
+        client === 'gemini'
+          ? `/v1beta/models/chain:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+          : client === 'openai-chat'
+            ? '/v1/chat/completions'
+            : '/v1/responses'
+      const body = {
+        model: 'chain',
+        stream,
+        messages: [{ role: 'user', content: 'Hi' }],
+        input: 'Hi',
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      }
+      const asked = world.post(path, body, { signal: leaving.signal })
+      while (up.calls.length === 0) await world.clock.advance(1)
+      await world.clock.advance(1)
+      leaving.abort()
+      await asked.then((response) => response.text()).catch(() => {})
+      await world.clock.advance(100)
+      assert.is(up.open, 0)
+      assert.equal(up.providers, ['messages'])
+      assert.is(world.told.requests[0]?.status, 499)
+      assert.ok(world.told.attempts.every(({ outcome }) => outcome === 'cancelled' || outcome === 'answered'))
+    })
+  }
+}
+
+test('pings of a provider reach the client of its format', async () => {
+  const events = eventsOf('anthropic-messages', said['anthropic-messages']('a'))
+  events.splice(3, 0, 'event: ping\ndata: {"type": "ping"}\n\n')
+  const { response } = await ask({
+    client: 'anthropic-messages',
+    model: 'messages/m',
+    stream: true,
+    answer: () => sse(events),
+  })
+  assert.is((await response.text()).match(/event: ping/g)?.length, 1)
+})
