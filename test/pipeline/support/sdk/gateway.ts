@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../src/lib/json.ts'
 import type { WireFormat } from '../../../../src/types.ts'
 import { validators } from '../../../formats/support/validators/validators.ts'
 import { upstream } from '../../../support/upstream.ts'
-import { openWorld, type World } from '../world.ts'
+import { type Fetch, openWorld } from '../world.ts'
 import { messagesProvider } from './providers/anthropic-messages.ts'
 import { geminiProvider } from './providers/gemini.ts'
 import { chatProvider } from './providers/openai-chat.ts'
@@ -36,19 +36,28 @@ const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; 
 /** What clients call the model, whoever has it: without a slash, which some put into their path as it is. */
 export const MODEL = 'the-model'
 
-export interface Running {
-  world: World
-  fetch: typeof globalThis.fetch
-  /** The bodies that the provider got. */
-  asked: JsonObject[]
+/** A gateway before the provider of a format, and a `fetch` that leads there. */
+export async function openBefore(format: WireFormat, providerFetch: Fetch) {
+  const { provider, baseUrl, model } = vendors[format]
+  const world = await openWorld({
+    fetch: providerFetch,
+    catalog: { [provider]: { baseUrl, format, models: [{ id: model }] } },
+    connections: [provider],
+    aliases: { [MODEL]: `${provider}/${model}` },
+  })
+  const fetch: typeof globalThis.fetch = (input, init) => world.gateway.fetch(new Request(input, init))
+  return { world, fetch }
 }
 
+/** What the provider of a format says, called or asked for an answer. */
+export const saidBy = (format: WireFormat): Provider => vendors[format].said
+
 /**
- * A gateway before one provider, which calls tools and answers once it has their results. What is said in the client's own words is the
- * client's affair; what is translated is held to the rules of the vendor, as the vendor would.
+ * A gateway before one provider, which calls tools and answers once it has their results. `asked` are the bodies that it got. What is said in
+ * the client's own words is the client's affair; what is translated is held to the rules of the vendor, as the vendor would.
  */
-export async function openGateway(format: WireFormat, clientFormat: WireFormat): Promise<Running> {
-  const { provider, baseUrl, model, said } = vendors[format]
+export async function openToolLoop(format: WireFormat, clientFormat: WireFormat) {
+  const { baseUrl, said } = vendors[format]
   const asked: JsonObject[] = []
   const answer = http.post(`${baseUrl}/*`, async ({ request }) => {
     const body = Object(await request.json())
@@ -60,15 +69,12 @@ export async function openGateway(format: WireFormat, clientFormat: WireFormat):
       ? new HttpResponse(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
       : HttpResponse.json(whole)
   })
-  const world = await openWorld({
-    fetch: upstream(answer),
-    catalog: { [provider]: { baseUrl, format, models: [{ id: model }] } },
-    connections: [provider],
-    aliases: { [MODEL]: `${provider}/${model}` },
-  })
-  return { world, asked, fetch: (input, init) => world.gateway.fetch(new Request(input, init)) }
+  const { fetch } = await openBefore(format, upstream(answer))
+  return { fetch, asked }
 }
 
 const hasResults = (body: JsonObject) =>
   /"(tool_call_id|function_call_output|tool_result|functionResponse)"/.test(JSON.stringify(body))
-const isStream = (url: string, body: JsonObject) => url.includes(':streamGenerateContent') || body.stream === true
+
+export const isStream = (url: string, body: JsonObject): boolean =>
+  url.includes(':streamGenerateContent') || body.stream === true

@@ -3,7 +3,7 @@ import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, isStepCount, jsonSchema, type LanguageModel, streamText, tool } from 'ai'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
-import { type CreateClient, MAX_STEPS } from './client.ts'
+import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it knows no model of this name
 
@@ -16,7 +16,18 @@ const over =
   (fetch) => {
     const modelOf = modelsOf(fetch)
 
-    async function converse(model: string, { stream }: { stream: boolean }): Promise<Heard> {
+    const ask: Client['ask'] = async (model, { stream, signal: abortSignal, onText }) => {
+      const asked = { model: modelOf(model), prompt: QUESTION, maxRetries: 0, ...(abortSignal && { abortSignal }) }
+      if (!stream) return (await generateText(asked)).text
+      const errors: unknown[] = []
+      const { textStream } = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
+      const text = await listen(textStream, (piece) => piece, onText)
+      if (errors.length > 0) throw errors[0]
+      abortSignal?.throwIfAborted() // a stream that is left ends without an error
+      return text
+    }
+
+    async function converse(model: string, { stream }: Manner): Promise<Heard> {
       const calls: Heard['calls'] = []
       const asked = {
         model: modelOf(model),
@@ -48,7 +59,7 @@ const over =
       return { calls, text: said, inputTokens, outputTokens }
     }
 
-    return { converse }
+    return { ask, converse }
   }
 
 const own = { apiKey: 'x' }

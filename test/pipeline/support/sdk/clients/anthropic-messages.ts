@@ -1,13 +1,27 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
-import { type CreateClient, MAX_STEPS } from './client.ts'
+import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** `messages`: what the assistant said goes back as it came. */
 export const createMessagesClient: CreateClient = (fetch) => {
   const client = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch })
 
-  async function converse(model: string, { stream }: { stream: boolean }): Promise<Heard> {
+  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+    const body = { model, max_tokens: 1_000, messages: [{ role: 'user' as const, content: QUESTION }] }
+    const textOf = (block: { type: string; text?: string }) => (block.type.startsWith('text') ? block.text : '')
+    if (!stream) return (await client.messages.create(body, { signal })).content.map(textOf).join('')
+    const events = client.messages.stream(body, { signal })
+    const text = await listen(
+      events,
+      (event) => (event.type === 'content_block_delta' ? textOf(event.delta) : ''),
+      onText,
+    )
+    await events.finalMessage()
+    return text
+  }
+
+  async function converse(model: string, { stream }: Manner): Promise<Heard> {
     const messages: MessageParam[] = [{ role: 'user', content: QUESTION }]
     const calls: Heard['calls'] = []
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -32,5 +46,5 @@ export const createMessagesClient: CreateClient = (fetch) => {
     throw new Error('it goes on calling')
   }
 
-  return { converse }
+  return { ask, converse }
 }

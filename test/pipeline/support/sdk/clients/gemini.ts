@@ -1,12 +1,20 @@
 import { type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
-import { type CreateClient, MAX_STEPS } from './client.ts'
+import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** `chats`, which keeps the conversation itself, signatures and all. */
 export const createGeminiClient: CreateClient = (fetch) => {
   const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
 
-  async function converse(model: string, { stream }: { stream: boolean }): Promise<Heard> {
+  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+    const asked = { model, contents: QUESTION, config: signal ? { abortSignal: signal } : {} }
+    if (!stream) return (await client.models.generateContent(asked)).text ?? ''
+    const text = await listen(await client.models.generateContentStream(asked), (chunk) => chunk.text, onText)
+    signal?.throwIfAborted() // a stream that is left ends without an error
+    return text
+  }
+
+  async function converse(model: string, { stream }: Manner): Promise<Heard> {
     const { name, description, schema } = weather
     const tools = [{ functionDeclarations: [{ name, description, parametersJsonSchema: schema }] }]
     const chat = client.chats.create({ model, config: { tools } })
@@ -31,5 +39,5 @@ export const createGeminiClient: CreateClient = (fetch) => {
     throw new Error('it goes on calling')
   }
 
-  return { converse }
+  return { ask, converse }
 }

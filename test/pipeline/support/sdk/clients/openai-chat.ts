@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
-import { type CreateClient, MAX_STEPS } from './client.ts'
+import { type Client, type CreateClient, listen, MAX_STEPS } from './client.ts'
 
 const { name, description, schema } = weather
 const definition = { name, description, parameters: schema }
@@ -9,7 +9,17 @@ const definition = { name, description, parameters: schema }
 /** `chat.completions`; streamed it is the client itself that runs the tools. */
 export const createChatClient: CreateClient = (fetch) => {
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
-  return { converse: (model, { stream }) => (stream ? runTools(client, model) : create(client, model)) }
+
+  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+    const body = { model, messages: [{ role: 'user' as const, content: QUESTION }] }
+    if (!stream) return (await client.chat.completions.create(body, { signal })).choices[0]?.message.content ?? ''
+    const chunks = client.chat.completions.stream(body, { signal })
+    const text = await listen(chunks, ({ choices }) => choices[0]?.delta.content ?? '', onText)
+    await chunks.done() // which knows of errors that end the iteration
+    return text
+  }
+
+  return { ask, converse: (model, { stream }) => (stream ? runTools(client, model) : create(client, model)) }
 }
 
 async function create(client: OpenAI, model: string): Promise<Heard> {

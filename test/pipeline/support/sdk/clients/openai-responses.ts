@@ -1,13 +1,27 @@
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
-import { type CreateClient, MAX_STEPS } from './client.ts'
+import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** `responses`, without memory at the provider: all that came goes back with the results. */
 export const createResponsesClient: CreateClient = (fetch) => {
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
 
-  async function converse(model: string, { stream }: { stream: boolean }): Promise<Heard> {
+  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+    const body = { model, input: QUESTION, store: false }
+    if (!stream) return (await client.responses.create(body, { signal })).output_text
+    const events = client.responses.stream(body, { signal })
+    const text = await listen(
+      events,
+      (event) => (event.type === 'response.output_text.delta' ? event.delta : ''),
+      onText,
+    )
+    const { status } = await events.finalResponse()
+    if (status === 'failed') throw new Error(status)
+    return text
+  }
+
+  async function converse(model: string, { stream }: Manner): Promise<Heard> {
     const input: ResponseInput = [{ role: 'user', content: QUESTION }]
     const calls: Heard['calls'] = []
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -36,5 +50,5 @@ export const createResponsesClient: CreateClient = (fetch) => {
     throw new Error('it goes on calling')
   }
 
-  return { converse }
+  return { ask, converse }
 }

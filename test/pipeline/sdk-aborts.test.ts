@@ -1,0 +1,32 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clients } from './support/sdk/clients/clients.ts'
+import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
+import { fakeUpstream, never, sse } from './support/upstream.ts'
+
+const test = suite('SDKs that leave')
+
+for (const [name, { create }] of Object.entries(clients)) {
+  for (const format of wireFormats) {
+    test(`${name} ends the call to a provider of ${format}, while it waits and in mid stream`, async () => {
+      const { events } = saidBy(format).answer
+      const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+      for (const stream of [false, true]) {
+        const leave = new AbortController()
+        const up = fakeUpstream(() => {
+          if (stream) return sse(begun, 'hang')
+          queueMicrotask(() => leave.abort())
+          return never()
+        })
+        const { fetch } = await openBefore(format, up)
+        const onText = () => leave.abort()
+        const left = create(fetch).ask(MODEL, { stream, signal: leave.signal, onText })
+        const outcome = await left.then(
+          () => 'an answer',
+          () => 'left',
+        )
+        assert.equal([outcome, up.calls.length, up.open], ['left', 1, 0], stream ? 'in mid stream' : 'waiting')
+      }
+    })
+  }
+}

@@ -1,0 +1,113 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { ApiError } from '@google/genai'
+import { APICallError } from 'ai'
+import OpenAI from 'openai'
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clients } from './support/sdk/clients/clients.ts'
+import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+
+const test = suite('errors in the hands of the SDKs')
+
+interface Told {
+  status: number
+  openai: { type: string; code: string | null }
+  anthropic: string
+  google: string
+}
+
+/** Errors as the vendors word them; what is too much for Anthropic has a status of its own. */
+const errors: Readonly<Record<string, Told>> = {
+  'a limit of the rate': {
+    status: 429,
+    openai: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+    anthropic: 'rate_limit_error',
+    google: 'RESOURCE_EXHAUSTED',
+  },
+  'a request that is refused': {
+    status: 400,
+    openai: { type: 'invalid_request_error', code: null },
+    anthropic: 'invalid_request_error',
+    google: 'INVALID_ARGUMENT',
+  },
+  'a failure': {
+    status: 500,
+    openai: { type: 'server_error', code: null },
+    anthropic: 'api_error',
+    google: 'INTERNAL',
+  },
+}
+
+const MESSAGE = 'That did not go well.'
+
+function bodyOf(format: WireFormat, { status, openai, anthropic, google }: Told): object {
+  if (format === 'anthropic-messages') return { type: 'error', error: { type: anthropic, message: MESSAGE } }
+  if (format === 'gemini') return { error: { code: status, message: MESSAGE, status: google } }
+  return { error: { message: MESSAGE, param: null, ...openai } }
+}
+
+/** The status of an error, if it is the client's own of the class that it has for that status. */
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof ApiError) return error.status
+  if (APICallError.isInstance(error)) return error.statusCode
+  for (const vendor of [OpenAI, Anthropic]) {
+    if (error instanceof vendor.RateLimitError) return 429
+    if (error instanceof vendor.BadRequestError) return 400
+    if (error instanceof vendor.AuthenticationError) return 401
+    if (error instanceof vendor.NotFoundError) return 404
+    if (error instanceof vendor.InternalServerError) return error.status
+  }
+  return undefined
+}
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (value) => assert.unreachable(`it answers ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  )
+
+for (const [name, { create }] of Object.entries(clients)) {
+  for (const format of wireFormats) {
+    test(`${name} knows each error of a provider of ${format} by its class`, async () => {
+      for (const [what, told] of Object.entries(errors)) {
+        for (const stream of [false, true]) {
+          const { fetch } = await openBefore(
+            format,
+            fakeUpstream(() => json(bodyOf(format, told), told.status)),
+          )
+          const error = await failure(create(fetch).ask(MODEL, { stream }))
+          assert.is(statusOf(error), told.status, `${what}: ${error}`)
+          assert.match(String(error), MESSAGE)
+        }
+      }
+    })
+
+    test(`${name} gets no end that looks good from a provider of ${format} that is cut`, async () => {
+      const { events } = saidBy(format).answer
+      const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+      const { fetch } = await openBefore(
+        format,
+        fakeUpstream(() => sse(begun)),
+      )
+      let heard = ''
+      const onText = (piece: string) => {
+        heard += piece
+      }
+      await failure(create(fetch).ask(MODEL, { stream: true, onText }))
+      assert.is(heard, 'It is 21 °C in Paris')
+    })
+  }
+
+  test(`${name} knows a wrong key and an unknown model by the class`, async () => {
+    const { world, fetch } = await openBefore(
+      'openai-chat',
+      fakeUpstream(() => json({}, 500)),
+    )
+    const { ask } = create(fetch)
+    assert.is(statusOf(await failure(ask('unknown', { stream: false }))), 404)
+    await world.api.settings.update({ requireApiKey: true })
+    assert.is(statusOf(await failure(ask(MODEL, { stream: false }))), 401)
+  })
+}
