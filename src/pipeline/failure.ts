@@ -1,6 +1,4 @@
 import { type ErrorCode, toGatewayError } from '../errors.ts'
-import { decodeUtf8Lenient } from '../lib/bytes.ts'
-import type { UpstreamCall } from '../lib/exchange.ts'
 import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
 /** One attempt that brought no answer. */
@@ -34,23 +32,6 @@ const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
   UPSTREAM_INVALID: 'content',
   UPSTREAM_CREDENTIALS: 'credentials',
 }
-
-/** The failure without the credentials of the call, should the provider have quoted one. */
-export function withoutCredentials(failure: Failure, { headers }: UpstreamCall): Failure {
-  return CREDENTIALS.reduce((rest, name) => without(rest, headers[name]?.replace('Bearer ', '')), failure)
-}
-
-const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'x-amz-security-token']
-
-function without(failure: Failure, secret: string | undefined): Failure {
-  if (secret === undefined || secret.length < SHORTEST_SECRET) return failure
-  const { body, ...rest } = failure
-  if (!rest.message.includes(secret) && !(body && decodeUtf8Lenient(body).includes(secret))) return failure
-  return { ...rest, message: rest.message.replaceAll(secret, '[credential]') }
-}
-
-/** Shorter ones are placeholders for providers that want none. */
-const SHORTEST_SECRET = 8
 
 /** The connection's own credential is damaged, or sealed with another secret. */
 export const unreadableCredential: Failure = {

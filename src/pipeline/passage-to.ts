@@ -33,8 +33,8 @@ function verbatim(request: SpokenRequest, target: RouteTarget): Passage {
     whole: ({ bytes }) => bytes,
     failed: (attempt) => attempt,
     streamType: isArray ? 'application/json' : 'text/event-stream',
-    stream(body, committed, onEnd) {
-      const relayed = relayStream(body, committed, { format, onEnd })
+    stream(body, committed, terms) {
+      const relayed = relayStream(body, committed, { format, ...terms })
       return isArray ? asJsonArray(relayed) : relayed
     },
   }

@@ -4,7 +4,7 @@ import type { Ask } from '../upstream/request.ts'
 import type { FailedAttempt, WholeAnswer } from './attempt.ts'
 import type { Committed } from './commit.ts'
 import type { SpokenRequest } from './model-request.ts'
-import type { RelayedStream, StreamEnd } from './relay.ts'
+import type { RelayedStream, StreamTerms } from './relay.ts'
 
 /** How a client's request reaches one target, and how the answer comes back: byte for byte, or translated. */
 export interface Passage {
@@ -20,7 +20,7 @@ export interface Passage {
   /** A failure with the provider's own error as the client reads it. */
   failed(attempt: FailedAttempt): FailedAttempt
   streamType: 'text/event-stream' | 'application/json'
-  stream(body: ByteStream, committed: Committed, onEnd: (end: StreamEnd) => void): RelayedStream
+  stream(body: ByteStream, committed: Committed, terms: StreamTerms): RelayedStream
 }
 
 /** Google streams one JSON array to who does not ask for events. */

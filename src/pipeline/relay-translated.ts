@@ -7,15 +7,15 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import type { Clock } from '../types.ts'
 import type { Committed } from './commit.ts'
-import type { RelayedStream, StreamEnd } from './relay.ts'
+import { redacted } from './redact.ts'
+import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
 
 /** A provider that thinks this long in silence is covered by a sign of life: proxies and clients cut what is quiet. */
 const KEEP_ALIVE_MS = 15_000
 
-interface Terms {
+interface Terms extends StreamTerms {
   translation: StreamTranslation
   clock: Clock
-  onEnd(end: StreamEnd): void
 }
 
 /**
@@ -25,7 +25,7 @@ interface Terms {
 export function relayTranslated(
   body: ByteStream,
   { head }: Committed,
-  { translation, clock, onEnd }: Terms,
+  { translation, clock, onEnd, secrets }: Terms,
 ): RelayedStream {
   const events: string[] = []
   const held = [...head]
@@ -43,7 +43,7 @@ export function relayTranslated(
   }
   const { restore = (emit) => emit } = translation
   const translator = translateStream({ ...translation, restore: (emit) => restore(watched(emit)) }, (event) =>
-    events.push(event),
+    events.push(redacted(event, secrets)),
   )
 
   function tell(cancelled: boolean) {

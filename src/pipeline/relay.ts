@@ -2,6 +2,7 @@ import { gatewayError, toGatewayError } from '../errors.ts'
 import type { EmbeddedError, Format, TokenUsage } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
+import { createFinder } from '../lib/find-bytes.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { createSseParser, MAX_EVENT } from '../lib/sse.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
@@ -17,6 +18,13 @@ export interface StreamEnd {
   cancelled: boolean
 }
 
+/** What a stream on its way to the client needs besides. */
+export interface StreamTerms {
+  onEnd(end: StreamEnd): void
+  /** What must not reach the client: the credentials of the call. */
+  secrets: readonly string[]
+}
+
 /** What goes to the client. */
 export interface RelayedStream extends ByteStream {
   /** Ends the stream with an error event, also when nobody is reading at the time. */
@@ -25,17 +33,20 @@ export interface RelayedStream extends ByteStream {
 
 /**
  * Passes a committed stream on, in whole events, byte for byte. A stream that is cut, silent too long or ends without its format's
- * end mark gets an error event instead of the rest: never a clean end. Keeps a few KiB of the tail to account for it.
+ * end mark gets an error event instead of the rest: never a clean end. So does one that quotes a secret. Keeps a few KiB of the tail to
+ * account for it.
  */
 export function relayStream(
   body: ByteStream,
   { head, watch }: Committed,
-  { format, onEnd }: { format: Format; onEnd(end: StreamEnd): void },
+  { format, onEnd, secrets }: StreamTerms & { format: Format },
 ): RelayedStream {
   const tail = createTail(watch)
   const splitter = createEventSplitter()
+  const isQuotedIn = createFinder(secrets)
   let first: Uint8Array | undefined = concatBytes(head)
   let over = false
+  let isQuoting = false
   let parting: Uint8Array | undefined // what is still to come when all is over
 
   function finish(error: EmbeddedError | undefined, cancelled: boolean) {
@@ -48,18 +59,17 @@ export function relayStream(
   function settle(thrown: unknown) {
     if (over) return
     if (thrown !== undefined) body.cancel(thrown)
-    const rest = closeEvent(splitter.rest())
+    let rest = closeEvent(splitter.rest())
+    isQuoting ||= isQuotedIn(rest)
+    if (isQuoting) rest = new Uint8Array(0)
     tail.add(rest)
     tail.observe()
     const clean = thrown === undefined ? watch.ended : watch.closed
-    if (clean || watch.error) {
+    if (!isQuoting && (clean || watch.error)) {
       parting = rest
       return finish(watch.error, false)
     }
-    const cut =
-      thrown ??
-      gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })
-    const { status, code, message } = toGatewayError(cut)
+    const { status, code, message } = toGatewayError(isQuoting ? quoted() : (thrown ?? endedEarly()))
     parting = concatBytes([rest, encodeUtf8(format.errorEvent({ status, code, message }))])
     finish({ status, message }, false)
   }
@@ -67,7 +77,12 @@ export function relayStream(
   /** Takes what has come; the whole events that are complete with it, if any. */
   function take(chunk: Uint8Array): Uint8Array | undefined {
     const whole = splitter.take(chunk)
-    if (whole) tail.add(whole)
+    if (!whole) return undefined
+    if (isQuotedIn(whole)) {
+      isQuoting = true
+      throw quoted()
+    }
+    tail.add(whole)
     return whole
   }
 
@@ -98,6 +113,12 @@ export function relayStream(
     },
   }
 }
+
+const endedEarly = () =>
+  gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })
+
+const quoted = () =>
+  gatewayError('UPSTREAM_INVALID', { message: 'The provider quoted the credential of the connection.' })
 
 /** A last event that lacks only its blank line gets it; half an event is dropped. */
 function closeEvent(rest: Uint8Array): Uint8Array {

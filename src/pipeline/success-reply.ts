@@ -3,11 +3,12 @@ import type { Reply } from '../lib/exchange.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import { headerSafe, journeyHeaders } from './journey.ts'
 import type { ModelRequest } from './model-request.ts'
+import type { StreamEnd } from './relay.ts'
 import type { Success } from './try.ts'
 
 /** The answer on its way to the client, and its end in the report. */
 export function successReply(
-  { answer, bytes, passage, route: { target }, ended }: Success,
+  { answer, bytes, passage, route: { target }, ended, secrets }: Success,
   { report, client, call }: ModelRequest,
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : passage.streamType
@@ -20,11 +21,12 @@ export function successReply(
     report.ended(status, target, answer.usage)
     return { status, headers, body: bytes ?? answer.bytes }
   }
-  const body = passage.stream(answer.body, answer.committed, ({ usage, error, cancelled }) => {
+  const onEnd = ({ usage, error, cancelled }: StreamEnd) => {
     ended()
     client.stopWatching()
     report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)
-  })
+  }
+  const body = passage.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
   return { status, headers: { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers }, body }
 }

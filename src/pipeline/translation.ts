@@ -38,7 +38,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
     streamType: isArray ? 'application/json' : 'text/event-stream',
-    stream: (body, committed, onEnd) =>
+    stream: (body, committed, terms) =>
       relayTranslated(body, committed, {
         translation: {
           from: upstream,
@@ -49,7 +49,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
           restore: restoreStream(restoration),
         },
         clock: context.clock,
-        onEnd,
+        ...terms,
       }),
   }
 }

@@ -10,9 +10,10 @@ import {
   startAttempt,
   type WholeAnswer,
 } from './attempt.ts'
-import { failureOfError, unreadableCredential, withoutCredentials } from './failure.ts'
+import { failureOfError, unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { Passage } from './passage.ts'
+import { secretsOf } from './secrets.ts'
 
 /** A target to call, and how to speak to it. */
 export interface Leg {
@@ -30,6 +31,8 @@ export interface Success {
   answer: Answer
   /** Of a whole answer, as the client reads it. */
   bytes: Uint8Array | undefined
+  /** Not for the client's eyes. */
+  secrets: readonly string[]
   ended(): void
 }
 
@@ -50,6 +53,7 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
   let attempt: Attempt | undefined
   let abandon: ((reason: unknown) => void) | undefined
   let bytes: Uint8Array | undefined
+  let secrets: readonly string[] = []
   let isCalled = false
   let isLost = false
   let isTold = false
@@ -57,11 +61,13 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
   async function callTarget(upstream: UpstreamCall): Promise<AttemptResult> {
     try {
       const { stream, endpoint } = call
+      secrets = secretsOf(upstream)
       attempt = startAttempt(upstream, { format: passage.format, stream, operation: endpoint.operation }, context)
       const result = await attempt.result
       if (result.kind === 'whole') bytes = stream ? await streamOf(result) : passage.whole(result)
       if (result.kind !== 'failure') return result
-      return passage.failed({ ...result, failure: withoutCredentials(result.failure, upstream) })
+      const { redact } = await import('./redact.ts')
+      return passage.failed(redact(result, secrets))
     } catch (thrown) {
       return failed(thrown)
     }
@@ -121,7 +127,7 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
       trial.answered()
       pacing.answeredAfter(context.clock.now() - startedAt)
       report.attempted(route, startedAt, { outcome: 'answered', status: result.head.status })
-      return { kind: 'success', route, passage, answer: result, bytes, ended: pacing.ended }
+      return { kind: 'success', route, passage, answer: result, bytes, secrets, ended: pacing.ended }
     }
     if (result.failure.class === 'internal') trial.dropped()
     else trial.failed(result.failure)

@@ -1,0 +1,17 @@
+import { createFinder } from '../../src/lib/find-bytes.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('texts in bytes')
+const encode = (text: string) => new TextEncoder().encode(text)
+
+test('are found wherever they stand, whole only', () => {
+  for (const needle of ['sk-ABC-123', 'aaaaaaab', 'baaaaaaa', 'ZZZZZZZZ', '        ', 'ключ-ключ', '""""""""']) {
+    const isIn = createFinder(['not-there', needle])
+    for (const before of ['', 'x', needle.slice(0, 3), needle.slice(0, -1), 'Z'.repeat(9)])
+      for (const after of ['', 'x', needle.slice(1)]) assert.is(isIn(encode(before + needle + after)), true, before)
+    assert.is(isIn(encode(needle.slice(1))), false, needle)
+    assert.is(isIn(encode(`${needle.slice(0, -1)}?${needle.slice(1)}`)), false, needle)
+    assert.is(isIn(encode('')), false)
+  }
+  assert.is(createFinder([])(encode('anything')), false)
+})
