@@ -103,6 +103,10 @@ export interface Traits {
   maxOutputTokens: number | undefined
   minOutputTokens: number
   outputLimitField: 'max_completion_tokens' | 'max_tokens'
+  /** Where Converse has `topK` for the model: beside its other fields of its own, or in a group of them. */
+  topKField: 'top_k' | 'inferenceConfig'
+  /** Fields of the model's own by which Converse is to tell how a text was stopped, as JSON pointers. */
+  stopFields: readonly string[]
   /** Knows the role `developer`; otherwise it becomes `system`. */
   developerRole: boolean
   /** Takes system messages behind the first turn; `before-answer`: only between the user's words and the answer to them. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { ReasoningTraits } from '../../traits.ts'
+import type { ReasoningTraits, Traits } from '../../traits.ts'
 import type { ReasoningOptions } from '../canonical/request.ts'
 
 /*
@@ -37,13 +37,6 @@ export function reasoningFields({ effort, budget }: ReasoningOptions, { by, budg
   }
 }
 
-/** Nova has a group of its own for it. */
-export const topKFields = (topK: number, model: string): JsonObject =>
-  NOVA.test(model) ? { inferenceConfig: { topK } } : { top_k: topK }
-
-/** Where the answer says which sequence stopped it; only Claude can be asked. */
-export const stopFieldPaths = (model: string): string[] | undefined =>
-  CLAUDE.test(model) ? ['/stop_sequence'] : undefined
-
-const NOVA = /\bnova\b/i
-const CLAUDE = /\bclaude\b/i
+/** Of the options the one that Converse has no place for. */
+export const topKFields = (topK: number, { topKField }: Pick<Traits, 'topKField'>): JsonObject =>
+  topKField === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } }

@@ -2,13 +2,14 @@ import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../canonical/request.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
-import { reasoningFields, stopFieldPaths, topKFields } from './model-fields.ts'
+import { reasoningFields, topKFields } from './model-fields.ts'
 import { writeToolConfig } from './tools-write.ts'
 import { writeTurns } from './turns-write.ts'
 import type { WireMessage, WireRequest } from './wire.ts'
 
 /** A request to Converse; the model stands in its path, colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+  const { stopFields } = target.traits
   const { system, messages } = writeTurns(request.turns, target)
   const { options, own } = settle(request.options, messages, target)
   const stop = options.stop?.filter((text) => text.trim() !== '')
@@ -29,7 +30,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
     outputConfig: writeOutput(request.output),
     serviceTier: writeTier(options.serviceTier, target),
     additionalModelRequestFields: orNone(own),
-    additionalModelResponseFieldPaths: isStopped ? stopFieldPaths(target.model) : undefined,
+    additionalModelResponseFieldPaths: isStopped && stopFields.length > 0 ? [...stopFields] : undefined,
   })
   const operation = request.stream ? 'converse-stream' : 'converse'
   return { path: `/model/${encodeURIComponent(target.model)}/${operation}`, headers: {}, body }
@@ -55,7 +56,7 @@ function settle(asked: RequestOptions, messages: readonly WireMessage[], target:
   if (isClaude && options.temperature !== undefined && options.topP !== undefined) drop(options, ['topP'], target)
   const budget = options.reasoning?.budget
   if (thinks && by === 'budget' && typeof budget === 'number') options.maxOutputTokens ??= budget + ROOM
-  const topK: JsonObject = options.topK === undefined ? {} : topKFields(options.topK, target.model)
+  const topK: JsonObject = options.topK === undefined ? {} : topKFields(options.topK, traits)
   return { options, own: { ...own, ...topK } }
 }
 

@@ -28,6 +28,8 @@ export const baseTraits: Traits = {
   maxOutputTokens: undefined,
   minOutputTokens: 1,
   outputLimitField: 'max_completion_tokens',
+  topKField: 'top_k',
+  stopFields: [],
   developerRole: true,
   lateSystem: true,
   prefill: true,

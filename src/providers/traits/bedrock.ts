@@ -11,6 +11,7 @@ const rows: readonly Row[] = [
     strictTools: true,
     outputFormats: ['json-schema'],
     cacheMarks: 'cache_control',
+    stopFields: ['/stop_sequence'],
     reasoning: { by: 'adaptive' },
   },
   // The generations are those of Anthropic's own service. That no tool may be called can only be said by telling of none.
@@ -24,6 +25,7 @@ const rows: readonly Row[] = [
     inputs: ['image', 'file', 'video'],
     toolResultInputs: ['image', 'file'],
     toolChoices: ['required', 'tool'],
+    topKField: 'inferenceConfig',
     cacheMarks: 'cache_control',
   },
   { models: /^nova-micro/, inputs: [], toolResultInputs: [] },
