@@ -7,14 +7,18 @@ import type { ReasoningOptions } from '../canonical/request.ts'
  */
 
 /** How the model is asked to think; nothing where it cannot be, or where only the showing of thoughts was asked for. */
-export function reasoningFields({ effort, budget }: ReasoningOptions, { by, budgets }: ReasoningTraits): JsonObject {
+export function reasoningFields(
+  { effort, budget, show }: ReasoningOptions,
+  { by, budgets, off }: ReasoningTraits,
+): JsonObject {
   if (effort === undefined && budget === undefined) return {}
   const isOff = effort === 'none'
+  const display = show && { display: show === 'none' ? 'omitted' : 'summarized' }
   switch (by) {
     case 'adaptive': // Claude, from 4.6 on
-      if (isOff) return { thinking: { type: 'disabled' } }
+      if (isOff) return { thinking: { type: off } }
       return {
-        thinking: { type: 'adaptive' },
+        thinking: { type: 'adaptive', ...display },
         ...(effort && { output_config: { effort: effort === 'minimal' ? 'low' : effort } }),
       }
     case 'budget': // Claude, until 4.5
@@ -23,6 +27,7 @@ export function reasoningFields({ effort, budget }: ReasoningOptions, { by, budg
         thinking: {
           type: 'enabled',
           budget_tokens: typeof budget === 'number' ? budget : budgets[effort ?? 'medium'],
+          ...display,
         },
       }
     case 'level': // Nova

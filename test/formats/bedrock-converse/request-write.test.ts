@@ -101,6 +101,24 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     },
   ],
+  'thoughts that a client wants to see': [
+    NEW_CLAUDE,
+    { thinking: { type: 'adaptive', display: 'summarized' } },
+    {
+      messages: told,
+      inferenceConfig: limit,
+      additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
+    },
+  ],
+  'no thoughts of a model that cannot be kept from all': [
+    'anthropic.claude-sonnet-5-5',
+    { thinking: { type: 'disabled' } },
+    {
+      messages: told,
+      inferenceConfig: limit,
+      additionalModelRequestFields: { thinking: { type: 'between_tools' } },
+    },
+  ],
   'an effort of Nova, which excludes a limit': [
     NOVA,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
