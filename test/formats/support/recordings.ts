@@ -51,9 +51,23 @@ function exchangesIn(path: string): Exchange[] {
   }))
 }
 
-/** The recorded streams of one API with what its client heard; skips where there are none. */
-export function recordedStreams(api: string): { name: string; sse: string; heard: Heard }[] {
+interface RecordedStream {
+  name: string
+  sse: string
+  heard: Heard
+}
+
+const known = new Map<string, RecordedStream[]>()
+
+/** The recorded streams of one API with what its client heard, read once; skips where there are none. */
+export function recordedStreams(api: string): RecordedStream[] {
   if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
+  const streams = known.get(api) ?? readStreams(api)
+  known.set(api, streams)
+  return streams
+}
+
+function readStreams(api: string): RecordedStream[] {
   const lines = readFileSync(new URL('oracle.jsonl', folder), 'utf8').trim().split('\n')
   return lines.flatMap((line) => {
     const { file, interaction, api: spoken, ...heard } = JSON.parse(line)
