@@ -35,12 +35,12 @@ export async function explainTargets(
   return { targets, error: { status, code, message } }
 }
 
-/** When all are cooling: the place of the one that recovers first, and of the first one listed while all are probed. */
+/** When all are cooling: the place of the one that recovers first. */
 function earliest(standings: ReadonlyArray<Standing | undefined>): number {
   let earliest = 0
   for (const [at, standing] of standings.entries()) {
     if (!standing) return -1
-    if (standing.retryAt < (standings[earliest]?.retryAt ?? 0)) earliest = at
+    if (standing.dueAt < (standings[earliest]?.dueAt ?? 0)) earliest = at
   }
   return earliest
 }

@@ -1,6 +1,7 @@
 import { type GatewayError, isGatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { contextWindowOf } from '../providers/catalog-model.ts'
+import { targetName } from '../providers/target.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
@@ -13,8 +14,8 @@ import type { Leg } from './try.ts'
 export interface Itinerary {
   /**
    * The next target that may be tried; `undefined` when there is none, the client is at fault, or attempts or retries are used up.
-   * Targets that are cooling are passed over; when all are, the one that recovers first comes rather than none. A hedge stays off them
-   * and takes nothing out of the retry budget.
+   * Targets that are cooling are passed over; when all are, the one that recovers first comes rather than none, for one request at a time.
+   * A hedge stays off them and takes nothing out of the retry budget.
    */
   next(options?: { hedge?: boolean }): Promise<Leg | undefined>
   failed(route: Route, result: FailedAttempt): void
@@ -25,11 +26,11 @@ export interface Itinerary {
 
 /** What is here is not waited for: most requests have one route, and nothing to translate. */
 export function createItinerary(nextRoute: NextRoute, request: ModelRequest): Itinerary {
-  const { context, report } = request
-  const { health, limits, retryBudget, catalog } = context
+  const { context, report, client } = request
+  const { health, limits, retryBudget, catalog, clock } = context
   const failures: FailedAttempt[] = []
   let tries = 0
-  let soonest: { route: Route; retryAt: number } | undefined
+  let soonest: { route: Route; dueAt: number } | undefined
   let window: number | undefined // what the request did not fit into; without end when that is not known
   let stop: Stop | undefined
   let refusal: GatewayError | undefined
@@ -39,7 +40,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
   function isPassedOver(route: Route): boolean {
     const standing = health.standingOf(route.target)
     const isSmall = window !== undefined && (contextWindowOf(catalog, route.target) ?? 0) <= window
-    if (standing && (!soonest || standing.retryAt < soonest.retryAt)) soonest = { route, retryAt: standing.retryAt }
+    if (standing && (!soonest || standing.dueAt < soonest.dueAt)) soonest = { route, dueAt: standing.dueAt }
     if (standing) report.skipped(route, standing.class)
     else if (isSmall) report.skipped(route, 'context-overflow')
     return standing !== undefined || isSmall
@@ -64,6 +65,19 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     )
   }
 
+  /** The way to a target that is not well, when it is this request's turn to try it. */
+  async function lastLeg(route: Route): Promise<Leg | undefined> {
+    const turning = health.turn(route.target)
+    const turn = await client.unlessGone(turning).catch((gone: unknown) => {
+      void turning.then((late) => 'dropped' in late && late.dropped())
+      throw gone
+    })
+    if ('dropped' in turn) return legOf(route, turn)
+    const { stillCooling } = await import('./still-cooling.ts')
+    failures.push({ kind: 'failure', failure: stillCooling(targetName(route.target), turn, clock.now()) })
+    return undefined
+  }
+
   async function nextLeg(): Promise<Leg | undefined> {
     for (;;) {
       const next = nextRoute()
@@ -86,7 +100,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
         return undefined
       }
       let leg = await nextLeg()
-      if (!leg && tries === 0 && !hedge && soonest) leg = await legOf(soonest.route)
+      if (!leg && tries === 0 && !hedge && soonest) leg = await lastLeg(soonest.route)
       if (leg && !hedge && tries > 0 && !retryBudget.spend()) stop = 'retry-budget'
       if (stop) leg?.trial.dropped()
       if (!leg || stop) return undefined

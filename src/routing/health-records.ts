@@ -1,6 +1,7 @@
 import { makeRoom } from '../lib/make-room.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { FailureClass } from './failure-class.ts'
+import type { Inquiry } from './inquiry.ts'
 
 /** What health reads of a target. */
 export interface HealthTarget {
@@ -31,7 +32,10 @@ export interface HealthRecord {
   retryAt?: number
   /** When its cooldown began or grew, in the order of all calls and cooldowns. */
   cooledIn: number
+  /** One call finds out whether it is back. */
   probing: boolean
+  /** A call that is under way though it is not well: the probe, or one for want of another target. */
+  inquiry?: Inquiry
 }
 
 export interface HealthRecords {
@@ -41,6 +45,8 @@ export interface HealthRecords {
   /** The record of one level, made when there is none. */
   at(target: HealthTarget, level: HealthRecord['level']): HealthRecord
   forget(record: HealthRecord): void
+  /** Nobody inquires after the target any more. */
+  release(target: HealthTarget): void
   /** All records of connections that still stand as they did. */
   current(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
@@ -72,13 +78,21 @@ export function createHealthRecords(): HealthRecords {
     return record
   }
 
+  const of = (target: HealthTarget) => levels.flatMap((level) => read(target, level) ?? [])
+
   return {
     isEmpty: () => records.size === 0,
-    of: (target) => levels.flatMap((level) => read(target, level) ?? []),
+    of,
     at: (target, level) => read(target, level) ?? make(target, level),
     forget(record) {
       const key = keyOf(record)
       if (records.get(key) === record) records.delete(key)
+    },
+    release(target) {
+      for (const record of of(target)) {
+        record.probing = false
+        delete record.inquiry
+      }
     },
     current(connections) {
       const standing = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))

@@ -2,6 +2,8 @@ import type { Clock } from '../types.ts'
 import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider } from './failure-class.ts'
 import { type HealthEntry, healthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
+import { inquire } from './inquiry.ts'
+import { takeTurn } from './turn.ts'
 
 /** A failure as far as health is concerned. */
 export interface HealthFailure {
@@ -18,6 +20,8 @@ export interface Standing {
   level: HealthRecord['level']
   class: FailureClass
   retryAt: number
+  /** The same, whether it is probed or not. */
+  dueAt: number
 }
 
 /** One call to a target, so that its outcome counts and a probe is given back whatever becomes of it. */
@@ -37,6 +41,8 @@ export interface Health {
   /** `undefined` when the target may be used. */
   standingOf(target: HealthTarget): Standing | undefined
   begin(target: HealthTarget): Trial
+  /** For a request that has nothing else to try: its trial, or how the target stands after another request has just tried it. */
+  turn(target: HealthTarget): Promise<Trial | Standing>
   /** What is not well about these connections. */
   list(connections: readonly HealthTarget['connection'][]): HealthEntry[]
   /** Forgets what is held against one connection, its models and its provider, or against all. */
@@ -75,10 +81,10 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     if (records.isEmpty()) return undefined
     const now = clock.now()
     let worst: Standing | undefined
-    for (const { level, retryAt, probing, reason } of records.of(target)) {
-      if (retryAt === undefined || (retryAt <= now && !probing)) continue
-      const until = probing ? Number.POSITIVE_INFINITY : retryAt
-      if (!worst || until > worst.retryAt) worst = { level, class: reason, retryAt: until }
+    for (const { level, retryAt: dueAt, probing, reason } of records.of(target)) {
+      if (dueAt === undefined || (dueAt <= now && !probing)) continue
+      const retryAt = probing ? Number.POSITIVE_INFINITY : dueAt
+      if (!worst || retryAt > worst.retryAt) worst = { level, class: reason, retryAt, dueAt }
     }
     return worst
   }
@@ -86,12 +92,9 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   function begin(target: HealthTarget): Trial {
     const now = clock.now()
     const began = ++order
-    const probed = records.isEmpty() ? [] : records.of(target).filter((record) => isDue(record, now))
-    for (const record of probed) record.probing = true
-
-    function giveBack() {
-      for (const record of probed) record.probing = false
-    }
+    const standing = records.isEmpty() ? [] : records.of(target).filter(({ retryAt }) => retryAt !== undefined)
+    const probed = standing.filter((record) => isDue(record, now))
+    const end = standing.length === 0 ? undefined : inquire({ standing, probed, now })
 
     /** It is back, unless there is newer news. Of what fails now and then only a success tells that it no longer does. */
     function isBack(record: HealthRecord) {
@@ -101,15 +104,15 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     }
 
     return {
-      dropped: giveBack,
+      dropped: () => end?.('dropped'),
       answered() {
-        giveBack()
+        end?.('answered')
         if (records.isEmpty()) return
         for (const record of records.of(target)) if (!isNewer(record, began)) records.forget(record)
       },
       failed(failure) {
-        giveBack()
         const cooling = coolings[failure.class]
+        end?.(cooling ? 'failed' : 'answered')
         if (!cooling) return probed.forEach(isBack)
         count(records.at(target, failure.level ?? cooling.level), cooling, { ...failure, began })
         if (ofProvider.has(failure.class)) countForProvider(target, { ...failure, began })
@@ -159,6 +162,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   return {
     standingOf,
     begin,
+    turn: (target) => takeTurn(target, { clock, records, standingOf, begin }),
     list(connections) {
       const now = clock.now()
       return records.current(connections).map((record) => healthEntry(record, now))

@@ -1,0 +1,52 @@
+import { startDeadline } from '../lib/deadline.ts'
+import type { Clock } from '../types.ts'
+import type { Standing, Trial } from './health.ts'
+import type { HealthRecords, HealthTarget } from './health-records.ts'
+import type { Ending, Inquiry } from './inquiry.ts'
+
+/** So long an inquiry that brings nothing holds others up. */
+const PATIENCE_MS = 5_000
+
+interface Dependencies {
+  clock: Clock
+  records: HealthRecords
+  standingOf(target: HealthTarget): Standing | undefined
+  begin(target: HealthTarget): Trial
+}
+
+/**
+ * The turn of a request that has no other target than one which is not well: only one of them calls it at a time, and the others wait for
+ * what becomes of that. An answer lets all of them through, a failure is theirs too: then it is how the target stands. A call that is
+ * silent for five seconds lets the next one follow, one every five seconds; the rest hears how the target stands.
+ */
+export async function takeTurn(
+  target: HealthTarget,
+  { clock, records, standingOf, begin }: Dependencies,
+): Promise<Trial | Standing> {
+  const since = clock.now()
+  const inquiry = () => records.of(target).find((record) => record.inquiry)?.inquiry
+  for (;;) {
+    const standing = standingOf(target)
+    const current = standing && inquiry()
+    if (!current) return begin(target)
+    const now = clock.now()
+    if (now - since >= PATIENCE_MS) {
+      if (now - current.since < PATIENCE_MS) return standing
+      records.release(target)
+      return begin(target)
+    }
+    const ending = await within(current.ended, { ms: since + PATIENCE_MS - now, clock })
+    const after = ending === 'failed' ? standingOf(target) : undefined
+    if (after) return after
+  }
+}
+
+function within(ended: Inquiry['ended'], { ms, clock }: { ms: number; clock: Clock }): Promise<Ending> {
+  return new Promise((resolve) => {
+    const deadline = startDeadline(clock, ms, () => resolve('dropped'))
+    void ended.then((ending) => {
+      deadline.cancel()
+      resolve(ending)
+    })
+  })
+}
