@@ -16,7 +16,7 @@ export interface MemoryStorageOptions {
 export function memoryStorage({ clock = { now: () => Date.now() } }: MemoryStorageOptions = {}): Storage {
   const table = createTable()
   const watchers = createWatchers()
-  const secret = randomSecret()
+  let secret: string | undefined // Workers allow no random values before the first request
   let writes = 0
   let sweepAt = SWEEP_LEAST
 
@@ -54,7 +54,10 @@ export function memoryStorage({ clock = { now: () => Date.now() } }: MemoryStora
     list: async (prefix, options) => table.list(prefix, { ...options, now: clock.now() }),
     increment: async (key, by, options) => incrementRow(rows, key, { by, ttlMs: options?.ttlMs }, stamp()),
     watch: (onChange) => watchers.add(onChange),
-    ownSecret: async () => secret,
+    async ownSecret() {
+      secret ??= randomSecret()
+      return secret
+    },
     close: async () => {}, // others may share the object
   }
 }
