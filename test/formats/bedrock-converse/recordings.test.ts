@@ -4,28 +4,14 @@ import { converseTranslator } from '../../../src/formats/bedrock-converse/transl
 import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
 import { createSequence } from '../../../src/formats/canonical/sequence.ts'
 import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
-import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { isObject } from '../../../src/lib/json.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { recordedExchanges } from '../support/recordings.ts'
+import { merged, payloadsOf, plainly, recorded } from './recorded.ts'
 
 const test = suite('recorded exchanges with Converse')
 
 const { read } = contexts(converseTranslator)
-
-const recorded = () => recordedExchanges(['bedrock-converse'])
-
-/** What a whole answer says, by its blocks as they are. */
-function plainly(message: JsonObject) {
-  const blocks = Array.isArray(message.content) ? message.content : []
-  const said = { text: '', thoughts: '', calls: [] as unknown[] }
-  for (const { text, reasoningContent, citationsContent, toolUse } of blocks) {
-    said.text += text ?? citationsContent?.content?.map((piece: { text: string }) => piece.text).join('') ?? ''
-    said.thoughts += reasoningContent?.reasoningText?.text ?? ''
-    if (toolUse && toolUse.type !== 'server_tool_use') said.calls.push([toolUse.toolUseId, toolUse.name, toolUse.input])
-  }
-  return said
-}
 
 function understood(parts: readonly AssistantPart[]) {
   const said = { text: '', thoughts: '', calls: [] as unknown[] }
@@ -55,54 +41,6 @@ test('whole answers say what they said', () => {
   }
   assert.ok(count > 200, String(count))
 })
-
-/** The fields that the events of a stream have among them. */
-interface Payload {
-  contentBlockIndex: number
-  delta?: { text?: string; reasoningContent?: { text?: string }; toolUse?: { input: string } }
-  start?: { toolUse?: { toolUseId: string; name: string; type?: string } }
-  stopReason?: string
-  usage?: JsonObject
-}
-
-/** The payloads of the frames, taken apart without the reader's help. */
-function payloadsOf(bytes: Uint8Array): { type: string; payload: Payload }[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const found: { type: string; payload: Payload }[] = []
-  const text = new TextDecoder()
-  for (let at = 0; at + 4 <= bytes.length && at + view.getUint32(at) <= bytes.length; at += view.getUint32(at)) {
-    const start = at + 12 + view.getUint32(at + 4)
-    const headers = text.decode(bytes.subarray(at + 12, start))
-    const payload = JSON.parse(text.decode(bytes.subarray(start, at + view.getUint32(at) - 4)))
-    found.push({ type: /:event-type\W+(\w+?)\W/.exec(headers)?.[1] ?? '', payload })
-  }
-  return found
-}
-
-/** A stream as its frames say it, merged. */
-function merged(frames: ReturnType<typeof payloadsOf>) {
-  const said = {
-    text: '',
-    thoughts: '',
-    calls: [] as unknown[],
-    stop: undefined as unknown,
-    usage: undefined as unknown,
-  }
-  const inputs = new Map<number, string>()
-  const calls = new Map<number, [unknown, unknown]>()
-  for (const { payload } of frames) {
-    const { contentBlockIndex: index, delta, start, stopReason, usage } = payload
-    said.text += delta?.text ?? ''
-    said.thoughts += delta?.reasoningContent?.text ?? ''
-    if (start?.toolUse && start.toolUse.type !== 'server_tool_use')
-      calls.set(index, [start.toolUse.toolUseId, start.toolUse.name])
-    if (delta?.toolUse) inputs.set(index, (inputs.get(index) ?? '') + delta.toolUse.input)
-    said.stop ??= stopReason
-    said.usage ??= usage
-  }
-  for (const [index, call] of calls) said.calls.push([...call, inputs.get(index) ?? ''])
-  return said
-}
 
 function heard(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []

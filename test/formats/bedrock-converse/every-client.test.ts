@@ -1,0 +1,76 @@
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import { questions } from '../../pipeline/support/questions.ts'
+import { bodyOf, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients, type Understood, wholeClients } from '../support/clients.ts'
+import { merged, payloadsOf, plainly, recorded } from './recorded.ts'
+
+const test = suite('recorded exchanges with Converse, for the client of every format')
+
+interface Case {
+  name: string
+  answer: Response
+  isStream: boolean
+  /** Undefined: it was cut. */
+  expected: Understood | undefined
+}
+
+/** What the recordings say by themselves, in the vocabulary of all clients. */
+function* cases(): Generator<Case> {
+  for (const { name, status, answer, bytes } of recorded()) {
+    if (bytes) {
+      const { stop, usage, text, thoughts, calls } = merged(payloadsOf(bytes))
+      const called = calls.map(([, tool, args]) => ({ name: tool, args: JSON.parse(String(args || '{}')) }))
+      const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
+      const said = { text, reasoning: thoughts, calls: called }
+      const expected = stop === undefined ? undefined : { ...said, ...endOf(stop, called, usage) }
+      yield { name, answer: new Response(bodyOf(pieces(bytes)), { headers }), isStream: true, expected }
+    } else if (status === 200 && isObject(answer) && isObject(answer.output) && isObject(answer.output.message)) {
+      const { text, thoughts, calls } = plainly(answer.output.message)
+      const called = calls.map(([, tool, args]) => ({ name: tool, args }))
+      const expected = { text, reasoning: thoughts, calls: called, ...endOf(answer.stopReason, called, answer.usage) }
+      yield { name, answer: json(answer), isStream: false, expected }
+    }
+  }
+}
+
+function endOf(stop: unknown, calls: readonly unknown[], usage: unknown) {
+  const count = (name: string) => (isObject(usage) && typeof usage[name] === 'number' ? usage[name] : 0)
+  const finish = stop === 'max_tokens' ? 'length' : calls.length > 0 ? 'calls' : 'stop'
+  return {
+    finish: finish as Understood['finish'],
+    inputTokens: count('inputTokens') + count('cacheReadInputTokens') + count('cacheWriteInputTokens'),
+    outputTokens: count('outputTokens'),
+  }
+}
+
+function* pieces(bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length; at += 61) yield bytes.subarray(at, at + 61)
+}
+
+const catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } } as const
+const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } }]
+
+for (const format of wireFormats) {
+  test(`are heard alike by ${format}`, { timeoutMs: 60_000 }, async () => {
+    let answer = json({})
+    const world = await openWorld({ fetch: fakeUpstream(() => answer), catalog, connections })
+    const differing: JsonObject[] = []
+    let count = 0
+    for (const { name, isStream, expected, answer: recording } of cases()) {
+      answer = recording
+      const response = await world.post(
+        ...questions[format]('bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', isStream),
+      )
+      const heard = await (isStream ? clients : wholeClients)[format](response).catch(String)
+      count++
+      if (expected ? JSON.stringify(heard) !== JSON.stringify(expected) : typeof heard !== 'string')
+        differing.push({ name, heard, expected })
+      if (!expected) await world.api.health.reset()
+    }
+    assert.equal(differing.slice(0, 5), [], `${differing.length} of ${count}`)
+    assert.ok(count > 230, String(count))
+  })
+}
