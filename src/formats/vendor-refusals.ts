@@ -33,6 +33,12 @@ export const saysContentRefused = ({ text }: VendorSaid): boolean =>
     text,
   )
 
+/** Is it a quota that is spent? Bedrock says so with a 400. */
+export const saysQuotaSpent = ({ codes }: VendorSaid): boolean => codes.includes('ServiceQuotaExceededException')
+
+/** Is it the model that failed? Bedrock says so with a 424. */
+export const saysModelFailed = ({ codes }: VendorSaid): boolean => codes.includes('ModelErrorException')
+
 /** Does a limit hold for one model, so that the account's others may go on? */
 export const saysOneModel = ({ text, quotas }: VendorSaid): boolean =>
   quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || ONE_MODEL.test(text)

@@ -10,8 +10,17 @@ export interface VendorSaid {
   quotas: readonly string[]
 }
 
-/** Reads the error envelopes that vendors really send: nested, flat, in an array, behind a router, or plain text. */
-export function readSaid(body: unknown): VendorSaid {
+/**
+ * Reads the error envelopes that vendors really send: nested, flat, in an array, behind a router, or plain text. AWS has its code in a
+ * header instead, with an address behind it.
+ */
+export function readSaid(body: unknown, header = ''): VendorSaid {
+  const said = readBody(body)
+  const [code = ''] = header.split(':')
+  return code === '' ? said : { ...said, codes: [...said.codes, code] }
+}
+
+function readBody(body: unknown): VendorSaid {
   const envelope = Array.isArray(body) ? body[0] : body
   if (typeof body === 'string') return { ...NOTHING, text: unquoted(body) }
   if (!isObject(envelope)) return NOTHING
@@ -35,7 +44,7 @@ const NOTHING: VendorSaid = { text: '', codes: [], quotas: [] }
 /** The provider's own error, which some routers and proxies hand on as text. */
 function inner(text: string): VendorSaid | undefined {
   const json = text.startsWith('{') ? tryParseJson(text) : undefined
-  return isObject(json) ? readSaid(json) : undefined
+  return isObject(json) ? readBody(json) : undefined
 }
 
 function codesIn({ code, type, status, error_type, details }: JsonObject): string[] {

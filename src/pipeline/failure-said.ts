@@ -3,8 +3,10 @@ import {
   saysAccountRefused,
   saysContentRefused,
   saysModelDenied,
+  saysModelFailed,
   saysNoModel,
   saysOneModel,
+  saysQuotaSpent,
 } from '../formats/vendor-refusals.ts'
 import { readSaid, type VendorSaid } from '../formats/vendor-said.ts'
 import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
@@ -48,7 +50,7 @@ interface Refused {
 }
 
 function failureOf({ status, message, body, header, now }: Refused): Failure {
-  const said = readSaid(body)
+  const said = readSaid(body, header('x-amzn-errortype'))
   const failureClass = classOf(status, said)
   const isRateLimit = failureClass === 'rate-limit'
   return (
@@ -71,10 +73,10 @@ export function classOf(status: number, said: VendorSaid): FailureClass {
   if (status === 402) return 'credentials'
   if (status === 407) return 'network' // it is the gateway's own way out that wants credentials
   if (status === 408 || status === 504) return 'timeout'
-  if (status === 429) return 'rate-limit'
+  if (status === 429 || saysQuotaSpent(said)) return 'rate-limit'
   if (OVERFLOWS.has(status) && [undefined, ...said.codes].some((code) => saysOverflow(said.text, code)))
     return 'context-overflow'
-  if (status >= 500) return 'server'
+  if (status >= 500 || saysModelFailed(said)) return 'server'
   if (status < 400) return 'content'
   if (status === 400 && (saysBadKey(said.text, said.codes) || saysAccountRefused(said))) return 'credentials'
   return saysNoModel(said) ? 'model-not-found' : 'client'

@@ -124,6 +124,25 @@ test('an exception before the answer goes on to the next target', async () => {
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /=429:rate-limit;via=chain:fallback, one\/m=200$/)
 })
 
+/** Errors whose status alone would be the client's own fault. */
+const ofBedrock: [status: number, type: string, failure: string][] = [
+  [400, 'ServiceQuotaExceededException', 'rate-limit'],
+  [424, 'ModelErrorException:http://internal.amazon.com/coral/com.amazon.bedrock/', 'server'],
+]
+
+for (const [status, type, failure] of ofBedrock) {
+  test(`${type} goes on to the next target`, async () => {
+    const answer: Answering = ({ provider }) =>
+      provider === 'one'
+        ? json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
+        : json({ message: 'no' }, status, { 'x-amzn-errortype': type })
+    const { world } = await open({ answer, combos: { chain: [`bedrock/${MODEL}`, 'one/m'] } })
+    const response = await world.chat({ ...hello, model: 'chain' })
+    assert.is(response.status, 200)
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', new RegExp(`=${status}:${failure};`))
+  })
+}
+
 test('an exception behind the beginning is told', async () => {
   const chunks = [...converseFrames().slice(0, 2), exceptionFrame('modelStreamErrorException', 'the model failed')]
   const { world } = await open({ answer: () => frames(chunks) })
