@@ -1,4 +1,4 @@
-import { definitionOf, namesOf, stripName } from '../providers/names.ts'
+import { catalogAliasOf, definitionOf, namesOf, stripName } from '../providers/names.ts'
 import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
 import type { Catalog, CustomModel } from '../types.ts'
 import type { Group } from './group.ts'
@@ -14,10 +14,14 @@ export interface KnownWorld {
   leads(model: string): boolean
 }
 
-/** All names that lead somewhere, as far as they can be known without asking a provider. A name may come more than once. */
+/**
+ * All names that lead somewhere, as far as they can be known without asking a provider; while nothing is connected, those that would
+ * with a connection, which the listing shows then. A name may come more than once.
+ */
 export function* knownNames({ catalog, connections, combos, aliases, customModels, leads }: KnownWorld) {
   yield* combos.keys()
   for (const { alias } of aliases) yield alias
+  if (connections.size === 0) yield* catalogNames(catalog)
   for (const [name, [first]] of connections) {
     if (first && namesOf(catalog, first).output === name) yield* modelNames(first, catalog)
   }
@@ -28,6 +32,14 @@ export function* knownNames({ catalog, connections, combos, aliases, customModel
   // Whoever wrote a model into an alias or a combo knew it, and for a compatible provider nobody else may.
   for (const { model } of aliases) if (leads(model)) yield model
   for (const { entries } of combos.values()) for (const { name } of entries) if (leads(name)) yield name
+}
+
+function* catalogNames(catalog: Catalog) {
+  for (const [provider, definition] of Object.entries(catalog)) {
+    for (const { id, type = 'llm' } of definition.models ?? []) {
+      if (type === 'llm') yield `${catalogAliasOf(provider, definition)}/${id}`
+    }
+  }
 }
 
 function* modelNames(connection: ConnectionRecord, catalog: Catalog) {

@@ -27,7 +27,7 @@ export interface RouteTable {
   resolve(model: string, visit: Visit): NextRoute | undefined
   /** The first providers that a name leads to and to which no active connection does. */
   missingProviders(model: string): string[]
-  /** All names that lead somewhere, as far as they can be known without asking a provider. */
+  /** All names that lead somewhere, as far as they can be known without asking a provider, or would if anything were connected. */
   names(): Promise<string[]>
 }
 

@@ -115,6 +115,19 @@ test('an unknown model is 404 with the nearest names, in the format of the calle
   assert.equal([messages.type, messages.error.type], ['error', 'not_found_error'])
 })
 
+test('while nothing is connected, the models that the catalog lists are suggested, and then what they lack', async () => {
+  const { asked, world } = await routing({
+    connections: [],
+    catalog: { ...catalog, one: { alias: 'uno', models: [{ id: 'mega' }, { id: 'picture', type: 'image' }] } },
+  })
+  assert.match(await asked('mega'), /^404 The model "mega" does not exist\. Did you mean "uno\/mega"\? GET/)
+  assert.match(await asked('un/mega'), /Did you mean "uno\/mega"\?/)
+  assert.not.match(await asked('picture'), /Did you mean/)
+  assert.match(await asked('uno/mega'), /no active connection to the provider "one"\. Add one with POST \/api\/connections/)
+  await world.api.connections.create({ provider: 'two' })
+  assert.not.match(await asked('mega'), /Did you mean/)
+})
+
 test('models of a compatible provider are suggested without asking it', async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const { up, world, asked } = await routing({
