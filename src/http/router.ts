@@ -31,7 +31,11 @@ export function createRouter(routes: readonly Route[]): Dispatch {
     if (reply) return reply
     const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
     if (!methods || isCustomMethod(path, method)) {
-      throw gatewayError('NOT_FOUND', { message: `There is no ${exchange.method} ${path} here.${hintFor(path)}` })
+      const { hintFor } = await import('./no-route.ts')
+      const hint = hintFor(path, exact.keys())
+      throw gatewayError('NOT_FOUND', {
+        message: `There is no ${exchange.method} ${path} here.${hint ? ` ${hint}` : ''}`,
+      })
     }
     const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
     // Clients probe an endpoint by HEAD before they post to it.
@@ -54,12 +58,6 @@ const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
 /** `models/x:generateContent` is a path of its own, not one more method of the model `x:generateContent`. */
 const isCustomMethod = (path: string, method: string) => method === 'POST' && /:[A-Za-z]+$/.test(path)
-
-/** What somebody who came here has probably meant. */
-function hintFor(path: string): string {
-  if (path.startsWith('/v1/v1/')) return ' Leave /v1 out of the base URL of this client.'
-  return ''
-}
 
 const lowerCase = {
   GET: 'get',

@@ -155,6 +155,41 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
+test('a path that is not served says what was probably meant', async () => {
+  const { world } = await open()
+  await world.api.settings.update({ requireApiKey: false })
+  for (const [request, hint] of [
+    [
+      'GET /v1',
+      / here\. It is the base URL of OpenAI clients, which add the rest\. GET \/v1\/models lists the models\.$/,
+    ],
+    ['GET /v1/', /It is the base URL of OpenAI clients/],
+    ['POST /v1/v1/chat/completions', /Leave \/v1 out of the base URL of this client\.$/],
+    ['POST /v1/v1/messages', /Leave \/v1 out/],
+    ['POST /v1/v1beta/models/m:generateContent', /Leave \/v1 out/],
+    ['POST /v1beta/v1beta/models/m:generateContent', /Leave \/v1beta out/],
+    ['POST /v1beta/v1/models/m:generateContent', /Leave \/v1beta out/],
+    ['POST /v1//chat/completions', /Did you mean "\/v1\/chat\/completions"\?$/],
+    ['POST /v1/chat/completions/chat/completions', /Did you mean "\/v1\/chat\/completions"\?/],
+    ['POST /v1beta/chat/completions', /Did you mean "\/v1\/chat\/completions"\?/],
+    ['POST /v1beta/openai/completions', /Did you mean "\/v1\/completions"\?/],
+    ['POST /v1/messages/v1/messages', /Did you mean "\/v1\/messages"\?/],
+    ['POST /v1/chat/completion', /Did you mean "\/v1\/chat\/completions"\?/],
+    ['POST /v1/chat', /Did you mean "\/v1\/chat\/completions"\?/],
+    ['GET /api/key', /Did you mean "\/api\/keys"\?/],
+    ['GET /v1/files', /^There is no GET \/v1\/files here\.$/],
+    ['GET /v1/responses/resp_1', /^There is no GET \/v1\/responses\/resp_1 here\.$/],
+    ['POST /v1/messages/batches', /^There is no POST \/v1\/messages\/batches here\.$/],
+  ] as const) {
+    const [method = '', path = ''] = request.split(' ')
+    const headers = path.startsWith('/api') ? { authorization: `Bearer ${token}` } : {}
+    const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method, headers }))
+    assert.is(response.status, 404, request)
+    const { error } = (await response.json()) as { error: string | { message: string } }
+    assert.match(typeof error === 'string' ? error : error.message, hint)
+  }
+})
+
 test('a host name in the request changes nothing', async () => {
   const { world } = await open()
   for (const host of ['localhost', '127.0.0.1', 'gateway', 'api.openai.com'])
