@@ -1,5 +1,7 @@
 import { isGatewayError } from '../errors.ts'
+import type { EmbeddedError } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
+import type { Trial } from '../routing/health.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import { headerSafe, journeyHeaders } from './journey.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -8,7 +10,7 @@ import type { Success } from './try.ts'
 
 /** The answer on its way to the client, and its end in the report. */
 export function successReply(
-  { answer, bytes, passage, route: { target }, ended, secrets }: Success,
+  { answer, bytes, passage, route: { target }, trial, ended, secrets }: Success,
   { report, client, call }: ModelRequest,
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : passage.streamType
@@ -23,12 +25,20 @@ export function successReply(
   }
   const onEnd = ({ usage, error, cancelled }: StreamEnd) => {
     ended()
+    if (error) tellCut(trial, error)
+    else if (!cancelled) trial.answered()
     client.stopWatching()
     report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)
   }
   const body = passage.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
   return { status, headers: { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers }, body }
+}
+
+/** A stream that broke off is no fault of the client's, unless its error says so. What the provider said then may quote anything. */
+function tellCut(trial: Trial, { status }: EmbeddedError) {
+  const message = `The stream broke off after it had begun (status ${status}).`
+  if (status >= 500) trial.cut({ class: status === 504 ? 'timeout' : 'network', message })
 }
 
 /** `x-signalbox-warning: dropped:seed, clamped:temperature`. */

@@ -23,7 +23,7 @@ export interface Leg {
   trial: Trial
 }
 
-/** An attempt that has brought an answer; `ended` is to be called when its last byte is out. */
+/** An attempt that has brought an answer; `ended` is to be called when its last byte is out, and `trial` told how a stream has ended. */
 export interface Success {
   kind: 'success'
   route: Route
@@ -33,6 +33,7 @@ export interface Success {
   bytes: Uint8Array | undefined
   /** Not for the client's eyes. */
   secrets: readonly string[]
+  trial: Trial
   ended(): void
 }
 
@@ -124,10 +125,11 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
     }
     isTold = true
     if (result.kind !== 'failure') {
-      trial.answered()
+      if (result.kind === 'stream') trial.begun()
+      else trial.answered()
       pacing.answeredAfter(context.clock.now() - startedAt)
       report.attempted(route, startedAt, { outcome: 'answered', status: result.head.status })
-      return { kind: 'success', route, passage, answer: result, bytes, secrets, ended: pacing.ended }
+      return { kind: 'success', route, passage, answer: result, bytes, secrets, trial, ended: pacing.ended }
     }
     if (result.failure.class === 'internal') trial.dropped()
     else trial.failed(result.failure)

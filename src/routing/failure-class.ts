@@ -28,7 +28,8 @@ export interface Cooling {
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-const unsteady = { level: 'model', after: 3, baseMs: 5 * SECOND, maxMs: 5 * MINUTE } as const
+/** What fails now and then is left alone when it fails several times in a row. */
+export const unsteady = { level: 'model', after: 3, baseMs: 5 * SECOND, maxMs: 5 * MINUTE } as const
 
 /** One row a class; classes without a row say nothing of the target's health. */
 export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {

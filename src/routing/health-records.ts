@@ -32,6 +32,8 @@ export interface HealthRecord {
   retryAt?: number
   /** When its cooldown began or grew, in the order of all calls and cooldowns. */
   cooledIn: number
+  /** Streams that had begun broke off, of which the beginning of another one says nothing. */
+  isCut?: boolean
   /** One call finds out whether it is back. */
   probing: boolean
   /** A call that is under way though it is not well: the probe, or one for want of another target. */

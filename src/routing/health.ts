@@ -1,5 +1,5 @@
 import type { Clock } from '../types.ts'
-import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider } from './failure-class.ts'
+import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider, unsteady } from './failure-class.ts'
 import { type HealthEntry, healthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { inquire } from './inquiry.ts'
@@ -26,8 +26,12 @@ export interface Standing {
 
 /** One call to a target, so that its outcome counts and a probe is given back whatever becomes of it. */
 export interface Trial {
-  /** The answer is there, or its stream has begun. */
+  /** The answer is there, to its end. */
   answered(): void
+  /** Its stream has begun; `answered` or `cut` may follow. */
+  begun(): void
+  /** The stream that has begun broke off: a failure of the model, until another answer comes to its end. */
+  cut(failure: HealthFailure): void
   failed(failure: HealthFailure): void
   /** Nobody waited for the outcome. */
   dropped(): void
@@ -107,8 +111,16 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       dropped: () => end?.('dropped'),
       answered() {
         end?.('answered')
-        if (records.isEmpty()) return
-        for (const record of records.of(target)) if (!isNewer(record, began)) records.forget(record)
+        forgetOf(target, began)
+      },
+      begun() {
+        end?.('answered')
+        forgetOf(target, began, { isCutForgotten: false })
+      },
+      cut(failure) {
+        const record = records.at(target, 'model')
+        record.isCut = true
+        count(record, unsteady, { ...failure, began })
       },
       failed(failure) {
         const cooling = coolings[failure.class]
@@ -117,6 +129,15 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
         count(records.at(target, failure.level ?? cooling.level), cooling, { ...failure, began })
         if (ofProvider.has(failure.class)) countForProvider(target, { ...failure, began })
       },
+    }
+  }
+
+  function forgetOf(target: HealthTarget, began: number, { isCutForgotten = true } = {}) {
+    if (records.isEmpty()) return
+    for (const record of records.of(target)) {
+      if (isNewer(record, began)) continue
+      if (record.isCut && !isCutForgotten) delete record.retryAt
+      else records.forget(record)
     }
   }
 

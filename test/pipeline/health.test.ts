@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog, openWorld, token, type WorldOptions } from './support/world.ts'
 
@@ -364,6 +364,44 @@ test('a request that is too long goes on only to a larger context window, and co
   assert.equal(await response.json(), body)
   down.one = () => json({ error: { message: 'the request exceeds the available context size' } }, 400) // llama.cpp's words
   assert.is(await ask(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
+})
+
+for (const [what, end, reason] of [
+  ['is reset', 'error', 'network'],
+  ['ends too early', undefined, 'network'],
+  ['tells of an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'network'],
+] as const) {
+  test(`a stream that ${what} after its first word is not tried again, but counts`, async () => {
+    const up = fakeUpstream(({ provider }) => {
+      const events = chatEvents()
+      if (provider === 'two') return sse(events)
+      return end === 'error' ? sse(events.slice(0, 2), 'error') : sse([...events.slice(0, 2), ...(end ? [end] : [])])
+    })
+    const { world } = await failing({ fetch: up })
+    const ask = async () => {
+      const response = await world.chat({ model: 'chain', stream: true })
+      const attempts = response.headers.get('x-signalbox-attempts') ?? ''
+      return { text: await response.text(), attempts: attempts.replace(/;via=[^,]*/g, '') }
+    }
+    for (let at = 0; at < 3; at++) {
+      const { text, attempts } = await ask()
+      assert.match(text, '"error"')
+      assert.is(attempts, 'one/m=200')
+    }
+    assert.is((await ask()).attempts, `one/m=skipped:${reason}, two/m=200`)
+  })
+}
+
+test('a stream that the client leaves, or that refuses what it asks, says nothing of its target', async () => {
+  const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
+  const up = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
+  const { world } = await failing({ fetch: up })
+  for (let at = 0; at < 4; at++) {
+    const response = await world.chat({ model: 'one/m', stream: true })
+    if (at < 2) await response.text()
+    else await response.body?.cancel()
+  }
+  assert.equal(await world.api.health.list(), { health: [] })
 })
 
 test('over HTTP health is read and reset', async () => {
