@@ -126,6 +126,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
 
   const surface = createSurface({
+    clock,
     basePath,
     store,
     modelRoutes: [

@@ -1,7 +1,9 @@
 import { gatewayError } from '../errors.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
+import { unlessLate } from '../pipeline/patience.ts'
 import type { Store } from '../store/store.ts'
+import type { Clock } from '../types.ts'
 import { authenticateClient } from './client-gate.ts'
 import { managementErrorReply } from './management-error.ts'
 import { modelsErrorReply } from './models-error.ts'
@@ -18,6 +20,7 @@ export interface SurfaceOptions {
   loadManagementRoutes(): Promise<readonly Route[]>
   /** Throws unless the request may manage the gateway. */
   guardManagement(exchange: Exchange): Promise<void>
+  clock: Clock
   isClosed(): boolean
   onError(error: unknown): void
 }
@@ -37,7 +40,10 @@ export function createSurface(options: SurfaceOptions): Surface {
   async function serveModels(path: string, exchange: Exchange): Promise<Reply> {
     try {
       if (options.isClosed()) throw gatewayError('CLOSED')
-      const key = exchange.method === 'OPTIONS' ? undefined : await authenticateClient(exchange, store)
+      const key =
+        exchange.method === 'OPTIONS'
+          ? undefined
+          : await unlessLate(authenticateClient(exchange, store), exchange, options.clock)
       return await models(path, exchange, key)
     } catch (error) {
       return modelsErrorReply(error, { path, exchange }, onError)

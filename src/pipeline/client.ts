@@ -6,7 +6,7 @@ import type { InFlight } from '../lib/in-flight.ts'
 export interface Client {
   /** Why nobody waits any more: the client has left (`CLIENT_CLOSED_REQUEST`), its time is over (`UPSTREAM_TIMEOUT`), or the gateway has closed (`CLOSED`). */
   gone: GatewayError | undefined
-  /** The work's result; rejects as soon as nobody waits for it any more. */
+  /** The work's result; rejects as soon as nobody waits for it any more. One at a time. */
   unlessGone<T>(work: Promise<T>): Promise<T>
   /** What must end when the client leaves: the attempt under way, then the stream that it brought. */
   follows(work: Cancellable): void
@@ -22,17 +22,20 @@ interface Cancellable {
 /** The client's leaving, or the end of the gateway itself, reaches whatever is under way for it at once. */
 export function watchClient(exchange: Exchange, inFlight: InFlight): Client {
   let work: Cancellable | undefined
+  let stopWaiting: ((reason: unknown) => void) | undefined
 
   function cancel(reason: unknown) {
     client.gone ??= toGatewayError(reason)
     work?.cancel(client.gone)
+    stopWaiting?.(client.gone)
   }
 
   const client: Client = {
     gone: undefined,
     unlessGone: (promise) =>
       new Promise((resolve, reject) => {
-        client.follows({ cancel: reject })
+        stopWaiting = reject
+        if (client.gone) reject(client.gone)
         promise.then(resolve, reject)
       }),
     follows(next) {

@@ -12,17 +12,36 @@ const MAX_MS = 24 * 60 * 60 * 1_000
  * It can only shorten the time-outs of the gateway. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a day.
  */
 export function limitPatience(exchange: Exchange, client: Client, clock: Clock): Deadline | undefined {
-  const text = exchange.header(HEADER)?.trim()
-  if (text === undefined) return undefined
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (ms < 1 || ms > MAX_MS) {
+  const ms = askedMs(exchange)
+  if (ms === undefined) return undefined
+  if (Number.isNaN(ms)) {
     throw gatewayError('INVALID_REQUEST', {
       message: `The header "${HEADER}" must be a whole number of milliseconds from 1 to ${MAX_MS}.`,
     })
   }
-  return startDeadline(clock, ms, () => {
-    client.giveUp(
-      gatewayError('UPSTREAM_TIMEOUT', { message: `There was no answer within the ${ms} ms of "${HEADER}".` }),
-    )
+  return startDeadline(clock, ms, () => client.giveUp(late(ms)))
+}
+
+/** The same for what comes before the request is understood. */
+export function unlessLate<T>(work: Promise<T>, exchange: Exchange, clock: Clock): Promise<T> {
+  const ms = askedMs(exchange)
+  if (ms === undefined || Number.isNaN(ms)) return work
+  return new Promise((resolve, reject) => {
+    const deadline = startDeadline(clock, ms, () => reject(late(ms)))
+    work.finally(deadline.cancel).then(resolve, reject)
   })
 }
+
+/** `NaN` when it is none. */
+function askedMs(exchange: Exchange): number | undefined {
+  const text = exchange.header(HEADER)?.trim()
+  if (text === undefined) return undefined
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  return ms < 1 || ms > MAX_MS ? Number.NaN : ms
+}
+
+const late = (ms: number) =>
+  gatewayError('UPSTREAM_TIMEOUT', {
+    message: `There was no answer within the ${ms} ms of "${HEADER}".`,
+    headers: { 'x-should-retry': 'false' },
+  })

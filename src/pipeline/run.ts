@@ -1,6 +1,7 @@
 import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
+import { isPromise } from '../lib/awaitable.ts'
 import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import type { PresentedKey } from '../store/keyring.ts'
@@ -64,10 +65,12 @@ type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(request: ModelRequest): Promise<Outcome> {
-  const { call, context, report, exchange } = request
+  const { call, context, report, exchange, client } = request
   const trip = context.chooser.tripFor(factsOf(call, (name) => exchange.header(name)))
   try {
-    const routes = routesOf(call.model, { table: await context.routes(), visit: trip.visit })
+    const known = context.routes()
+    const table = isPromise(known) ? await client.unlessGone(known) : known
+    const routes = routesOf(call.model, { table, visit: trip.visit })
     const itinerary = createItinerary(routes, request)
     for (let leg = await itinerary.next(); leg; leg = await itinerary.next()) {
       const trying = tryFrom(request, leg, itinerary)

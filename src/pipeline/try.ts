@@ -1,3 +1,4 @@
+import { isPromise } from '../lib/awaitable.ts'
 import type { UpstreamCall } from '../lib/exchange.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
@@ -86,23 +87,27 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
     return { kind: 'failure', failure }
   }
 
+  /** The work's result, unless the attempt is cancelled before. */
+  const abandonable = <T>(work: Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      abandon = reject
+      work.then(resolve, reject)
+    })
+
   /** The call with its credential. One that cannot be opened is a failure of its connection alone. */
   async function prepare(): Promise<UpstreamCall | FailedAttempt> {
     let apiKey: string | undefined
     try {
-      apiKey = await context.apiKeyOf(target.connection)
+      const key = context.apiKeyOf(target.connection)
+      apiKey = isPromise(key) ? await abandonable(key) : key
     } catch (thrown) {
-      context.observer.onError(thrown)
+      if (!client.gone) context.observer.onError(thrown)
       return { kind: 'failure', failure: unreadableCredential }
     }
     try {
       const { cloud } = target
       if (!cloud) return upstreamCall(target, apiKey, passage.ask)
-      const made = context.cloudCall(passage.ask, { cloud, target, apiKey, fetch: context.fetch })
-      return await new Promise<UpstreamCall>((resolve, reject) => {
-        abandon = reject
-        made.then(resolve, reject)
-      })
+      return await abandonable(context.cloudCall(passage.ask, { cloud, target, apiKey, fetch: context.fetch }))
     } catch (thrown) {
       return failed(thrown)
     }

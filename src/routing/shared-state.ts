@@ -1,4 +1,6 @@
+import { gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
+import { startDeadline } from '../lib/deadline.ts'
 import { makeRoom } from '../lib/make-room.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 
@@ -41,6 +43,8 @@ export function localState(clock: Clock): SharedState {
   }
 }
 
+/** A storage that says nothing for so long has failed. */
+const PATIENCE_MS = 2_000
 /** A storage that has failed is left alone for so long: it may take seconds each time. */
 const PAUSE_MS = 1_000
 
@@ -54,7 +58,7 @@ export function storedState(
 
   async function attempt<T>(work: () => Promise<T>, instead: () => Awaitable<T>): Promise<T> {
     try {
-      return await work()
+      return await inTime(work(), clock)
     } catch (error) {
       pausedUntil = clock.now() + PAUSE_MS
       onError(error)
@@ -83,6 +87,17 @@ export function storedState(
       }, noop)
     },
   }
+}
+
+function inTime<T>(work: Promise<T>, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const deadline = startDeadline(clock, PATIENCE_MS, () =>
+      reject(
+        gatewayError('STORAGE_FAILED', { message: `The storage did not answer within ${PATIENCE_MS / 1_000} s.` }),
+      ),
+    )
+    work.finally(deadline.cancel).then(resolve, reject)
+  })
 }
 
 const PREFIX = 'routing/'

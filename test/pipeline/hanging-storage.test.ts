@@ -1,0 +1,72 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents } from './support/answers.ts'
+import { fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('a storage that hangs')
+
+type Operation = 'get' | 'set' | 'list'
+
+/** A gateway on a storage that nobody watches, and which says nothing more from some time on. */
+async function open() {
+  const clock = fakeClock()
+  const { watch: _, increment: __, ...memory } = memoryStorage({ clock })
+  let isHanging = (_operation: Operation, _key: string) => false
+  const storage: Storage = {
+    ...memory,
+    get: (key) => (isHanging('get', key) ? never() : memory.get(key)),
+    set: (key, ...rest) => (isHanging('set', key) ? never() : memory.set(key, ...rest)),
+    list: (prefix, ...rest) => (isHanging('list', prefix) ? never() : memory.list(prefix, ...rest)),
+  }
+  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const turn = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
+  await openWorld({ clock, storage, combos: { turn } })
+  const world = await openWorld({ fetch: up, clock, storage, connections: [] }) // which has nothing in memory
+  return {
+    ...{ up, world, clock },
+    hang: (which: typeof isHanging) => {
+      isHanging = which
+    },
+  }
+}
+
+const headers = { 'x-signalbox-timeout-ms': '700' }
+
+for (const [what, which] of Object.entries({
+  'everything hangs': () => true,
+  'the settings do': (_: Operation, key: string) => key.startsWith('settings'),
+  'the connections do': (_: Operation, key: string) => key.startsWith('connections'),
+  'the credentials do': (_: Operation, key: string) => key === 'vault',
+})) {
+  test(`when ${what}, the client's own deadline is kept`, async () => {
+    const { world, clock, hang, up } = await open()
+    hang(which)
+    let response: Response | undefined
+    const asked = world.chat({ model: 'turn' }, { headers }).then((answer) => {
+      response = answer
+    })
+    await clock.advance(699)
+    assert.is(response, undefined)
+    await clock.advance(1)
+    await asked
+    assert.is(response?.status, 504)
+    assert.is(response?.headers.get('x-should-retry'), 'false')
+    assert.match((await response?.text()) ?? '', /within the 700 ms/)
+    assert.is(up.calls.length, 0)
+    assert.is(clock.pending(), 0)
+  })
+}
+
+test('takes no turns: after two seconds each instance takes its own', async () => {
+  const { world, clock, hang } = await open()
+  hang((_, key) => key.startsWith('routing/'))
+  for (const expected of ['one/m', 'two/m', 'one/m']) {
+    const asked = world.chat({ model: 'turn' })
+    await clock.advance(2_000)
+    assert.is((await asked).headers.get('x-signalbox-target'), expected)
+  }
+  assert.is(clock.pending(), 0)
+})
