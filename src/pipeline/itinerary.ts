@@ -5,6 +5,7 @@ import { targetName } from '../providers/target.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
+import { unreadableCredential } from './failure.ts'
 import type { Stop } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 import { passageTo } from './passage-to.ts'
@@ -34,6 +35,8 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
   let window: number | undefined // what the request did not fit into; without end when that is not known
   let stop: Stop | undefined
   let refusal: GatewayError | undefined
+  const spares: Route[] = [] // more of whose keys were refused
+  let refuser: string | undefined // the provider that has refused our key in each attempt so far
   let isOver = false
 
   /** Is it cooling, or too small for the request? */
@@ -78,15 +81,24 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     return undefined
   }
 
+  /** The last attempt is kept for another provider, if there is one, where all before have gone to keys that one has refused. */
   async function nextLeg(): Promise<Leg | undefined> {
+    const isKept = tries > 0 && tries === limits.maxAttempts - 1
     for (;;) {
       const next = nextRoute()
-      const route = isPromise(next) ? await next : next
-      if (!route) return undefined
+      const route = isPromise(next) ? await client.unlessGone(next) : next
+      const spare = route ? undefined : spares.shift()
+      if (!route) return spare && legOf(spare)
       if (isPassedOver(route)) continue
+      if (isKept && route.target.provider === refuser) {
+        spares.push(route)
+        continue
+      }
       const leg = legOf(route)
       const found = isPromise(leg) ? await leg : leg
-      if (found) return found
+      if (!found) continue
+      for (const spare of spares.splice(0)) report.skipped(spare, 'credentials')
+      return found
     }
   }
 
@@ -96,7 +108,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     async next({ hedge = false } = {}) {
       if (isOver || stop) return undefined
       if (tries >= limits.maxAttempts) {
-        if (!hedge && (await nextRoute())) stop = 'max-attempts'
+        if (!hedge && (spares.length > 0 || (await nextRoute()))) stop = 'max-attempts'
         return undefined
       }
       let leg = await nextLeg()
@@ -110,6 +122,9 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     failed({ target }, result) {
       failures.push(result)
       const { class: failureClass } = result.failure
+      const isRefused = failureClass === 'credentials' && (failures.length === 1 || refuser === target.provider)
+      refuser = isRefused ? target.provider : undefined
+      if (result.failure === unreadableCredential) tries -= 1 // nobody was called
       if (failureClass === 'client') isOver = true
       if (failureClass === 'context-overflow') window = contextWindowOf(catalog, target) ?? Number.POSITIVE_INFINITY
     },

@@ -446,3 +446,30 @@ test('a client that leaves while it probes gives the probe back', async () => {
   delete down.one
   assert.is(await ask('one/m'), '200 one/m=200')
 })
+
+test('the last attempt is kept for another provider, where one has refused the keys of all before', async () => {
+  const dead = (...names: string[]) => names.map((name) => ({ provider: 'one', name, apiKey: `dead-key-${name}` }))
+  const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(401)() : json(chatAnswer())))
+  const setting = { fetch: up, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }
+  const { ask, world } = await failing(setting)
+  assert.is(
+    await ask(),
+    '200 one/m=401:credentials, one/m=401:credentials, one/m=skipped:credentials, one/m=skipped:credentials, two/m=200',
+  )
+  await world.api.health.reset()
+  assert.match(await ask('one/m'), /^502 (?:one\/m=401:credentials, ){3}stopped=max-attempts$/, 'there is no other')
+  const { ask: askTwice } = await failing({ ...setting, limits: { maxAttempts: 2 } })
+  assert.match(await askTwice(), /^200 one\/m=401:credentials, (?:one\/m=skipped:credentials, ){3}two\/m=200$/)
+  const { ask: askOnce } = await failing({ ...setting, limits: { maxAttempts: 1 } })
+  assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
+})
+
+test('it is kept for no other provider when something else than keys has failed', async () => {
+  let nth = 0
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'one' && ++nth < 3 ? refused(nth === 1 ? 401 : 500)() : json(chatAnswer()),
+  )
+  const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two']
+  const { ask } = await failing({ fetch: up, connections })
+  assert.is(await ask(), '200 one/m=401:credentials, one/m=500:server, one/m=200')
+})
