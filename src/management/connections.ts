@@ -24,6 +24,8 @@ export interface ConnectionOperations<Input = never> {
 
 /** A connection, and what has failed with it lately. */
 export interface ShownConnection extends Connection {
+  /** Why its credential cannot be read; absent when it can. */
+  error?: string
   /** Absent when all is well. */
   health?: HealthEntry[]
 }
@@ -60,9 +62,17 @@ export function createConnectionOperations({
 
   const seal = async (id: string, apiKey: string) => (await store.vault()).seal(placeOfApiKey(id), apiKey)
 
+  /** One that cannot be opened must not hide the other connections. */
+  async function shownCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
+    if (record.sealedApiKey === undefined) return {}
+    await store.vault() // without it none can be opened
+    const apiKey = await openApiKey(store, record).catch(() => undefined)
+    return apiKey === undefined ? { error: UNREADABLE } : { apiKey: shortened(apiKey) }
+  }
+
   async function shown(record: ConnectionRecord): Promise<ShownConnection> {
     const { id, provider, name, isActive, priority, providerSpecificData, createdAt, updatedAt } = record
-    const apiKey = await openApiKey(store, record)
+    const credential = await shownCredential(record)
     const ill = health.list([record]).filter(({ connectionId }) => connectionId === id)
     return {
       id,
@@ -70,7 +80,7 @@ export function createConnectionOperations({
       name,
       isActive: isActive !== false,
       ...(priority !== undefined && { priority }),
-      ...(apiKey !== undefined && { apiKey: shortened(apiKey) }),
+      ...credential,
       ...(providerSpecificData && { providerSpecificData: structuredClone(providerSpecificData) }),
       createdAt,
       updatedAt,
@@ -151,6 +161,9 @@ function put<K extends 'priority' | 'sealedApiKey' | 'providerSpecificData'>(
   if (value === null) delete record[field]
   else if (value !== undefined) record[field] = value
 }
+
+const UNREADABLE =
+  'The credential cannot be opened: it was changed, moved, or sealed with another secret. Set "apiKey" again.'
 
 const LAST = 4
 const SHORTEST_SHOWN = 12

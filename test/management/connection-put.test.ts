@@ -109,7 +109,7 @@ test('a connection made elsewhere a moment ago is found here', async () => {
 })
 
 test('a key that was moved to another connection is not accepted', async () => {
-  const { expect, refuses, storage, connection } = await doorWithConnection()
+  const { expect, storage, connection } = await doorWithConnection()
   const other = await expect(201, 'POST', '/api/connections', {
     provider: 'openai',
     apiKey: 'sk-other-0123456789-wxyz',
@@ -118,6 +118,8 @@ test('a key that was moved to another connection is not accepted', async () => {
   const moved = JSON.parse(mine?.value ?? '')
   moved.record.id = other.id
   await storage.set(`connections/${other.id}`, JSON.stringify(moved))
-  await refuses(500, 'Failed to fetch connection', ['GET', `/api/connections/${other.id}`])
+  const shown = await expect(200, 'GET', `/api/connections/${other.id}`)
+  assert.is(shown.apiKey, undefined)
+  assert.match(shown.error, /changed, moved, or sealed with another secret/)
   await expect(200, 'DELETE', `/api/connections/${other.id}`)
 })

@@ -1,0 +1,48 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, token } from './support/world.ts'
+
+const test = suite('a connection whose credential cannot be opened')
+
+async function open(options: { limits?: { maxAttempts: number } } = {}) {
+  const storage = memoryStorage()
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up, storage, combos: { chain: ['one/m', 'two/m'] }, ...options })
+  for (const { key, value } of await storage.list('connections/'))
+    if (value.includes('"provider":"one"'))
+      await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})..../, '$1AAAA'))
+  return { up, world }
+}
+
+const admin = { headers: { authorization: `Bearer ${token}` } }
+
+test('is listed with the others, and says what is wrong', async () => {
+  const { world } = await open()
+  const response = await world.gateway.fetch(new Request('http://gateway/api/connections', admin))
+  assert.is(response.status, 200)
+  const { connections } = await response.json()
+  const [one, two] = connections
+  assert.equal([one.provider, one.apiKey], ['one', undefined])
+  assert.match(one.error, /^The credential cannot be opened: .* Set "apiKey" again\.$/)
+  assert.equal([two.provider, two.apiKey, two.error], ['two', '…-two', undefined])
+  const alone = await world.gateway.fetch(new Request(`http://gateway/api/connections/${one.id}`, admin))
+  assert.is((await alone.json()).error, one.error)
+})
+
+test('is mended by another credential', async () => {
+  const { world, up } = await open()
+  const [one] = (await world.api.connections.list()).connections
+  const mended = await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
+  assert.equal([mended.apiKey, mended.error], ['…tial', undefined])
+  await world.chat({})
+  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
+})
+
+test('uses up no attempt, for nobody is called', async () => {
+  const { world, up } = await open({ limits: { maxAttempts: 1 } })
+  const response = await world.chat({ model: 'chain' })
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')
+  assert.equal(up.providers, ['two'])
+})
