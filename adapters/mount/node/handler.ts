@@ -32,7 +32,13 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
     const target = parseTarget(written)
     if (!target) {
       if (next && gateway.basePath && !written.startsWith(gateway.basePath)) next()
-      else refuse(req, res, 400, 'The request target must be a path with a single slash first. Does the base URL end with one?')
+      else
+        refuse(
+          req,
+          res,
+          400,
+          'The request target must be a path with a single slash first. Does the base URL end with one?',
+        )
       return
     }
     const reason = refusalOf(req)

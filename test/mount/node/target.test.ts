@@ -94,7 +94,7 @@ test('answers 400 in JSON to a target in absolute form and to one that looks lik
     const text = await ask(target)
     assert.match(text, /^HTTP\/1\.1 400 /, target)
     assert.match(text, /content-type: application\/json\r\n/i)
-    assert.match(text, /\r\n\r\n\{"error":"The request target must be a path with a single slash first\. Does the base URL end with one\?"/)
+    assert.match(text, /"error":"The request target must be a path with .* Does the base URL end with one\?"/)
   }
 })
 
