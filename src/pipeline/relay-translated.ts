@@ -28,7 +28,8 @@ export function relayTranslated(
   { translation, clock, onEnd, secrets }: Terms,
 ): RelayedStream {
   const events: string[] = []
-  const held = [...head]
+  let said = 0 // of the events; taking them out one by one would cost the square of their number
+  const held = head.values()
   let usage: TokenUsage | undefined
   let error: StreamEnd['error']
   let isOver = false // nothing more is read
@@ -46,6 +47,11 @@ export function relayTranslated(
     events.push(redacted(event, secrets)),
   )
 
+  function clear() {
+    events.length = 0
+    said = 0
+  }
+
   function tell(cancelled: boolean) {
     if (isTold) return
     isTold = true
@@ -62,7 +68,7 @@ export function relayTranslated(
   /** Reads on until there is something to say. */
   async function pull() {
     try {
-      const chunk = held.shift() ?? (await body.next())
+      const chunk = held.next().value ?? (await body.next())
       if (chunk) translator.push(chunk)
       else translator.end()
     } catch (thrown) {
@@ -72,13 +78,14 @@ export function relayTranslated(
 
   return {
     async next() {
-      while (events.length === 0 && !isOver) {
+      while (said === events.length && !isOver) {
         pulling ??= pull().finally(() => {
           pulling = undefined
         })
         if (!(await isWithin(pulling, KEEP_ALIVE_MS, clock))) return encodeUtf8(translator.keepAlive())
       }
-      const event = events.shift()
+      const event = events[said++]
+      if (said >= events.length) clear()
       if (event !== undefined) return encodeUtf8(event)
       body.cancel() // it has said all, though it may not have closed
       tell(false)
@@ -88,7 +95,7 @@ export function relayTranslated(
     cancel(reason) {
       body.cancel(reason)
       isOver = true
-      events.length = 0
+      clear()
       tell(true)
     },
   }

@@ -1,8 +1,9 @@
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import { googleSignature } from './assistant-parse.ts'
 import type { ChoiceContext } from './choice-reader.ts'
+import { createObjectScan, type ObjectScan } from './object-scan.ts'
 
 /** Reads tool calls out of deltas: several may be told at once, by an index that vendors get wrong in many ways. */
 export interface ToolCallReader {
@@ -19,8 +20,10 @@ interface OpenCall {
   id: string
   name: string
   isFreeForm: boolean
-  /** What has been said of its arguments, to know whether they are complete. */
-  said: string
+  /** Of its arguments, what came before its name. */
+  early: string
+  hasArguments: boolean
+  scan: ObjectScan
   /** `{}` that may be a placeholder in front of the arguments. */
   isHeld: boolean
   isClosed: boolean
@@ -60,7 +63,7 @@ export function createToolCallReader(
     const isOther = id !== '' && found.id !== '' && id !== found.id
     if (isOther && name !== '') return undefined // Ollama: every call has the index 0
     const isNamed = id === '' && name !== '' && found.name !== ''
-    const isAnother = isNamed && (name !== found.name || (more.startsWith('{') && isComplete(found)))
+    const isAnother = isNamed && (name !== found.name || (more.startsWith('{') && found.scan.isComplete()))
     return isAnother ? undefined : found
   }
 
@@ -71,7 +74,8 @@ export function createToolCallReader(
   function open(index: unknown, isFreeForm: boolean): OpenCall {
     const call: OpenCall = {
       ...{ key: undefined, index, id: '', name: '', isFreeForm },
-      ...{ said: '', isHeld: false, isClosed: false, signature: undefined },
+      ...{ early: '', hasArguments: false, scan: createObjectScan() },
+      ...{ isHeld: false, isClosed: false, signature: undefined },
     }
     calls.push(call)
     return call
@@ -84,32 +88,33 @@ export function createToolCallReader(
     if (call.isFreeForm) part.isFreeForm = true
     if (call.signature !== undefined) part.state = { origin, kind: 'thought-signature', data: call.signature }
     call.key = start(part)
-    const { said } = call
-    call.said = ''
-    add(call, said)
+    const { early } = call
+    call.early = ''
+    add(call, early)
   }
 
   function add(call: OpenCall, more: string) {
     if (more === '' || call.isClosed) return
     if (call.key === undefined) {
-      call.said += more
+      call.early += more
       return
     }
-    if (call.said === '' && more === '{}' && !call.isFreeForm) {
-      call.said = more
+    const isFirst = !call.hasArguments
+    call.hasArguments = true
+    if (call.isHeld) release(call, more.trimStart().startsWith('{'))
+    call.scan.add(more)
+    if (isFirst && more === '{}' && !call.isFreeForm) {
       call.isHeld = true
       return
     }
-    if (call.isHeld) release(call, more.trimStart().startsWith('{'))
-    call.said += more
     emit({ type: 'part-delta', key: call.key, text: more })
   }
 
   /** The held `{}`: nothing when the real arguments follow it, else the arguments themselves. */
   function release(call: OpenCall, isPlaceholder: boolean) {
     call.isHeld = false
-    if (isPlaceholder) call.said = ''
-    else if (call.key !== undefined) emit({ type: 'part-delta', key: call.key, text: call.said })
+    if (isPlaceholder) call.scan = createObjectScan()
+    else if (call.key !== undefined) emit({ type: 'part-delta', key: call.key, text: '{}' })
   }
 
   function close(call: OpenCall) {
@@ -122,7 +127,7 @@ export function createToolCallReader(
   return {
     observe,
     closeComplete() {
-      for (const call of calls) if (!call.isClosed && isComplete(call)) close(call)
+      for (const call of calls) if (!call.isClosed && call.scan.isComplete()) close(call)
     },
     end() {
       for (const call of calls) {
@@ -135,8 +140,6 @@ export function createToolCallReader(
     },
   }
 }
-
-const isComplete = ({ said }: OpenCall): boolean => said.trimEnd().endsWith('}') && isObject(tryParseJson(said))
 
 const withoutId = (call: OpenCall | undefined) => (call?.id === '' ? call : undefined)
 

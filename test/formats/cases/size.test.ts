@@ -1,0 +1,44 @@
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { bytesAnswer, delta, eventsOf, openDoor, request } from './support.ts'
+
+const test = suite('cases: answers of many megabytes, or of very many events')
+
+const MANY = 150_000
+
+/** How long a client's stream is whose provider sends all of these events in one piece. */
+async function lengthOf(client: 'anthropic-messages' | 'openai-responses', events: Parameters<typeof eventsOf>[1]) {
+  const bytes = encodeUtf8(eventsOf('openai-chat', events).join(''))
+  const { world } = await openDoor(() => bytesAnswer([bytes]))
+  const response = await request(world, { client, model: 'chat/m', stream: true })
+  let length = 0
+  for await (const chunk of response.body ?? []) length += chunk.length
+  return length
+}
+
+const call = (fields: object) => delta({ tool_calls: [fields] })
+
+test('a call that waits for another to end costs linear time', { timeoutMs: 25_000 }, async () => {
+  const more = { choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: ' ' } }] } }] }
+  const events = [
+    call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
+    call({ index: 1, id: 'b', function: { name: 'g', arguments: '{' } }),
+    ...new Array(MANY).fill(more),
+    call({ index: 1, function: { arguments: '}' } }),
+    call({ index: 0, function: { arguments: '}' } }),
+    delta({}, 'tool_calls'),
+  ]
+  assert.ok((await lengthOf('openai-responses', events)) > MANY * 40)
+})
+
+test('a call that is named with each piece costs linear time', { timeoutMs: 25_000 }, async () => {
+  const more = {
+    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{x}' } }] } }],
+  }
+  const events = [
+    call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":' } }),
+    ...new Array(MANY / 2).fill(more),
+    delta({}, 'tool_calls'),
+  ]
+  assert.ok((await lengthOf('anthropic-messages', events)) > MANY * 20)
+})
