@@ -1,45 +1,13 @@
-import { toBase64 } from '../../../src/lib/encoding.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
 import type { ProviderSpecificData } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { chatAnswer, messageAnswer, messageEvents } from '../support/answers.ts'
-import { type Answering, type Call, fakeUpstream, json, sse } from '../support/upstream.ts'
-import { openWorld } from '../support/world.ts'
+import { messageEvents } from '../support/answers.ts'
+import { type Call, json, sse } from '../support/upstream.ts'
+import { CLAUDE, GEMINI, hello, open, settings, TOKEN } from './vertex-world.ts'
 
 const test = suite('Vertex AI')
 
-const TOKEN = 'ya29.a0AfB_byExample'
-const settings: ProviderSpecificData = { project: 'mine' }
-
-const geminiAnswer = {
-  candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP', index: 0 }],
-  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 },
-}
-
-const all: Answering = ({ url }) => {
-  if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 12 })
-  if (url.pathname.includes('/count-tokens:')) return json({ input_tokens: 12 })
-  if (url.pathname.includes('/anthropic/')) return json(messageAnswer())
-  return json(url.pathname.includes('/openapi/') ? chatAnswer() : geminiAnswer)
-}
-
-interface Options {
-  answer?: Answering
-  apiKey?: string
-  data?: ProviderSpecificData
-}
-
-async function open({ answer = all, apiKey = TOKEN, data = settings }: Options = {}) {
-  const up = fakeUpstream(answer)
-  const connections = [{ provider: 'vertex', apiKey, providerSpecificData: data }]
-  return { up, world: await openWorld({ fetch: up, catalog: defaultCatalog, connections }) }
-}
-
 const bodyOf = (call: Call | undefined) => JSON.parse(call?.body ?? '')
 
-const GEMINI = 'vertex/gemini-3-flash-preview'
-const CLAUDE = 'vertex/claude-sonnet-4-5@20250929'
-const hello = { model: GEMINI, messages: [{ role: 'user', content: 'Hi' }] }
 const asked = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
 
 /** Where a model is asked, by the settings of the connection. */
@@ -88,52 +56,6 @@ for (const [data, apiKey, model, url] of addresses) {
     assert.is(call?.headers.get('x-goog-api-key'), apiKey === TOKEN ? null : apiKey)
   })
 }
-
-async function keyFile(more: object = {}) {
-  const rsa = {
-    name: 'RSASSA-PKCS1-v1_5',
-    hash: 'SHA-256',
-    modulusLength: 2048,
-    publicExponent: Uint8Array.of(1, 0, 1),
-  }
-  const { privateKey } = await crypto.subtle.generateKey(rsa, true, ['sign', 'verify'])
-  const der = toBase64(new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey)))
-  const private_key = `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`
-  return JSON.stringify({ type: 'service_account', project_id: 'theirs', private_key, client_email: 'me@x', ...more })
-}
-
-test('a service account is given a token for many requests, and brings its project', async () => {
-  const answer: Answering = (call, nth) =>
-    call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, nth)
-  const { up, world } = await open({ answer, apiKey: await keyFile(), data: {} })
-  await Promise.all([world.chat(hello), world.chat(hello), world.chat({ ...hello, model: CLAUDE })])
-  const [exchange, ...calls] = up.calls
-  assert.is(exchange?.url.href, 'https://oauth2.googleapis.com/token')
-  assert.is(calls.length, 3)
-  for (const { url, headers } of calls) {
-    assert.match(url.pathname, /\/projects\/theirs\/locations\/global\//)
-    assert.is(headers.get('authorization'), `Bearer ${TOKEN}`)
-  }
-})
-
-test('a service account without a token is told of, and its key is not', async () => {
-  const apiKey = await keyFile()
-  const answer: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
-  const { up, world } = await open({ answer, apiKey, data: {} })
-  const response = await world.chat(hello)
-  assert.is(response.status, 502)
-  const text = await response.text()
-  assert.match(text, /Google gave the service account no token \(invalid_grant\)\./)
-  const sent = new URLSearchParams(up.calls[0]?.body).get('assertion') ?? ''
-  const shown = text + JSON.stringify([world.told, await world.api.connections.list(), await world.api.health.list()])
-  for (const secret of [sent, apiKey, JSON.parse(apiKey).private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
-})
-
-test('a token that Google quotes is not passed on', async () => {
-  const { world } = await open({ answer: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
-  const text = await (await world.chat(hello)).text()
-  assert.ok(!text.includes(TOKEN), text)
-})
 
 const headers = {
   'anthropic-version': '2026-10-21',

@@ -1,0 +1,89 @@
+import { toBase64 } from '../../../src/lib/encoding.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { type Answering, json, never } from '../support/upstream.ts'
+import { all, CLAUDE, hello, open, TOKEN } from './vertex-world.ts'
+
+const test = suite('credentials of Vertex AI')
+
+const RS256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+const { privateKey } = await crypto.subtle.generateKey(
+  { ...RS256, modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1) },
+  true,
+  ['sign', 'verify'],
+)
+const der = toBase64(new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey)))
+const private_key = `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`
+const keyFile = JSON.stringify({
+  type: 'service_account',
+  project_id: 'theirs',
+  private_key,
+  client_email: 'me@theirs.iam.gserviceaccount.com',
+})
+
+test('a service account is given a token for many requests, and brings its project', async () => {
+  const answer: Answering = (call, nth) =>
+    call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, nth)
+  const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
+  await Promise.all([world.chat(hello), world.chat(hello), world.chat({ ...hello, model: CLAUDE })])
+  const [exchange, ...calls] = up.calls
+  assert.is(exchange?.url.href, 'https://oauth2.googleapis.com/token')
+  assert.is(calls.length, 3)
+  for (const { url, headers } of calls) {
+    assert.match(url.pathname, /\/projects\/theirs\/locations\/global\//)
+    assert.is(headers.get('authorization'), `Bearer ${TOKEN}`)
+  }
+})
+
+test('a service account without a token is told of, and its key is not', async () => {
+  const answer: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
+  const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
+  const response = await world.chat(hello)
+  assert.is(response.status, 502)
+  const text = await response.text()
+  assert.match(text, /Google gave the service account no token \(invalid_grant\)\./)
+  const sent = new URLSearchParams(up.calls[0]?.body).get('assertion') ?? ''
+  const shown = text + JSON.stringify([world.told, await world.api.connections.list(), await world.api.health.list()])
+  for (const secret of [sent, keyFile, private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
+})
+
+test('a token that Google quotes is not passed on', async () => {
+  const { world } = await open({ answer: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
+  const text = await (await world.chat(hello)).text()
+  assert.ok(!text.includes(TOKEN), text)
+})
+
+test('a client that leaves while a token is awaited takes nothing from the next one', async () => {
+  let give = () => {}
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  const answer: Answering = async (call, nth) => {
+    if (call.url.pathname !== '/token') return all(call, nth)
+    await given
+    return json({ access_token: TOKEN, expires_in: 3_600 })
+  }
+  const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
+  const abort = new AbortController()
+  const left = world.chat(hello, { signal: abort.signal })
+  const stayed = world.chat(hello)
+  while (up.calls.length === 0) await world.clock.advance(0)
+  abort.abort()
+  assert.is((await left).status, 499)
+  give()
+  assert.is((await stayed).status, 200)
+  assert.equal(
+    up.calls.map(({ url }) => url.hostname),
+    ['oauth2.googleapis.com', 'aiplatform.googleapis.com'],
+  )
+})
+
+test('a token that does not come is not waited for without end', async () => {
+  const { up, world } = await open({ answer: never, apiKey: keyFile, data: {} })
+  const asked = world.chat(hello)
+  while (up.calls.length === 0) await world.clock.advance(0)
+  await world.clock.advance(10_000)
+  const response = await asked
+  assert.is(response.status, 504)
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /=504:timeout/)
+  assert.is(world.clock.pending(), 0)
+})

@@ -1,0 +1,38 @@
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import type { ProviderSpecificData } from '../../../src/types.ts'
+import { chatAnswer, messageAnswer } from '../support/answers.ts'
+import { type Answering, fakeUpstream, json } from '../support/upstream.ts'
+import { openWorld } from '../support/world.ts'
+
+export const TOKEN = 'ya29.a0AfB_byExample'
+export const settings: ProviderSpecificData = { project: 'mine' }
+
+const geminiAnswer = {
+  candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP', index: 0 }],
+  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 },
+}
+
+/** Answers every question that Vertex is asked. */
+export const all: Answering = ({ url }) => {
+  if (url.pathname.endsWith(':countTokens')) return json({ totalTokens: 12 })
+  if (url.pathname.includes('/count-tokens:')) return json({ input_tokens: 12 })
+  if (url.pathname.includes('/anthropic/')) return json(messageAnswer())
+  return json(url.pathname.includes('/openapi/') ? chatAnswer() : geminiAnswer)
+}
+
+interface Options {
+  answer?: Answering
+  apiKey?: string
+  data?: ProviderSpecificData
+}
+
+/** A gateway with a connection to Vertex AI. */
+export async function open({ answer = all, apiKey = TOKEN, data = settings }: Options = {}) {
+  const up = fakeUpstream(answer)
+  const connections = [{ provider: 'vertex', apiKey, providerSpecificData: data }]
+  return { up, world: await openWorld({ fetch: up, catalog: defaultCatalog, connections }) }
+}
+
+export const GEMINI = 'vertex/gemini-3-flash-preview'
+export const CLAUDE = 'vertex/claude-sonnet-4-5@20250929'
+export const hello = { model: GEMINI, messages: [{ role: 'user', content: 'Hi' }] }
