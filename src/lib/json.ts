@@ -46,3 +46,12 @@ export function tryParseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** The JSON of a text: of a short one, which nearly all words of a stream are, in half the time. */
+export const quoted = (text: string): string =>
+  text.length < SHORT && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+
+const SHORT = 200
+
+/** Nothing that JSON escapes. */
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/

@@ -19,8 +19,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
   let afterCr = false
   let first = true
   let event: string | undefined
-  let data: string[] = []
-  let size = 0
+  let data: string | undefined
 
   function push(text: string) {
     let at = 0
@@ -51,7 +50,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
   function keep(piece: string) {
     pieces.push(piece)
     pending += piece.length
-    if (pending + size > MAX_EVENT) throw eventTooLong()
+    if (pending + (data?.length ?? 0) > MAX_EVENT) throw eventTooLong()
   }
 
   /** A line whose beginning came in earlier pieces. */
@@ -67,17 +66,14 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
     if (from === end) return dispatch()
     if (isField('data', text, from, end)) {
       const value = valueBehind(text, from + 'data'.length, end)
-      data.push(value)
-      size += value.length
+      data = data === undefined ? value : `${data}\n${value}`
+      if (data.length > MAX_EVENT) throw eventTooLong()
     } else if (isField('event', text, from, end)) event = valueBehind(text, from + 'event'.length, end)
   }
 
   function dispatch() {
-    const [only = ''] = data
-    if (data.length > 0) onEvent({ event, data: data.length === 1 ? only : data.join('\n') })
-    event = undefined
-    data = []
-    size = 0
+    if (data !== undefined) onEvent({ event, data })
+    event = data = undefined
   }
 
   return {
@@ -103,15 +99,21 @@ export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
 /** Server-sent events, which nearly all streams are. */
 export const sseFraming: StreamFraming = (onEvent) => {
   const parser = createSseParser(onEvent)
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser looks for one
   return {
-    push: (chunk) => parser.push(decoder.decode(chunk, { stream: true })),
+    push: (chunk) => parser.push(decoder.decode(chunk, endsWhole(chunk) ? WHOLE : PART)),
     end() {
       parser.push(decoder.decode())
       parser.end()
     },
   }
 }
+
+/** Nothing of a character can be missing behind ASCII. Runtimes decode what is whole much faster. */
+const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
+
+const WHOLE = { stream: false }
+const PART = { stream: true }
 
 /** `UPSTREAM_INVALID`, for whoever holds an event that is not complete. */
 export const eventTooLong = (): GatewayError =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { decodeUtf8, encodeUtf8 } from '../../src/lib/bytes.ts'
-import { createSseParser, type SseEvent } from '../../src/lib/sse.ts'
+import { createSseParser, type SseEvent, sseFraming } from '../../src/lib/sse.ts'
 import { createEventSplitter } from '../../src/lib/sse-split.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -46,6 +46,25 @@ parser('takes a line of several megabytes in linear time and refuses one over 16
   assert.is(parse(...pieces)[0]?.data.length, 8_000 * 1024)
   assert.ok(performance.now() - start < 1_000)
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => piece)), /16 MiB/)
+})
+
+parser('takes as little of many lines that are never closed', () => {
+  const line = `data: ${'x'.repeat(1024)}\n`
+  assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => line)), /16 MiB/)
+})
+
+const framing = suite('framing of server-sent events')
+
+framing('reads the same events wherever the bytes are cut, byte order marks included', () => {
+  const bytes = encodeUtf8('\ufeffdata: a\n\ndata: \ufeff\n\ndata: ä€😀\ufeff\n\n')
+  for (let at = 0; at <= bytes.length; at++) {
+    const events: string[] = []
+    const stream = sseFraming((event) => events.push(event.data))
+    stream.push(bytes.subarray(0, at))
+    stream.push(bytes.subarray(at))
+    stream.end()
+    assert.equal(events, ['a', '\ufeff', 'ä€😀\ufeff'], String(at))
+  }
 })
 
 const splitter = suite('sse splitter')

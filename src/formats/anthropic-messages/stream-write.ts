@@ -1,3 +1,4 @@
+import { quoted } from '../../lib/json.ts'
 import { detachStream } from '../canonical/detach.ts'
 import { estimateTokens } from '../canonical/estimate-tokens.ts'
 import { oneAtATime } from '../canonical/one-at-a-time.ts'
@@ -27,7 +28,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     tell: (delta) => tell({ type: 'content_block_delta', index, delta }),
     say: (type, field, text) =>
       write(
-        `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":${JSON.stringify(text)}}}\n\n`,
+        `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":${quoted(text)}}}\n\n`,
       ),
     stop: () => tell({ type: 'content_block_stop', index: index++ }),
   }

@@ -43,8 +43,10 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
   const candidates = new Map<number, number>()
   const thoughts = new Set<number>()
   let next = 0
+  let isShifted = false // once a thought was put in, keys are no longer the ones that were given
 
   function tell(part: ReasoningPart, candidate: number) {
+    isShifted = true
     const key = next++
     const { state, ...rest } = part
     emit({ type: 'part-start', key, candidate, part: rest })
@@ -53,6 +55,7 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
   }
 
   return (event) => {
+    if (event.type === 'part-delta' && !isShifted) return emit(event) // nearly all events of nearly all streams
     if (!('key' in event)) return emit(event)
     if (event.type === 'part-state' && !thoughts.has(event.key))
       return void late.set(event.key, thought(event.state, callIds.get(event.key)))
@@ -63,6 +66,7 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
       const state = part.type === 'reasoning' || !('state' in part) ? undefined : part.state
       if (state && part.type === 'tool-call') tell(thought(state, part.id), event.candidate)
       else if (state) late.set(event.key, thought(state))
+      if (event.key !== next) isShifted = true
       keys.set(event.key, next)
       candidates.set(event.key, event.candidate)
       return emit({

@@ -20,6 +20,7 @@ export function oneAtATime(emit: (event: StreamEvent) => void): (event: StreamEv
   }
 
   return (event) => {
+    if (event.type === 'part-delta' && event.key === current) return emit(event) // nearly all events
     if (!('key' in event)) return emit(event)
     if (current === undefined && event.type === 'part-start') current = event.key
     if (event.key === current) {

@@ -23,6 +23,9 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
   function take(event: ReaderEvent) {
     if (isOver) return
     switch (event.type) {
+      case 'part-delta': // first, for nearly all events are one
+        if (open.has(event.key)) emit(event)
+        return
       case 'start':
         if (event.usage) usage = event.usage
         if (isStarted) return // some providers say it twice

@@ -1,3 +1,4 @@
+import { quoted } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { detachStream } from '../canonical/detach.ts'
 import type { AssistantPart, ReasoningPart, TokenLogprob } from '../canonical/parts.ts'
@@ -94,7 +95,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
 
   function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
     const { candidate, type } = part
-    const json = JSON.stringify(text)
+    const json = quoted(text)
     part.hasText = true
     if (type === 'text') {
       candidate.length += text.length

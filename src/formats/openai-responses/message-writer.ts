@@ -1,3 +1,4 @@
+import { quoted } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import type { RefusalPart, TextPart, TokenLogprob } from '../canonical/parts.ts'
 import { type ItemPlace, type ItemWriter, noRoom, whereabouts } from './item-writer.ts'
@@ -20,10 +21,12 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
   let text: OpenText | undefined
   let isTold = false
   let where = ''
+  let deltaStart = ''
 
   function open({ type }: TextPart | RefusalPart) {
     text = { type, pieces: [], citations: [], logprobs: [] }
     where = `${whereabouts(id, index)},"content_index":${content.length}`
+    deltaStart = `${where},"delta":`
   }
 
   function begin(type: OpenText['type']) {
@@ -40,7 +43,7 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
     const { type, pieces } = text
     if (pieces.length === 0) begin(type)
     pieces.push(more)
-    const delta = `${where},"delta":${JSON.stringify(more)}`
+    const delta = deltaStart + quoted(more)
     if (type === 'refusal') return events.tellJson('response.refusal.delta', delta)
     if (!logprobs) return events.tellJson('response.output_text.delta', `${delta},"logprobs":[]`)
     text.logprobs.push(...logprobs)

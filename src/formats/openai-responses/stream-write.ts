@@ -12,7 +12,7 @@ import { createMessageWriter } from './message-writer.ts'
 import { wireImage, wireSearch } from './output-write.ts'
 import { createResponse, outcomeOf, unfinished } from './response.ts'
 import { createThoughtWriter } from './thought-writer.ts'
-import type { WireItemStatus, WireOutputItem } from './wire.ts'
+import type { WireItemStatus, WireOutcome, WireOutputItem } from './wire.ts'
 
 /**
  * Writes one item after the other, and all of them at the end. An item stays open until the next one begins, since only then it is known that
@@ -21,7 +21,7 @@ import type { WireItemStatus, WireOutputItem } from './wire.ts'
 export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
   const events = createEvents(write)
   const response = createResponse(context)
-  const output: WireOutputItem[] = []
+  const output: string[] = [] // as JSON, which is told twice
   let item: ItemWriter | undefined
 
   function start() {
@@ -64,8 +64,9 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   }
 
   function tellDone(done: WireOutputItem) {
-    events.tell('response.output_item.done', { output_index: output.length, item: done })
-    output.push(done)
+    const item = JSON.stringify(done)
+    events.tellJson('response.output_item.done', `"output_index":${output.length},"item":${item}`)
+    output.push(item)
   }
 
   /** Items that are complete from their start. */
@@ -84,7 +85,12 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function end({ finishes, usage }: EndEvent) {
     const outcome = outcomeOf(finishes[0] ?? { reason: 'stop' }, usage, context)
     close(outcome.status === 'completed' ? 'completed' : 'incomplete')
-    events.tell(`response.${outcome.status}`, { response: response({ ...outcome, output }) })
+    tellResponse(`response.${outcome.status}`, outcome, output)
+  }
+
+  function tellResponse(type: string, outcome: WireOutcome, items: readonly string[]) {
+    const { output: _, ...rest } = response(outcome)
+    events.tellJson(type, `"response":${JSON.stringify(rest).slice(0, -1)},"output":[${items.join(',')}]}`)
   }
 
   /** Flat as the types of OpenAI's client have it, and nested as it is really sent. */
@@ -97,19 +103,18 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       ...unfinished,
       status: 'failed' as const,
       error: { code: code ?? type, message },
-      output: partial ? [...output, partial] : output,
     }
-    events.tell('response.failed', { response: response(failed) })
+    tellResponse('response.failed', failed, partial ? [...output, JSON.stringify(partial)] : output)
   }
 
   function push(event: StreamEvent) {
     switch (event.type) {
+      case 'part-delta':
+        return item?.add(event.text, event.logprobs)
       case 'start':
         return start()
       case 'part-start':
         return open(event.part)
-      case 'part-delta':
-        return item?.add(event.text, event.logprobs)
       case 'part-citation':
         return item?.cite(event.citation)
       case 'part-state':

@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+import { quoted } from '../../src/lib/json.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('json texts')
+
+test('are quoted as JSON.stringify has it, character by character', () => {
+  for (let code = 0; code <= 0xffff; code++) {
+    const text = `a${String.fromCharCode(code)}b`
+    if (quoted(text) !== JSON.stringify(text)) assert.is(quoted(text), JSON.stringify(text))
+  }
+})
+
+test('and whatever they are', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 190, maxLength: 210 }))
+  fc.assert(fc.property(text, (any) => assert.is(quoted(any), JSON.stringify(any))))
+})
