@@ -10,12 +10,14 @@ export function chatUsage(usage: unknown): TokenUsage | undefined {
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
   const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
   const inputTokens = count(usage.prompt_tokens)
+  const cacheReadTokens = Math.min(count(cached), inputTokens) // some count blocks, of which the last one is not full
   return {
     inputTokens,
     // Some layers over other formats leave thoughts out of the completion, and nothing else was said.
     outputTokens: count(usage.completion_tokens) || Math.max(0, count(usage.total_tokens) - inputTokens),
-    cacheReadTokens: Math.min(count(cached), inputTokens), // some count blocks, of which the last one is not full
-    cacheWriteTokens: count(prompt.cache_write_tokens),
+    cacheReadTokens,
+    // Some tell what was read once more as written; no token is both.
+    cacheWriteTokens: Math.min(count(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
     reasoningTokens: count(completion.reasoning_tokens),
   }
 }

@@ -8,11 +8,13 @@ export function responseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const inputTokens = count(usage.input_tokens)
+  const cacheReadTokens = Math.min(count(input.cached_tokens), inputTokens)
   return {
-    inputTokens: count(usage.input_tokens),
+    inputTokens,
     outputTokens: count(usage.output_tokens),
-    cacheReadTokens: count(input.cached_tokens),
-    cacheWriteTokens: count(input.cache_write_tokens),
+    cacheReadTokens,
+    cacheWriteTokens: Math.min(count(input.cache_write_tokens), inputTokens - cacheReadTokens), // as in openai-chat
     reasoningTokens: count(output.reasoning_tokens),
   }
 }

@@ -126,14 +126,15 @@ async function ofGemini(
       if (functionCall) said.calls.push({ name: functionCall.name ?? '', args: functionCall.args ?? {} })
     }
     finish = candidate?.finishReason ?? finish
-    said.inputTokens = usageMetadata?.promptTokenCount ?? said.inputTokens
-    if (usageMetadata)
+    if (usageMetadata) {
+      said.inputTokens = (usageMetadata.promptTokenCount ?? 0) + (usageMetadata.toolUsePromptTokenCount ?? 0)
       said.outputTokens = (usageMetadata.candidatesTokenCount ?? 0) + (usageMetadata.thoughtsTokenCount ?? 0)
+    }
   }
   if (finish === undefined) throw new Error('the stream has no finish reason')
-  const filters = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII']
-  said.finish =
-    finish === 'MAX_TOKENS' ? 'length' : filters.includes(finish) ? 'filter' : said.calls.length > 0 ? 'calls' : 'stop'
+  const filters = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'MODEL_ARMOR']
+  const isCut = finish === 'MAX_TOKENS' || String(finish) === '2' // a client of Vertex sends the number
+  said.finish = isCut ? 'length' : filters.includes(finish) ? 'filter' : said.calls.length > 0 ? 'calls' : 'stop'
   return said
 }
 

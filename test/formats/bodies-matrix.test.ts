@@ -1,0 +1,93 @@
+import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type Understood, wholeClients } from './support/clients.ts'
+import { contexts } from './support/contexts.ts'
+import { printMatrix, translatorOf } from './support/matrix.ts'
+import { recordedExchanges } from './support/recordings.ts'
+
+const test = suite('every recorded answer, for the client of every format')
+
+/** Where the answers of a format were recorded, and what all of them have. */
+const recorded: Readonly<Record<WireFormat, { folders: string[]; url: RegExp; member: string }>> = {
+  'openai-chat': { folders: ['openai-chat', 'openai-compatible'], url: /\/chat\/completions/, member: 'choices' },
+  'openai-responses': { folders: ['openai-responses'], url: /\/responses(?:\?|$)/, member: 'output' },
+  'anthropic-messages': { folders: ['anthropic'], url: /\/messages(?:\?|$)/, member: 'content' },
+  gemini: { folders: ['gemini'], url: /:generateContent/, member: 'candidates' },
+}
+
+interface Recording {
+  name: string
+  answer: JsonObject
+  expected: Partial<Understood>
+}
+
+function answersOf(format: WireFormat): Pick<Recording, 'name' | 'answer'>[] {
+  const { folders, url, member } = recorded[format]
+  return recordedExchanges(folders).flatMap(({ name, url: asked, status, answer }) =>
+    url.test(asked) && status === 200 && isObject(answer) && Array.isArray(answer[member]) ? [{ name, answer }] : [],
+  )
+}
+
+/**
+ * What the vendor's own client makes of the vendor's own answer. Left out is what it does not know: thoughts in other places, texts in pieces,
+ * functions as they were before tools, and an answer that has yet to be made.
+ */
+async function wanted(format: WireFormat, answer: JsonObject): Promise<Partial<Understood>> {
+  const { reasoning, text, calls, finish, ...counts } = await wholeClients[format](Response.json(answer))
+  if (format === 'openai-responses' && !/^(completed|incomplete)$/.test(String(answer.status))) return {}
+  const message = messageOf(answer)
+  const hasOldCall = isObject(message.function_call)
+  return {
+    ...counts,
+    ...(reasoning !== '' && { reasoning }),
+    ...(!Array.isArray(message.content) && !message.audio && { text }),
+    ...(!hasOldCall && { calls, finish: finish === 'stop' && calls.length > 0 ? 'calls' : finish }),
+  }
+}
+
+function messageOf({ choices }: JsonObject): JsonObject {
+  const [choice] = Array.isArray(choices) ? choices : []
+  return isObject(choice) && isObject(choice.message) ? choice.message : {}
+}
+
+function translated(answer: JsonObject, from: WireFormat, to: WireFormat): Promise<Response> {
+  return Promise.all([translatorOf(from), translatorOf(to)]).then(([source, client]) => {
+    const { read, write } = contexts(source, { format: from })
+    return Response.json(client.writeAnswer(source.parseAnswer(answer, read), write({ stream: false })))
+  })
+}
+
+/** Formats divide thoughts differently. */
+const comparable = (value: unknown) => JSON.stringify(value)?.replace(/\\n/g, '')
+
+const passed = new Map<string, string>()
+
+for (const from of wireFormats) {
+  let recordings: Promise<Recording[]> | undefined
+  for (const to of wireFormats)
+    test(`${from} for ${to}`, { timeoutMs: 60_000 }, async () => {
+      const failures: string[] = []
+      recordings ??= Promise.all(
+        answersOf(from).map(async (one) => ({ ...one, expected: await wanted(from, one.answer) })),
+      )
+      const answers = await recordings
+      assert.ok(answers.length > 300, `${answers.length} answers`)
+      for (const { name, answer, expected } of answers) {
+        const understood = await translated(answer, from, to).then(wholeClients[to]).catch(String)
+        for (const [field, value] of Object.entries(expected)) {
+          const got = typeof understood === 'string' ? understood : understood[field as keyof Understood] // a key of the same type
+          if (comparable(got) === comparable(value)) continue
+          failures.push(
+            `${name}: ${field} ${JSON.stringify(got)?.slice(0, 300)} instead of ${JSON.stringify(value)?.slice(0, 300)}`,
+          )
+          break
+        }
+      }
+      passed.set(`${from} ${to}`, `${answers.length - failures.length}/${answers.length}`)
+      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${answers.length}`)
+    })
+}
+
+test.after(() => printMatrix(passed))
