@@ -26,7 +26,7 @@ export interface ConnectionOperations<Input = never> {
 export interface ShownConnection extends Connection {
   /** Why its credential cannot be read; absent when it can. */
   error?: string
-  /** Absent when all is well. */
+  /** Absent when all is well. What weighs most comes first, and at most twenty; `/api/health` has all. */
   health?: HealthEntry[]
 }
 
@@ -73,7 +73,7 @@ export function createConnectionOperations({
   async function shown(record: ConnectionRecord): Promise<ShownConnection> {
     const { id, provider, name, isActive, priority, providerSpecificData, createdAt, updatedAt } = record
     const credential = await shownCredential(record)
-    const ill = health.list([record]).filter(({ connectionId }) => connectionId === id)
+    const ill = weightiest(health.list([record]).filter(({ connectionId }) => connectionId === id))
     return {
       id,
       provider,
@@ -151,6 +151,14 @@ export function createConnectionOperations({
     },
   }
 }
+
+/** Clients choose model names, and so how many of them are not well. */
+const weightiest = (entries: HealthEntry[]): HealthEntry[] =>
+  entries.sort((a, b) => weightOf(b) - weightOf(a)).slice(0, MAX_HEALTH)
+
+const weightOf = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
+
+const MAX_HEALTH = 20
 
 /** `null` removes, `undefined` leaves as it is. */
 function put<K extends 'priority' | 'sealedApiKey' | 'providerSpecificData'>(

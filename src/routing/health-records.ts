@@ -1,4 +1,3 @@
-import { makeRoom } from '../lib/make-room.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { FailureClass } from './failure-class.ts'
 import type { Inquiry } from './inquiry.ts'
@@ -54,8 +53,8 @@ export interface HealthRecords {
   reset(connectionId?: string): void
 }
 
-/** Clients choose model names, so there is a limit; the oldest go first. */
-const MAX_RECORDS = 10_000
+/** Clients choose model names, so there is a limit; what is missed least goes first. */
+const MAX_RECORDS = 1_000
 
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
@@ -75,9 +74,16 @@ export function createHealthRecords(): HealthRecords {
       cooledIn: 0,
       probing: false,
     }
-    makeRoom(records, MAX_RECORDS)
+    if (records.size >= MAX_RECORDS) forgetOne()
     records.set(keyOf(subject), record)
     return record
+  }
+
+  /** The oldest of a model that may not even exist or is used all the same; else of a model; else of all. */
+  function forgetOne() {
+    const kept = [...records]
+    const [key] = kept.find(isTrifle) ?? kept.find(isOfModel) ?? kept[0] ?? []
+    if (key !== undefined) records.delete(key)
   }
 
   const of = (target: HealthTarget) => levels.flatMap((level) => read(target, level) ?? [])
@@ -111,6 +117,13 @@ export function createHealthRecords(): HealthRecords {
     },
   }
 }
+
+type Kept = [key: string, record: HealthRecord]
+
+const isOfModel = ([, { level }]: Kept) => level === 'model'
+
+const isTrifle = ([, { level, reason, retryAt }]: Kept) =>
+  level === 'model' && (reason === 'model-not-found' || retryAt === undefined)
 
 const levels = ['provider', 'connection', 'model'] as const
 

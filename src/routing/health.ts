@@ -60,6 +60,8 @@ const PROVIDER: Terms = { after: 5, baseMs: 5_000, maxMs: 60_000 }
 const PROVIDER_CONNECTIONS = 2
 /** Nothing that a provider asks for counts for longer. */
 const MAX_ASKED_MS = 60 * 60 * 1_000
+/** Providers may say a lot. */
+const MAX_MESSAGE = 300
 /** Cooldowns are up to this much longer, so that instances do not probe in step. */
 const JITTER = 0.1
 
@@ -153,7 +155,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       return
     }
     record.reason = failure.class
-    record.message = failure.message
+    record.message = failure.message.slice(0, MAX_MESSAGE)
     if (retryAt === undefined && record.failures < cooling.after && !asked) return
     record.times += 1
     leaveAlone(record, isBelieved(asked, cooling, record) ? asked : backOff(cooling, record), failure)
@@ -167,7 +169,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     record.retryAt = until
     record.cooledIn = ++order
     record.reason = failure.class
-    record.message = failure.message
+    record.message = failure.message.slice(0, MAX_MESSAGE)
   }
 
   function countForProvider(target: HealthTarget, failure: HealthFailure & { began: number }) {

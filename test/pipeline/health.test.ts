@@ -404,6 +404,20 @@ test('a stream that the client leaves, or that refuses what it asks, says nothin
   assert.equal(await world.api.health.list(), { health: [] })
 })
 
+test('however many model names clients make up, a connection shows what weighs most of what is not well', async () => {
+  const { down, ask, world } = await failing()
+  down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
+  for (let at = 0; at < 40; at++) await ask(`one/made-up-${at}`)
+  down.one = refused(403)
+  await ask('one/m')
+  const { connections } = await world.api.connections.list()
+  const health = connections.find(({ provider }) => provider === 'one')?.health ?? []
+  assert.is(health.length, 20)
+  assert.is(health[0]?.reason, 'credentials')
+  assert.ok(health.every(({ message }) => message.length <= 300))
+  assert.is((await world.api.health.list()).health.length, 41)
+})
+
 test('over HTTP health is read and reset', async () => {
   const { down, ask, world } = await failing()
   const call = async (method: string, path: string) => {

@@ -343,8 +343,30 @@ test('operators see what is not well, and can forget it', () => {
   assert.equal(health.list([connection('b')]), [])
 })
 
-test('model names that clients make up do not fill the memory', () => {
-  const { fail, health } = open()
-  for (let at = 0; at < 10_050; at++) fail('model-not-found', target('a', `made-up-${at}`))
-  assert.is(health.list([connection('a')]).length, 10_000)
+test('model names that clients make up fill no memory, and make nothing forgotten that matters more', () => {
+  const { fail, health, waitOf } = open()
+  fail('credentials', target('b'))
+  for (let at = 0; at < 3; at++) fail('server', target('c'))
+  for (let at = 0; at < 1_050; at++) fail('model-not-found', target('a', `made-up-${at}`))
+  for (let at = 0; at < 1_050; at++) fail('content', target('a', `failing-${at}`))
+  assert.is(health.list([connection('a'), connection('b'), connection('c')]).length, 1_000)
+  assert.is(waitOf(target('b')), 60_000)
+  assert.is(waitOf(target('c')), 5_000)
+  fail('rate-limit', target('d'))
+  assert.is(waitOf(target('d')), 1_000, 'what is new has room')
+})
+
+test('as many models that cool as there is room for make room for each other, the oldest first', () => {
+  const { fail, waitOf } = open()
+  fail('credentials', target('b'))
+  for (let at = 0; at < 3 * 1_001; at++) fail('content', target('a', `failing-${Math.floor(at / 3)}`))
+  assert.is(waitOf(target('b')), 60_000)
+  assert.is(waitOf(target('a', 'failing-0')), undefined)
+  assert.is(waitOf(target('a', 'failing-1000')), 5_000)
+})
+
+test('what a provider says is kept as far as it helps', () => {
+  const { health } = open()
+  health.begin(target()).failed({ class: 'rate-limit', message: 'x'.repeat(60_000) })
+  assert.is(health.list([connection('a')])[0]?.message.length, 300)
 })
