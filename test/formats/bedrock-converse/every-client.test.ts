@@ -19,6 +19,7 @@ interface Case {
 
 /** What the recordings say by themselves, in the vocabulary of all clients. */
 function* cases(): Generator<Case> {
+  const shapes = new Set<string>()
   for (const { name, status, answer, bytes } of recorded()) {
     if (bytes) {
       const { stop, usage, text, thoughts, calls } = merged(payloadsOf(bytes))
@@ -28,6 +29,7 @@ function* cases(): Generator<Case> {
       const expected = stop === undefined ? undefined : { ...said, ...endOf(stop, called, usage) }
       yield { name, answer: new Response(bodyOf(pieces(bytes)), { headers }), isStream: true, expected }
     } else if (status === 200 && isObject(answer) && isObject(answer.output) && isObject(answer.output.message)) {
+      if (shapes.size === shapes.add(shapeOf(answer)).size) continue
       const { text, thoughts, calls } = plainly(answer.output.message)
       const called = calls.map(([, tool, args]) => ({ name: tool, args }))
       const expected = { text, reasoning: thoughts, calls: called, ...endOf(answer.stopReason, called, answer.usage) }
@@ -35,6 +37,12 @@ function* cases(): Generator<Case> {
     }
   }
 }
+
+/** Whole answers that differ in their words only are heard once. */
+const shapeOf = (answer: JsonObject): string =>
+  JSON.stringify(answer, (name, value) =>
+    typeof value === 'object' || /^(?:stopReason|type)$/.test(name) ? value : '',
+  )
 
 function endOf(stop: unknown, calls: readonly unknown[], usage: unknown) {
   const count = (name: string) => (isObject(usage) && typeof usage[name] === 'number' ? usage[name] : 0)
@@ -71,6 +79,6 @@ for (const format of wireFormats) {
       if (!expected) await world.api.health.reset()
     }
     assert.equal(differing.slice(0, 5), [], `${differing.length} of ${count}`)
-    assert.ok(count > 230, String(count))
+    assert.ok(count > 75, String(count))
   })
 }
