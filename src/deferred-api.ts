@@ -13,7 +13,7 @@ const operations: { readonly [R in Resource]: Readonly<Record<keyof Management[R
   connections: { list: true, get: true, create: true, update: true, delete: true },
   customModels: { list: true, create: true, delete: true },
   aliases: { list: true, set: true, delete: true },
-  providers: { list: true, update: true },
+  providers: { list: true, get: true, update: true },
   health: { list: true, reset: true },
 }
 

@@ -41,7 +41,7 @@ function tokenGuard(token: string): ManagementGuard {
 function unauthorized(presented: string) {
   const hint = isClientKey(presented)
     ? 'This is an API key for /v1; the management API takes the management token instead'
-    : 'Send the management token'
+    : `${presented ? 'This is not the management token. ' : ''}Send the management token`
   return gatewayError('MANAGEMENT_UNAUTHORIZED', {
     message: `${hint}, as "Authorization: Bearer <token>".`,
     headers: { 'www-authenticate': 'Bearer' },

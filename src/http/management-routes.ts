@@ -58,6 +58,7 @@ export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024
     ['DELETE', '/api/models/aliases/:alias+', 'Failed to delete alias', ({ alias }) => aliases.delete(alias)],
 
     ['GET', '/api/providers', 'Failed to fetch providers', () => providers.list()],
+    ['GET', '/api/providers/:id', 'Failed to fetch provider', ({ id }) => providers.get(id)],
     ['PUT', '/api/providers/:id', 'Failed to update provider', ({ id, body }) => providers.update(id, body)],
 
     ['POST', '/api/explain', 'Failed to explain', ({ body }) => explain(body)],

@@ -18,7 +18,9 @@ export interface Provider extends CatalogProvider {
 /** The catalog, read only but for how connections are chosen among. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
 export interface ProviderOperations<Input = never> {
   list(): Promise<{ providers: Provider[] }>
-  /** `fallback` is by priority. Replaces what was set before. Throws `NOT_FOUND` for a provider that nobody knows. */
+  /** Throws `NOT_FOUND` for a provider that nobody knows, as `update` does. */
+  get(id: string): Promise<Provider>
+  /** `fallback` is by priority. Replaces what was set before. */
   update(id: string, input: ProviderChange | Input): Promise<Provider>
 }
 
@@ -40,6 +42,11 @@ export function createProviderOperations({
 }): ProviderOperations<unknown> {
   const recordOf = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
 
+  async function requireKnown(id: string): Promise<void> {
+    const connection = (await store.connections.all()).find(({ provider }) => provider === id)
+    present(definitionOf(catalog, id) ?? compatibleFormat(id) ?? connection, 'Provider')
+  }
+
   return {
     async list() {
       const records = new Map((await store.providers.all()).map((record) => [record.provider, record]))
@@ -47,10 +54,14 @@ export function createProviderOperations({
       return { providers: [...Object.keys(catalog), ...others].map((id) => shown(catalog, id, records.get(id))) }
     },
 
+    async get(id) {
+      await requireKnown(id)
+      return shown(catalog, id, await recordOf(id))
+    },
+
     async update(id, input) {
       const record: ProviderRecord = { provider: id, ...parseInput(change, input) }
-      const connection = (await store.connections.all()).find(({ provider }) => provider === id)
-      present(definitionOf(catalog, id) ?? compatibleFormat(id) ?? connection, 'Provider')
+      await requireKnown(id)
       await store.providers.upsert(id, record)
       return shown(catalog, id, await recordOf(id))
     },

@@ -15,7 +15,7 @@ const jsonBody = (method: string) => (/^(POST|PUT|PATCH)$/.test(method) ? '{}' :
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 test('the route table is the one that the tests below walk over', () => {
-  assert.is(routes.length, 29)
+  assert.is(routes.length, 30)
 })
 
 test('without the option everything under /api is closed, and the answer says what to do', async () => {
@@ -88,6 +88,14 @@ test('an unknown path or method under /api is 401 without the token, and only wi
   }
   for (const method of ['HEAD', 'OPTIONS'])
     assert.is((await openDoor().gateway.fetch(new Request('http://h/api/keys', { method }))).status, 401)
+})
+
+test('a wrong token is told from none', async () => {
+  const { send } = openDoor()
+  const told = async (headers: Record<string, string> = {}) => (await send('GET', '/api/keys', { headers })).body.error
+  assert.is(await told(), 'Send the management token, as "Authorization: Bearer <token>".')
+  const wrong = await told(bearer('x'.repeat(40)))
+  assert.is(wrong, 'This is not the management token. Send the management token, as "Authorization: Bearer <token>".')
 })
 
 test('a client key is told where it belongs', async () => {

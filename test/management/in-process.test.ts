@@ -39,6 +39,7 @@ test('needs no credential and answers what HTTP sends', async () => {
   await same(api.customModels.list(), '/api/models/custom')
   await same(api.aliases.list(), '/api/models/aliases')
   await same(api.providers.list(), '/api/providers')
+  await same(api.providers.get('openai'), '/api/providers/openai')
   for (const done of [
     api.keys.delete(key.id),
     api.combos.delete(combo.id),

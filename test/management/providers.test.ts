@@ -114,6 +114,16 @@ test('a provider outside the catalog can be told so once it is connected, and is
   assert.is((await expect(200, 'GET', '/api/providers')).providers[0]?.strategy, 'random')
 })
 
+test('one provider is shown as it is in the list', async () => {
+  const { expect, refuses } = openDoor({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
+  await expect(200, 'PUT', '/api/providers/one', { strategy: 'random' })
+  const [one] = (await expect(200, 'GET', '/api/providers')).providers
+  assert.equal(await expect(200, 'GET', '/api/providers/one'), one)
+  const lab = await expect(200, 'GET', '/api/providers/openai-compatible-lab')
+  assert.equal([lab.id, lab.name], ['openai-compatible-lab', 'openai-compatible-lab'])
+  await refuses(404, 'Provider not found', ['GET', '/api/providers/mine'])
+})
+
 const CHOICE = '"strategy" must be one of "fallback", "round-robin", "random", "least-latency", "least-busy", "sticky"'
 for (const [body, error] of [
   [{}, CHOICE.replace('must', 'is required and must')],
