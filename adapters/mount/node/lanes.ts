@@ -5,6 +5,8 @@ import { createLane, type Lane } from './lane.ts'
 export interface Lanes {
   /** The idle connection to the origin that was used last, or a new one. */
   take(origin: string): Lane
+  /** A new one. */
+  open(origin: string): Lane
   /** Ends all connections. */
   close(): void
 }
@@ -17,7 +19,14 @@ export function createLanes(connect: buildConnector.connector): Lanes {
   const idle = new Map<string, Lane[]>()
   const all = new Set<Lane>()
 
-  function open(origin: string, free: Lane[]): Lane {
+  function freeOf(origin: string): Lane[] {
+    const free = idle.get(origin) ?? []
+    if (free.length === 0) idle.set(origin, free)
+    return free
+  }
+
+  function open(origin: string): Lane {
+    const free = freeOf(origin)
     const lane = createLane(origin, connect, {
       onFree: () => void free.push(lane),
       onGone() {
@@ -27,16 +36,16 @@ export function createLanes(connect: buildConnector.connector): Lanes {
       },
     })
     all.add(lane)
+    lane.claim()
     return lane
   }
 
   return {
+    open,
     take(origin) {
-      const free = idle.get(origin) ?? []
-      if (free.length === 0) idle.set(origin, free)
-      const lane = free.pop() ?? open(origin, free)
-      lane.claim()
-      return lane
+      const lane = freeOf(origin).pop()
+      lane?.claim()
+      return lane ?? open(origin)
     },
     close() {
       for (const lane of [...all]) lane.drop()
