@@ -9,7 +9,7 @@ const test = suite('health, against a model')
 
 /** A call to one of the targets begins, one of those that are under way comes to its end, or something else happens. */
 type Step = { begin: number } | { end: number; as: End } | { change: number } | { passMs: number }
-type End = 'answer' | 'drop' | { fail: FailureClass; asked?: number }
+type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; asked?: number }
 
 const classes: FailureClass[] = [
   'client',
@@ -33,6 +33,7 @@ const end: fc.Arbitrary<End> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.constantFrom<End>('answer', 'drop') },
+  { weight: 2, arbitrary: fc.constant<End>('stream') },
 )
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ begin: at }) },
@@ -58,15 +59,23 @@ test('over 10,000 histories of four targets it says the same', { timeoutMs: 60_0
       })
       const model = createModel()
       const now = targets.map((target) => ({ ...target, connection: { ...target.connection } }))
-      const underWay: Array<{ trial: Trial; call: ModelCall }> = []
+      const underWay: Array<{ trial: Trial; call: ModelCall; isStream: boolean }> = []
 
       function begin(target: HealthTarget) {
         const kept = { ...target, connection: { ...target.connection } } // as it is now, whatever is changed later
-        underWay.push({ trial: health.begin(kept), call: model.begin(kept, nowMs) })
+        underWay.push({ trial: health.begin(kept), call: model.begin(kept, nowMs), isStream: false })
       }
 
-      function end({ trial, call }: { trial: Trial; call: ModelCall }, as: End) {
-        if (as === 'answer') {
+      function end({ trial, call, isStream }: (typeof underWay)[number], as: End) {
+        if (isStream && as !== 'answer') {
+          if (as === 'drop' || as === 'stream') return // the client has left
+          trial.cut({ class: 'network', message: '' })
+          model.cut(call, nowMs)
+        } else if (as === 'stream') {
+          trial.begun()
+          model.open(call)
+          underWay.push({ trial, call, isStream: true })
+        } else if (as === 'answer') {
           trial.answered()
           model.answer(call)
         } else if (as === 'drop') {

@@ -35,8 +35,8 @@ export function createModel() {
   /** Does its cooldown stand, for all that a call can say which began so early? */
   const isBehind = (record: Held, began: number) => record.until !== undefined && record.cooledIn > began
 
-  function giveBack({ probes }: ModelCall) {
-    for (const record of probes) record.isProbed = false
+  function giveBack(call: ModelCall) {
+    for (const record of call.probes.splice(0)) record.isProbed = false
   }
 
   function count(record: Held, { what, after, baseMs, maxMs, asked, now, began }: Counted) {
@@ -70,12 +70,28 @@ export function createModel() {
       giveBack(call)
       for (const record of allOf(call.target)) if (!isBehind(record, call.began)) forget(record)
     },
-    fail(call: ModelCall, what: FailureClass, { asked, now }: { asked?: number | undefined; now: number }) {
+    /** Its stream has begun. */
+    open(call: ModelCall) {
       giveBack(call)
+      for (const record of allOf(call.target)) {
+        if (isBehind(record, call.began)) continue
+        if (record.isCut) record.until = undefined
+        else forget(record)
+      }
+    },
+    /** Its stream has broken off. */
+    cut({ target, began }: ModelCall, now: number) {
+      const record = heldAgainst(keysOf(target).model)
+      record.isCut = true
+      count(record, { after: 3, baseMs: 5_000, maxMs: 300_000, what: 'network', asked: undefined, now, began })
+    },
+    fail(call: ModelCall, what: FailureClass, { asked, now }: { asked?: number | undefined; now: number }) {
       const { target, began } = call
+      const probes = [...call.probes]
+      giveBack(call)
       const cooling = coolings[what]
       if (!cooling) {
-        for (const record of call.probes) {
+        for (const record of probes) {
           if (isBehind(record, began)) continue
           const isOfModel = record.key.split(' ').length === 3
           if (isOfModel && record.reason !== 'model-not-found') record.until = undefined
@@ -105,6 +121,8 @@ interface Held {
   cooledIn: number
   reason?: FailureClass
   isProbed: boolean
+  /** Streams have broken off. */
+  isCut?: boolean
   accounts: Set<string>
 }
 
