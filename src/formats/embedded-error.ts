@@ -1,6 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { EmbeddedError } from './format.ts'
-import { saysOverflow } from './vendor-words.ts'
 
 /** HTTP statuses by the words that providers put into error objects (wire-formats: errors seen inside answers of status 200). */
 const statusByWord: Record<string, number> = {
@@ -27,7 +26,7 @@ export function embeddedError(error: unknown): EmbeddedError | undefined {
   if (!isObject(error)) return { message: String(error), status: 502, error }
   const message =
     typeof error.message === 'string' ? error.message : 'The provider reported an error without a message.'
-  return { message, status: saysOverflow(message, wordIn(error)) ? 400 : statusOf(error), error }
+  return { message, status: statusOf(error), error }
 }
 
 function statusOf(error: { [name: string]: unknown }): number {

@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts'
 import { askedWaitMs } from '../lib/retry-after.ts'
 import { type CanonicalError, type ErrorKind, kindOfStatus } from './canonical/errors.ts'
-import { readVendorError } from './embedded-error.ts'
+import { embeddedError, readVendorError } from './embedded-error.ts'
 import type { ErrorAnswer } from './translator.ts'
 import { saysBadKey, saysNoFunds, saysOverflow } from './vendor-words.ts'
 
@@ -15,6 +15,14 @@ export function parseVendorError({ status, body, header, now }: ErrorAnswer): Ca
   if (param !== undefined) error.param = param
   if (wait !== undefined) error.retryAfterMs = wait
   return error
+}
+
+/** An error in a stream or in the place of an answer. A prompt that is too long is the client's fault whatever status it has, if any. */
+export function parseEmbeddedError(error: unknown): { message: string; status: number; code?: string } {
+  const { message, status } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  const { code } = readVendorError({ error })
+  const found = { message, status: saysOverflow(message, code) ? 400 : status }
+  return code === undefined ? found : { ...found, code }
 }
 
 /** What a status means together with what is said. */

@@ -38,7 +38,9 @@ export function failureOfEmbedded(
   { status, message, error }: EmbeddedError,
   { head, now }: { head: UpstreamAnswer; now: number },
 ): Failure {
-  return failureOf({ status, message, body: { error }, header: (name) => head.header(name), now })
+  const body = { error }
+  const known = isOverflow(readSaid(body)) ? 400 : status
+  return failureOf({ status: known, message, body, header: (name) => head.header(name), now })
 }
 
 interface Refused {
@@ -74,13 +76,14 @@ export function classOf(status: number, said: VendorSaid): FailureClass {
   if (status === 407) return 'network' // it is the gateway's own way out that wants credentials
   if (status === 408 || status === 504) return 'timeout'
   if (status === 429 || saysQuotaSpent(said)) return 'rate-limit'
-  if (OVERFLOWS.has(status) && [undefined, ...said.codes].some((code) => saysOverflow(said.text, code)))
-    return 'context-overflow'
+  if (OVERFLOWS.has(status) && isOverflow(said)) return 'context-overflow'
   if (status >= 500 || saysModelFailed(said)) return 'server'
   if (status < 400) return 'content'
   if (status === 400 && (saysBadKey(said.text, said.codes) || saysAccountRefused(said))) return 'credentials'
   return saysNoModel(said) ? 'model-not-found' : 'client'
 }
+
+const isOverflow = ({ text, codes }: VendorSaid) => [undefined, ...codes].some((code) => saysOverflow(text, code))
 
 /** Some servers of models take what is too long for their own fault. */
 const OVERFLOWS: ReadonlySet<number> = new Set([400, 413, 422, 500])

@@ -3,7 +3,6 @@ import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider
 import { type HealthEntry, healthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { inquire } from './inquiry.ts'
-import { takeTurn } from './turn.ts'
 
 /** A failure as far as health is concerned. */
 export interface HealthFailure {
@@ -185,7 +184,10 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   return {
     standingOf,
     begin,
-    turn: (target) => takeTurn(target, { clock, records, standingOf, begin }),
+    async turn(target) {
+      const { takeTurn } = await import('./turn.ts')
+      return takeTurn(target, { clock, records, standingOf, begin })
+    },
     list(connections) {
       const now = clock.now()
       return records.current(connections).map((record) => healthEntry(record, now))

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
-import { embeddedError } from '../embedded-error.ts'
 import type { ErrorAnswer } from '../translator.ts'
-import { kindOf, parseVendorError } from '../vendor-error.ts'
+import { kindOf, parseEmbeddedError, parseVendorError } from '../vendor-error.ts'
 
 /** A provider's error answer: its type says more than its status. */
 export function parseError(answer: ErrorAnswer): CanonicalError {
@@ -12,7 +11,7 @@ export function parseError(answer: ErrorAnswer): CanonicalError {
 
 /** The error in an event of a stream. */
 export function streamError(error: unknown): CanonicalError {
-  const { message, status } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  const { message, status } = parseEmbeddedError(error)
   return refine({ kind: kindOf(status, message), status, message }, isObject(error) ? error : {})
 }
 

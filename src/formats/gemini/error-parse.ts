@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
-import { embeddedError } from '../embedded-error.ts'
 import type { ErrorAnswer } from '../translator.ts'
-import { parseVendorError } from '../vendor-error.ts'
+import { parseEmbeddedError, parseVendorError } from '../vendor-error.ts'
 
 /** A provider's error answer: Google's envelope, alone or in an array, or another one that stands before it. */
 export function parseError(answer: ErrorAnswer): CanonicalError {
@@ -14,7 +13,7 @@ export function parseError(answer: ErrorAnswer): CanonicalError {
 
 /** The error in a chunk. */
 export function streamError(error: unknown): CanonicalError {
-  const { status } = embeddedError(error) ?? { status: 502 }
+  const { status } = parseEmbeddedError(error)
   return parseError({ status, body: { error }, header: () => undefined, now: 0 })
 }
 

@@ -6,8 +6,8 @@ import type { Citation } from '../canonical/citations.ts'
 import { sourceOfUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { AssistantPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
-import { embeddedError } from '../embedded-error.ts'
 import type { ReadContext } from '../translator.ts'
+import { parseEmbeddedError } from '../vendor-error.ts'
 import { parseAnnotations, parseSources } from './annotations.ts'
 import { googleSignature, textOf } from './assistant-parse.ts'
 import { audioPart } from './audio.ts'
@@ -122,6 +122,6 @@ const byIndex = (a: JsonObject, b: JsonObject) => Number(a.index ?? 0) - Number(
 
 /** OpenRouter says in the choice that it failed. */
 function failed(error: unknown) {
-  const { message, status } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  const { message, status } = parseEmbeddedError(error)
   return gatewayError('UPSTREAM_FAILED', { message, status })
 }

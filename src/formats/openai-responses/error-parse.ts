@@ -1,18 +1,15 @@
-import { type CanonicalError, saysNoFunds, saysOverflow } from '../canonical/errors.ts'
-import { embeddedError, readVendorError } from '../embedded-error.ts'
-import { kindOf } from '../vendor-error.ts'
+import { type CanonicalError, saysNoFunds } from '../canonical/errors.ts'
+import { kindOf, parseEmbeddedError } from '../vendor-error.ts'
 
 /** The error of a response that failed, or of an error event: only its code says what status it would have had. */
 export function responseError(error: unknown): CanonicalError {
-  const { message, status: said } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
-  const { code } = readVendorError({ error })
+  const { message, status: said, code } = parseEmbeddedError(error)
   const status = statusOf(message, code) ?? said
   const kind = kindOf(status, message, code)
   return code === undefined ? { kind, status, message } : { kind, status, message, code }
 }
 
 function statusOf(message: string, code: string | undefined): number | undefined {
-  if (saysOverflow(message, code)) return 400
   if (saysNoFunds(message, code)) return 429
   return code === undefined ? undefined : statuses.find(([pattern]) => pattern.test(code))?.[1]
 }
