@@ -150,6 +150,14 @@ write("has all fields that the vendor's own has", () => {
   })
 })
 
+write('counts no token of the input twice, though its provider may', () => {
+  const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 90, cacheWriteTokens: 90 }
+  const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = Object(
+    written([{ type: 'text', text: 'a' }], { usage }).usage,
+  )
+  assert.equal([input_tokens, cache_read_input_tokens, cache_creation_input_tokens], [0, 90, 10])
+})
+
 const finishes: [finish: Finish, wire: object][] = [
   [{ reason: 'stop' }, { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }],
   [
