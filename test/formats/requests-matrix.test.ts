@@ -1,12 +1,12 @@
 import { isGatewayError } from '../../src/errors.ts'
 import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
-import { formatOf } from '../../src/formats/formats.ts'
 import type { Translator } from '../../src/formats/translator.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/lib/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
+import { printMatrix, translatorOf } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
 import { validators } from './support/validators/validators.ts'
 
@@ -38,12 +38,6 @@ function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recor
   return [...known.values()]
 }
 
-async function translatorOf(name: WireFormat): Promise<Translator> {
-  const translator = await formatOf(name)?.loadTranslator?.()
-  if (!translator) throw new Error(`${name} has no translator`)
-  return translator
-}
-
 /** What a client of `from` asks, as a provider of `to` gets it. */
 function translated(body: JsonObject, from: Translator, to: Translator, format: WireFormat): JsonObject {
   const { warnings } = contexts(from)
@@ -70,6 +64,7 @@ const UNSAYABLE = [
   /: the target cannot keep a search to certain domains\.$/,
 ]
 
+/** How many the vendor takes, and how many cannot be carried. */
 const tally = new Map<string, string>()
 
 for (const from of wireFormats) {
@@ -105,9 +100,4 @@ function isUnsayable(error: unknown): boolean {
   return UNSAYABLE.some((reason) => reason.test(told))
 }
 
-test.after(() => {
-  const row = (cells: readonly string[]) => console.log(cells.map((cell) => cell.padStart(20)).join(''))
-  console.log('Recorded requests that the validator of the target takes, and how many cannot be carried:')
-  row(['', ...wireFormats])
-  for (const from of wireFormats) row([from, ...wireFormats.map((to) => tally.get(`${from} ${to}`) ?? '-')])
-})
+test.after(() => printMatrix(tally))

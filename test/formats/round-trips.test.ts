@@ -6,7 +6,6 @@ import type { CanonicalRequest, RequestOptions } from '../../src/formats/canonic
 import { createSequence } from '../../src/formats/canonical/sequence.ts'
 import type { StreamEvent } from '../../src/formats/canonical/stream.ts'
 import type { Turn } from '../../src/formats/canonical/turns.ts'
-import { formatOf } from '../../src/formats/formats.ts'
 import type { Translator } from '../../src/formats/translator.ts'
 import { createSseParser } from '../../src/lib/sse.ts'
 import { wireFormats } from '../../src/lib/unions.ts'
@@ -15,12 +14,7 @@ import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answer, request } from './support/arbitraries.ts'
 import { contexts } from './support/contexts.ts'
-
-async function translatorOf(name: WireFormat): Promise<Translator> {
-  const translator = await formatOf(name)?.loadTranslator?.()
-  if (!translator) throw new Error(`${name} has no translator`)
-  return translator
-}
+import { translatorOf } from './support/matrix.ts'
 
 const translators = Object.fromEntries(
   await Promise.all(wireFormats.map(async (name) => [name, await translatorOf(name)] as const)),
