@@ -18,9 +18,8 @@ export const vendors: Record<string, ProviderDefinition> = {
     alias: 'gemini',
     name: 'Google',
     docsUrl: 'https://ai.google.dev/gemini-api/docs/models',
-    // The OpenAI-compatible door until the `gemini` format is spoken upstream; what only the native door serves
-    // (speech) is left out.
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    format: 'gemini',
     serviceKinds: ['llm', 'image', 'embedding'],
   },
   mistral: {

@@ -112,3 +112,19 @@ test('a router is asked to think in its own words', async () => {
   const { sent } = await ask('messages', 'openrouter/z-ai/glm-5.3', body)
   assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])
 })
+
+test('Gemini is asked in its own format: byte for byte by a client of Google, in translation by others', async () => {
+  const answer = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }
+  const up = fakeUpstream(() => json(answer))
+  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['google'] })
+  const body = '{"contents":[{"parts":[{"text":"Hi"}]}],"unknown":12345678901234567890}'
+  await world.post('/v1beta/models/gemini/gemini-2.5-flash:generateContent', body)
+  await world.chat({ model: 'gemini/gemini-2.5-flash', messages: hello })
+  const address = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent'
+  assert.equal(
+    up.calls.map(({ url, headers }) => [url.href, headers.get('x-goog-api-key'), headers.get('authorization')]),
+    [address, address].map((url) => [url, 'secret-of-google', null]),
+  )
+  assert.is(up.calls[0]?.body, body)
+  assert.equal(JSON.parse(up.calls[1]?.body ?? '').contents, [{ role: 'user', parts: [{ text: 'Hi' }] }])
+})

@@ -66,6 +66,7 @@ test('speaks chat completions to all but the vendors known to speak otherwise', 
   const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
   assert.equal(others, [
     'anthropic anthropic-messages',
+    'google gemini',
     'perplexity-agent openai-responses',
     'bedrock bedrock-converse',
     'vertex gemini',

@@ -200,12 +200,6 @@ const table: Record<string, Expected> = {
   },
   'vertex/openai/gpt-oss-120b-maas': { lacks: ['labels'], callIds: true },
 
-  'google/gemini-3.8-flash': {
-    lacks: ['temperature', 'topP', 'seed', 'frequencyPenalty', 'parallelToolCalls'],
-    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
-  },
-  'google/gemini-2.5-pro': { takes: ['temperature'], lacks: ['presencePenalty'], reasoning: { by: 'effort' } },
-  'google/gemma-4-31b-it': { reasoning: { by: 'none' } },
   'deepseek/deepseek-v4-pro': {
     outputFormats: ['json'],
     developerRole: false,
@@ -286,7 +280,19 @@ const native: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(native))
-  test(`${name} in its own format`, () => hold(traitsOf(name, 'gemini'), expected))
+  test(`${name} in its own format`, () => hold(traitsOf(name), expected))
+
+const asChat: Record<string, Expected> = {
+  'google/gemini-3.8-flash': {
+    lacks: ['temperature', 'topP', 'seed', 'frequencyPenalty', 'parallelToolCalls'],
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+  },
+  'google/gemini-2.5-pro': { takes: ['temperature'], lacks: ['presencePenalty'], reasoning: { by: 'effort' } },
+  'google/gemma-4-31b-it': { reasoning: { by: 'none' } },
+}
+
+for (const [name, expected] of Object.entries(asChat))
+  test(`${name} by the door that looks like OpenAI’s`, () => hold(traitsOf(name, 'openai-chat'), expected))
 
 test('a provider that nobody knows keeps what its format takes', () => {
   const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')

@@ -49,7 +49,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   anthropic: { from: 'anthropic' },
   google: {
     from: 'google',
-    // Not served through the OpenAI-compatible door; `-latest` names have no fixed price.
+    // What no plain request for content reaches; `-latest` names have no fixed price.
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
   },
   mistral: { from: 'mistral', drop: /^glm-|^open-|^labs-|pixtral|mixtral|nemo$|-2411$|-250\d$|-4-0-8$/ },
