@@ -25,7 +25,7 @@ export interface Standing {
 
 /** One call to a target, so that its outcome counts and a probe is given back whatever becomes of it. */
 export interface Trial {
-  /** The answer is there, to its end. */
+  /** The answer is there, to its end. Of a stream that says no more than that it did not break off. */
   answered(): void
   /** Its stream has begun; `answered` or `cut` may follow. */
   begun(): void
@@ -82,6 +82,8 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   const records = createHealthRecords()
   let order = 0 // of calls and cooldowns, which time alone does not tell
 
+  const heldAgainst = (target: HealthTarget) => (records.isEmpty() ? [] : records.of(target))
+
   function standingOf(target: HealthTarget): Standing | undefined {
     if (records.isEmpty()) return undefined
     const now = clock.now()
@@ -97,7 +99,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   function begin(target: HealthTarget): Trial {
     const now = clock.now()
     const began = ++order
-    const standing = records.isEmpty() ? [] : records.of(target).filter(({ retryAt }) => retryAt !== undefined)
+    const standing = heldAgainst(target).filter(({ retryAt }) => retryAt !== undefined)
     const probed = standing.filter((record) => isDue(record, now))
     const end = standing.length === 0 ? undefined : inquire({ standing, probed, now })
 
@@ -108,15 +110,24 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       else records.forget(record)
     }
 
+    let hasBegun = false
     return {
       dropped: () => end?.('dropped'),
       answered() {
         end?.('answered')
-        forgetOf(target, began)
+        for (const record of heldAgainst(target)) {
+          if (isNewer(record, began)) continue
+          if (!hasBegun || record.isCut) records.forget(record)
+        }
       },
       begun() {
+        hasBegun = true
         end?.('answered')
-        forgetOf(target, began, { isCutForgotten: false })
+        for (const record of heldAgainst(target)) {
+          if (isNewer(record, began)) continue
+          if (record.isCut) delete record.retryAt
+          else records.forget(record)
+        }
       },
       cut(failure) {
         const record = records.at(target, 'model')
@@ -130,15 +141,6 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
         count(records.at(target, failure.level ?? cooling.level), cooling, { ...failure, began })
         if (ofProvider.has(failure.class)) countForProvider(target, { ...failure, began })
       },
-    }
-  }
-
-  function forgetOf(target: HealthTarget, began: number, { isCutForgotten = true } = {}) {
-    if (records.isEmpty()) return
-    for (const record of records.of(target)) {
-      if (isNewer(record, began)) continue
-      if (record.isCut && !isCutForgotten) delete record.retryAt
-      else records.forget(record)
     }
   }
 

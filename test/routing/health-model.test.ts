@@ -67,7 +67,10 @@ test('over 10,000 histories of four targets it says the same', { timeoutMs: 60_0
       }
 
       function end({ trial, call, isStream }: (typeof underWay)[number], as: End) {
-        if (isStream && as !== 'answer') {
+        if (isStream && as === 'answer') {
+          trial.answered()
+          model.close(call)
+        } else if (isStream) {
           if (as === 'drop' || as === 'stream') return // the client has left
           trial.cut({ class: 'network', message: '' })
           model.cut(call, nowMs)

@@ -282,6 +282,17 @@ test('a stream that has begun ends what is held against its target, but for stre
   assert.is(waitOf(), undefined)
 })
 
+test('streams that come to their end say nothing of calls that fail meanwhile', () => {
+  const { health, fail, waitOf } = open()
+  const streams = [1, 2, 3].map(() => health.begin(target()))
+  for (const stream of streams) stream.begun()
+  for (const stream of streams) {
+    fail('server')
+    stream.answered()
+  }
+  assert.is(waitOf(), 5_000)
+})
+
 test('an old stream that breaks off does not prolong a cooldown that began after it', () => {
   const { health, fail, waitOf } = open()
   const old = health.begin(target())

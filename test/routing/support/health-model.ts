@@ -70,6 +70,10 @@ export function createModel() {
       giveBack(call)
       for (const record of allOf(call.target)) if (!isBehind(record, call.began)) forget(record)
     },
+    /** Its stream has come to its end. */
+    close({ target, began }: ModelCall) {
+      for (const record of allOf(target)) if (record.isCut && !isBehind(record, began)) forget(record)
+    },
     /** Its stream has begun. */
     open(call: ModelCall) {
       giveBack(call)
