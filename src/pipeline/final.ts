@@ -18,6 +18,8 @@ export interface Course {
   failed: readonly FailedAttempt[]
   steps: readonly Step[]
   stop: Stop | undefined
+  /** When the first target that was passed over recovers; epoch ms. */
+  dueAt: number | undefined
   /** The client's. */
   format: Format
   /** Epoch ms. */
@@ -59,11 +61,12 @@ const NO_RETRY = { 'x-should-retry': 'false' }
 const ADVICE = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
 /** The way there; and unless the client is at fault, when it may be worth to ask again, though not at once. */
-function headersOf(failures: readonly Failure[], { steps, stop }: Course): Record<string, string> {
+function headersOf(failures: readonly Failure[], { steps, stop, dueAt, now }: Course): Record<string, string> {
   const headers = journeyHeaders(steps)
   if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
   if (failures.some(isOfClient)) return headers
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
+  if (dueAt !== undefined && failures.length > 0) waits.push(dueAt - now)
   if (waits.length > 0) headers['retry-after'] = String(secondsOf(Math.min(...waits)))
   return { ...headers, ...NO_RETRY }
 }

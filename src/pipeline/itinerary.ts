@@ -21,8 +21,9 @@ export interface Itinerary {
   next(options?: { hedge?: boolean }): Promise<Leg | undefined>
   failed(route: Route, result: FailedAttempt): void
   readonly failures: readonly FailedAttempt[]
-  /** Why there is no next one: attempts or retries were used up, or the first target that cannot be told what the client asks. */
-  verdict(): { stop: Stop | undefined; refusal: GatewayError | undefined }
+  /** Why there is no next one: attempts or retries were used up, or the first target that cannot be told what the client asks;
+   * and when the first of those that are cooling recovers. */
+  verdict(): { stop: Stop | undefined; refusal: GatewayError | undefined; dueAt: number | undefined }
 }
 
 /** What is here is not waited for: most requests have one route, and nothing to translate. */
@@ -104,7 +105,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
 
   return {
     failures,
-    verdict: () => ({ stop, refusal }),
+    verdict: () => ({ stop, refusal, dueAt: soonest && health.standingOf(soonest.route.target)?.dueAt }),
     async next({ hedge = false } = {}) {
       if (isOver || stop) return undefined
       if (tries >= limits.maxAttempts) {

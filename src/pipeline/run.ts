@@ -81,7 +81,7 @@ async function walkTargets(request: ModelRequest): Promise<Outcome> {
       return { success }
     }
     const { failures } = itinerary
-    const { stop, refusal } = itinerary.verdict()
+    const { stop, refusal, dueAt } = itinerary.verdict()
     if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure))) {
       const { estimateReply } = await import('./estimate.ts')
       return { reply: estimateReply(call) }
@@ -89,7 +89,8 @@ async function walkTargets(request: ModelRequest): Promise<Outcome> {
     if (failures.length === 0 && refusal) throw refusal
     const { finalReply } = await import('./final.ts')
     const now = context.clock.now()
-    return { reply: await finalReply({ failed: failures, steps: report.steps, stop, format: request.format, now }) }
+    const course = { failed: failures, steps: report.steps, stop, dueAt, format: request.format, now }
+    return { reply: await finalReply(course) }
   } finally {
     trip.begun()
   }

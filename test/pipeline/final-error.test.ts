@@ -137,6 +137,18 @@ test('tells the shortest wait that was asked for, in seconds, up to a minute', a
   }
 })
 
+test('a target that is cooling and recovers sooner counts as well', async () => {
+  const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
+  const chain = { name: 'pair', models: ['one/m', 'two/m'] }
+  await world.api.combos.create(chain)
+  assert.is((await world.chat({ model: 'pair' })).headers.get('retry-after'), '20')
+  await world.clock.advance(5_000)
+  const response = await world.chat({ model: 'pair' })
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=skipped:rate-limit;\S* two\/m=500:server$/)
+  const seconds = Number(response.headers.get('retry-after'))
+  assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so that instances do not probe in step
+})
+
 test("a provider's refusal of our credentials is never the client's own 401, and does not show the key", async () => {
   for (const status of [401, 402, 403]) {
     const { world } = await chained({ one: fault(status, 'Incorrect API key provided: secret-****-one') })
