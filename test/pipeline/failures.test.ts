@@ -66,6 +66,7 @@ const unusable: Record<string, () => Response> = {
   null: () => json('null'),
   'an empty body': () => json(''),
   '204': () => new Response(null, { status: 204 }),
+  'an error without an envelope in a 200': () => json({ object: 'error', message: 'Out of memory', code: 500 }),
   'an empty object': () => json({}),
   'no choices': () => json({ id: 'c1', object: 'chat.completion', usage: { prompt_tokens: 1 } }),
   'empty choices': () => json({ choices: [] }),

@@ -104,6 +104,9 @@ test('an error by the name of its event alone is one, whatever end mark follows'
     assert.is(text, said.join(''))
     assert.is(told.requests[0]?.status, 502, data)
   }
+  const bare = 'data: {"object":"error","message":"Out of memory","code":500}\n\n'
+  const { told } = await relayed('chat', [...chatEvents().slice(0, 3), bare, 'data: [DONE]\n\n'])
+  assert.is(told.requests[0]?.status, 500, 'without an envelope')
 })
 
 test('an error by its name that comes before the first word is a failure of the attempt', async () => {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { openaiErrorBody } from '../openai-error-body.ts'
-import { watchChatStream } from './stream.ts'
+import { errorOf, watchChatStream } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
 const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0
@@ -16,7 +16,7 @@ export const openaiChat: Format = {
   errorEvent: (error) => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`,
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
-  errorIn: (answer) => (isObject(answer) && !hasChoices(answer) ? embeddedError(answer.error) : undefined),
+  errorIn: (answer) => (isObject(answer) && !hasChoices(answer) ? embeddedError(errorOf(answer)) : undefined),
   isAnswer: hasChoices,
   readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).chatTranslator,

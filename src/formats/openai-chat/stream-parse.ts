@@ -5,7 +5,7 @@ import type { ReadContext, StreamReader } from '../translator.ts'
 import { parseAnnotations, parseSources } from './annotations.ts'
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
 import { streamError } from './error-parse.ts'
-import { namedError } from './stream.ts'
+import { errorOf, namedError } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
 /**
@@ -29,7 +29,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (event === 'error') return emit({ type: 'error', error: streamError(namedError(chunk, data)) })
     if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(chunk)) return // says nothing that a client could read
-    if (chunk.error) return emit({ type: 'error', error: streamError(chunk.error) })
+    const error = errorOf(chunk)
+    if (error) return emit({ type: 'error', error: streamError(error) })
     id ||= text(chunk.id)
     model ||= text(chunk.model)
     if (chunk.usage ?? chunk.x_groq) tellUsage(chunk.usage ?? (isObject(chunk.x_groq) && chunk.x_groq.usage))

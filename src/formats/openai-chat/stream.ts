@@ -1,4 +1,4 @@
-import { isObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { embeddedError } from '../embedded-error.ts'
 import { type StreamWatch, untouchedStream } from '../format.ts'
@@ -16,9 +16,10 @@ export function watchChatStream(): StreamWatch {
     const chunk = tryParseJson(data)
     if (event === 'error') watch.error ??= embeddedError(namedError(chunk, data))
     if (!isObject(chunk)) return // says nothing that a client could read
-    watch.error ??= embeddedError(chunk.error)
+    const error = errorOf(chunk)
+    watch.error ??= embeddedError(error)
     watch.usage = chatUsage(chunk.usage) ?? watch.usage
-    if (chunk.error || !Array.isArray(chunk.choices)) return
+    if (error || !Array.isArray(chunk.choices)) return
     for (const choice of chunk.choices) {
       if (!isObject(choice)) continue
       if (choice.finish_reason) watch.started = watch.ended = true
@@ -28,6 +29,9 @@ export function watchChatStream(): StreamWatch {
 
   return watch
 }
+
+/** Some servers of models send the error itself, without an envelope. */
+export const errorOf = (chunk: JsonObject): unknown => chunk.error ?? (chunk.object === 'error' ? chunk : undefined)
 
 /** What an event that is called `error` says: no provider of this format names its other events. */
 export const namedError = (chunk: unknown, data: string): unknown =>
