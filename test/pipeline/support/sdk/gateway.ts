@@ -69,8 +69,7 @@ export async function openToolLoop(format: WireFormat, clientFormat: WireFormat)
       ? new HttpResponse(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
       : HttpResponse.json(whole)
   })
-  const { fetch } = await openBefore(format, upstream(answer))
-  return { fetch, asked }
+  return { ...(await openBefore(format, upstream(answer))), asked }
 }
 
 const hasResults = (body: JsonObject) =>

@@ -1,0 +1,46 @@
+import { type NodeServer, serveNode } from '../../../adapters/mount/node.ts'
+import { clients } from '../../pipeline/support/sdk/clients/clients.ts'
+import { EXPECTED } from '../../pipeline/support/sdk/conversation.ts'
+import { MODEL, openBefore, openToolLoop, saidBy } from '../../pipeline/support/sdk/gateway.ts'
+import { fakeUpstream, sse } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const servers: NodeServer[] = []
+const test = suite('the SDKs over a port')
+test.after(() => Promise.all(servers.map((server) => server.close({ graceMs: 0 }))))
+
+/** A `fetch` that takes what is meant for the gateway to where it listens. */
+async function listening(gateway: Parameters<typeof serveNode>[0]): Promise<typeof globalThis.fetch> {
+  const server = await serveNode(gateway)
+  servers.push(server)
+  return (input, init) => fetch(String(input).replace('http://gateway', server.url), init)
+}
+
+for (const [name, { create, format: own }] of Object.entries(clients)) {
+  test(`${name} runs its tools with a provider of another format`, async () => {
+    const { world } = await openToolLoop(own === 'gemini' ? 'anthropic-messages' : 'gemini', own)
+    const { converse } = create(await listening(world.gateway))
+    for (const stream of [false, true]) assert.equal(await converse(MODEL, { stream }), EXPECTED)
+  })
+
+  test(`${name} leaves in mid stream, and the call to the provider ends`, async () => {
+    const { events } = saidBy('anthropic-messages').answer
+    const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+    const closed = Promise.withResolvers<void>()
+    const up = fakeUpstream(({ signal }) => {
+      signal.addEventListener('abort', () => closed.resolve())
+      return sse(begun, 'hang')
+    })
+    const { world } = await openBefore('anthropic-messages', up)
+    const leave = new AbortController()
+    const onText = () => leave.abort()
+    const { ask } = create(await listening(world.gateway))
+    const left = await ask(MODEL, { stream: true, signal: leave.signal, onText }).then(
+      () => false,
+      () => true,
+    )
+    assert.ok(left)
+    await closed.promise
+    assert.is(up.open, 0)
+  })
+}
