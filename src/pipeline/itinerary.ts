@@ -55,18 +55,20 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
    * all of a burst would probe it otherwise.
    */
   function legOf(route: Route, trial = health.begin(route.target)): Awaitable<Leg | undefined> {
-    const passage = passageTo(request, route.target)
-    if (!isPromise(passage)) return { route, passage, trial }
-    return passage.then(
-      (found) => ({ route, passage: found, trial }),
-      (thrown: unknown) => {
-        trial.dropped()
-        if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
-        refusal ??= thrown
-        report.skipped(route, 'format')
-        return undefined
-      },
-    )
+    function failed(thrown: unknown): undefined {
+      trial.dropped()
+      if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
+      refusal ??= thrown
+      report.skipped(route, 'format')
+    }
+
+    try {
+      const passage = passageTo(request, route.target)
+      if (!isPromise(passage)) return { route, passage, trial }
+      return passage.then((found) => ({ route, passage: found, trial }), failed)
+    } catch (thrown) {
+      return failed(thrown)
+    }
   }
 
   /** The way to a target that is not well, when it is this request's turn to try it. */

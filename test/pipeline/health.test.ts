@@ -81,6 +81,17 @@ test('a probe for which there is no retry left is made by the next request', asy
   assert.is(await ask('one/m'), '200 one/m=200')
 })
 
+test('a probe that cannot even be written is made by the next request', async () => {
+  const { down, pass, world, ask } = await failing({ connections: ['google'] })
+  down.google = refused(429, { 'retry-after': '1' })
+  await ask('google/g')
+  pass(2_000)
+  const response = await world.chat({ model: 'google/\ud800', messages: [{ role: 'user', content: 'Hello' }] })
+  assert.ok(response.status >= 400)
+  const [entry] = (await world.api.health.list()).health
+  assert.is(entry?.state, 'half-open')
+})
+
 test('a refused credential is passed over at once, and the operator reads why', async () => {
   const { down, ask, world } = await failing()
   down.one = refused(401)
