@@ -219,6 +219,33 @@ test('x-signalbox-timeout-ms: the client waits that long for all attempts togeth
   }
 })
 
+for (const [what, model, said] of [
+  ['nothing follows the headers', 'one/m', []],
+  ['only a role follows the headers', 'one/m', chatEvents().slice(0, 1)],
+  ['nothing follows the headers of a stream to be translated', 'claude/c', []],
+] as const) {
+  test(`x-signalbox-timeout-ms: holds while ${what}`, async () => {
+    const clock = fakeClock()
+    const up = fakeUpstream(() => sse(said, 'hang'))
+    const world = await openWorld({ fetch: up, clock })
+    let response: Response | undefined
+    const body = { model, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+    const asked = world.chat(body, { headers: { 'x-signalbox-timeout-ms': '700' } }).then((answer) => {
+      response = answer
+    })
+    while (up.calls.length === 0) await clock.advance(0)
+    await clock.advance(699)
+    assert.is(response, undefined)
+    await clock.advance(1)
+    await asked
+    assert.match(await textOf(response), /^504 There was no answer within the 700 ms .* Had not answered yet\.$/)
+    assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
+    assert.is(up.open, 0)
+    assert.is(clock.pending(), 0)
+    assert.equal((await world.api.health.list()).health, [], 'it is not the provider that was too slow')
+  })
+}
+
 test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is not cut by it', async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
