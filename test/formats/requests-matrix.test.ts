@@ -3,11 +3,15 @@ import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
 import type { Translator } from '../../src/formats/translator.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/lib/unions.ts'
+import { traitsFor } from '../../src/providers/traits.ts'
+import type { Traits } from '../../src/traits.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
 import { printMatrix, translatorOf } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
+import { strictModels } from './support/validators/models.ts'
+import type { Validator } from './support/validators/validator.ts'
 import { validators } from './support/validators/validators.ts'
 
 const test = suite('every recorded request, for the provider of every format')
@@ -38,13 +42,32 @@ function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recor
   return [...known.values()]
 }
 
-/** What a client of `from` asks, as a provider of `to` gets it. */
-function translated(body: JsonObject, from: Translator, to: Translator, format: WireFormat): JsonObject {
+/** What a client of `from` asks, as the target gets it. */
+function translated(body: JsonObject, from: Translator, { translator: to, format, model, traits }: Target): JsonObject {
   const { warnings } = contexts(from)
-  const target = { ...contexts(to, { format }).target, warnings }
+  const target = { ...contexts(to, { format }).target, model, traits, warnings }
   const asked = from.parseRequest(body, { warnings, route: { model: 'm', stream: true } })
   const { request } = prepareRequest(asked, { ...target, carries: to.carries })
   return JSON.parse(JSON.stringify(to.writeRequest(request, target).body))
+}
+
+interface Target {
+  format: WireFormat
+  translator: Translator
+  model: string
+  traits: Traits
+  problems: Validator
+}
+
+/** The format at its most generous, and a model that is not. */
+async function targetsOf(format: WireFormat): Promise<Target[]> {
+  const translator = await translatorOf(format)
+  const { provider, model, problems } = strictModels[format]
+  const traits = traitsFor(translator.traits, { provider, model, format }, {})
+  return [
+    { format, translator, model: 'm', traits: translator.traits, problems: validators[format] },
+    { format, translator, model, traits, problems: (body) => [...validators[format](body), ...problems(body)] },
+  ]
 }
 
 /** What no provider of another format could be asked for, by the field that is refused and why. */
@@ -61,7 +84,7 @@ const UNSAYABLE = [
   /: the target cannot take (images|files) by their address\.$/,
   /^(modalities|generationConfig\.responseModalities|n|moderation): the target cannot do this\.$/,
   /^(audio|speech): the target speaks in pcm16 only\.$/,
-  /: the target cannot keep a search to certain domains\.$/,
+  /: the target (cannot keep a search to certain domains|has no search of its own)\.$/,
 ]
 
 /** How many the vendor takes, and how many cannot be carried. */
@@ -70,17 +93,18 @@ const tally = new Map<string, string>()
 for (const from of wireFormats) {
   for (const to of wireFormats) {
     test(`${from} for ${to}`, { timeoutMs: 60_000 }, async () => {
-      const [source, target] = await Promise.all([translatorOf(from), translatorOf(to)])
-      const requests = recordedRequests(places[from])
+      const [source, targets] = await Promise.all([translatorOf(from), targetsOf(to)])
+      const asked = recordedRequests(places[from])
+      const requests = asked.flatMap((recorded) => targets.map((target) => ({ ...recorded, target })))
       const failures: string[] = []
       let refused = 0
-      for (const { name, body } of requests) {
+      for (const { name, body, target } of requests) {
         try {
-          const problems = validators[to](translated(body, source, target, to))
-          if (problems.length > 0) failures.push(`${name}: ${problems.slice(0, 3).join('; ')}`)
+          const problems = target.problems(translated(body, source, target))
+          if (problems.length > 0) failures.push(`${name} for ${target.model}: ${problems.slice(0, 3).join('; ')}`)
         } catch (error) {
           if (isUnsayable(error)) refused++
-          else failures.push(`${name}: ${error}`)
+          else failures.push(`${name} for ${target.model}: ${error}`)
         }
       }
       const carried = requests.length - failures.length - refused

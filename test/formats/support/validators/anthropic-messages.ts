@@ -132,6 +132,7 @@ const message = v.variant('role', [
     role: v.literal('assistant'),
     content: v.union([spoken, some(v.union([cited, call, thought]))]),
   }),
+  v.strictObject({ role: v.literal('system'), content: v.union([spoken, some(text)]) }),
 ])
 
 const isSchema = v.custom<{ type: 'object' }>(
@@ -174,7 +175,11 @@ const choice = v.variant('type', [
 const display = maybe(v.picklist(['summarized', 'omitted']))
 const thinking = v.variant('type', [
   v.strictObject({ type: v.literal('disabled') }),
-  v.strictObject({ type: v.literal('adaptive'), display }),
+  v.strictObject({
+    type: v.literal('adaptive'),
+    display,
+    block_binding: maybe(v.strictObject({ prefix_mismatch_behavior: v.literal('drop_block') })), // a beta
+  }),
   v.strictObject({ type: v.literal('enabled'), budget_tokens: v.pipe(count, v.minValue(1_024)), display }),
 ])
 
@@ -207,7 +212,13 @@ type Request = v.InferOutput<typeof request>
 type Message = Request['messages'][number]
 
 /** Compiles only if all that passes is what Anthropic's own client takes. */
-export const fits = ({ temperature: _, top_p: __, top_k: ___, ...body }: Request): MessageCreateParams => body
+export const fits = ({
+  temperature: _,
+  top_p: __,
+  top_k: ___,
+  thinking: ____,
+  ...body
+}: Request): MessageCreateParams => body
 
 export const messagesProblems = createValidator(request, (body) => {
   const { tools = [], tool_choice: wanted, thinking: mode, output_config: { format } = {} } = body
@@ -239,8 +250,9 @@ function endsInSpace(last: Message | undefined): boolean {
 function unpaired(messages: readonly Message[]): string[] {
   const problems: string[] = []
   let open: string[] = []
-  for (const [at, { role, content }] of messages.entries()) {
-    if (messages[at - 1]?.role === role) problems.push(`messages.${at}: ${role} twice`)
+  const turns = messages.filter(({ role }) => role !== 'system') // which stand between what is said and its answer
+  for (const [at, { role, content }] of turns.entries()) {
+    if (turns[at - 1]?.role === role) problems.push(`messages.${at}: ${role} twice`)
     const blocks = typeof content === 'string' ? [] : content
     const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []))
     if (results.toSorted().join() !== open.toSorted().join())

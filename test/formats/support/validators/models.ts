@@ -1,0 +1,72 @@
+import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
+import type { WireFormat } from '../../../../src/types.ts'
+import { broken, type Validator } from './validator.ts'
+
+/** A model that refuses much of what its format has room for. */
+export interface StrictModel {
+  provider: string
+  model: string
+  problems: Validator
+}
+
+const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
+const hasNone = (body: JsonObject, ...fields: string[]) => fields.every((field) => body[field] === undefined)
+const last = (list: unknown) => object(Array.isArray(list) ? list.at(-1) : undefined)
+
+/** Of each vendor one. Sources: their pages on these models, and errors in the recordings. */
+export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
+  'openai-chat': {
+    provider: 'openai',
+    model: 'gpt-5.1',
+    problems: (body) =>
+      broken({
+        'it takes no stop and no max_tokens': hasNone(body, 'stop', 'max_tokens', 'prediction'),
+        'it samples only while it does not think':
+          hasNone(body, 'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'logprobs', 'logit_bias') ||
+          /^none$/.test(String(body.reasoning_effort ?? 'none')),
+        'it knows four efforts': /^(undefined|none|low|medium|high)$/.test(String(body.reasoning_effort)),
+      }),
+  },
+  'openai-responses': {
+    provider: 'openai',
+    model: 'o3',
+    problems: (body) =>
+      broken({
+        'it does not sample': hasNone(body, 'temperature', 'top_p', 'top_logprobs'),
+        'it takes neither verbosity nor one call at a time':
+          hasNone(body, 'parallel_tool_calls') && hasNone(object(body.text), 'verbosity'),
+        'it knows three efforts': /^(undefined|low|medium|high)$/.test(String(object(body.reasoning).effort)),
+        'it knows no tools of free text': !JSON.stringify(body.tools ?? []).includes('"type":"custom"'),
+      }),
+  },
+  'anthropic-messages': {
+    provider: 'anthropic',
+    model: 'claude-opus-4-8',
+    problems: (body) =>
+      broken({
+        'it does not sample': hasNone(body, 'temperature', 'top_p', 'top_k'),
+        'it takes no budget to think': object(body.thinking).type !== 'enabled',
+        'it continues nothing': last(body.messages).role !== 'assistant',
+      }),
+  },
+  gemini: {
+    provider: 'google',
+    model: 'gemini-3-pro-preview',
+    problems: (body) => {
+      const config = object(body.generationConfig)
+      return broken({
+        'it thinks by level': hasNone(object(config.thinkingConfig), 'thinkingBudget'),
+        'its first calls are signed': signed(body.contents),
+      })
+    },
+  },
+}
+
+/** Each turn of the model with calls has a signature on the first of them. */
+function signed(contents: unknown): boolean {
+  const turns = Array.isArray(contents) ? contents.map(object) : []
+  return turns.every(({ parts }) => {
+    const call = (Array.isArray(parts) ? parts : []).find((part) => isObject(part) && part.functionCall)
+    return !call || typeof object(call).thoughtSignature === 'string'
+  })
+}
