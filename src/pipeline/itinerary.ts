@@ -73,11 +73,12 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
 
   /** The way to a target that is not well, when it is this request's turn to try it. */
   async function lastLeg(route: Route): Promise<Leg | undefined> {
-    const turning = health.turn(route.target)
-    const turn = await client.unlessGone(turning).catch((gone: unknown) => {
-      void turning.then((late) => 'dropped' in late && late.dropped())
-      throw gone
-    })
+    const left = new Promise<unknown>((leave) => client.follows({ cancel: leave }))
+    const turn = await health.turn(route.target, left)
+    if (client.gone) {
+      if ('dropped' in turn) turn.dropped()
+      throw client.gone
+    }
     if ('dropped' in turn) return legOf(route, turn)
     const { stillCooling } = await import('./still-cooling.ts')
     failures.push({ kind: 'failure', failure: stillCooling(targetName(route.target), turn, clock.now()) })

@@ -44,8 +44,11 @@ export interface Health {
   /** `undefined` when the target may be used. */
   standingOf(target: HealthTarget): Standing | undefined
   begin(target: HealthTarget): Trial
-  /** For a request that has nothing else to try: its trial, or how the target stands after another request has just tried it. */
-  turn(target: HealthTarget): Promise<Trial | Standing>
+  /**
+   * For a request that has nothing else to try: its trial, or how the target stands after another request has just tried it. `left` settles
+   * when nobody waits for it any more.
+   */
+  turn(target: HealthTarget, left: Promise<unknown>): Promise<Trial | Standing>
   /** What is not well about these connections. */
   list(connections: readonly HealthTarget['connection'][]): HealthEntry[]
   /** Forgets what is held against one connection, its models and its provider, or against all. */
@@ -186,9 +189,9 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   return {
     standingOf,
     begin,
-    async turn(target) {
+    async turn(target, left) {
       const { takeTurn } = await import('./turn.ts')
-      return takeTurn(target, { clock, records, standingOf, begin })
+      return takeTurn(target, { left, clock, records, standingOf, begin })
     },
     list(connections) {
       const now = clock.now()

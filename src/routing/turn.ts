@@ -8,6 +8,8 @@ import type { Ending, Inquiry } from './inquiry.ts'
 const PATIENCE_MS = 5_000
 
 interface Dependencies {
+  /** Settles when nobody waits for the turn any more. */
+  left: Promise<unknown>
   clock: Clock
   records: HealthRecords
   standingOf(target: HealthTarget): Standing | undefined
@@ -21,9 +23,13 @@ interface Dependencies {
  */
 export async function takeTurn(
   target: HealthTarget,
-  { clock, records, standingOf, begin }: Dependencies,
+  { left, clock, records, standingOf, begin }: Dependencies,
 ): Promise<Trial | Standing> {
   const since = clock.now()
+  let isLeft = false
+  void left.then(() => {
+    isLeft = true
+  })
   const inquiry = () => records.of(target).find((record) => record.inquiry)?.inquiry
   for (;;) {
     const standing = standingOf(target)
@@ -35,18 +41,27 @@ export async function takeTurn(
       records.release(target)
       return begin(target)
     }
-    const ending = await within(current.ended, { ms: since + PATIENCE_MS - now, clock })
+    const ending = await within(since + PATIENCE_MS - now, { ended: current.ended, left, clock })
+    if (isLeft) return standing
     const after = ending === 'failed' ? standingOf(target) : undefined
     if (after) return after
   }
 }
 
-function within(ended: Inquiry['ended'], { ms, clock }: { ms: number; clock: Clock }): Promise<Ending> {
+interface Waiting {
+  ended: Inquiry['ended']
+  left: Promise<unknown>
+  clock: Clock
+}
+
+function within(ms: number, { ended, left, clock }: Waiting): Promise<Ending> {
   return new Promise((resolve) => {
     const deadline = startDeadline(clock, ms, () => resolve('dropped'))
-    void ended.then((ending) => {
+    function settle(ending: Ending) {
       deadline.cancel()
       resolve(ending)
-    })
+    }
+    void ended.then(settle)
+    void left.then(() => settle('dropped'))
   })
 }

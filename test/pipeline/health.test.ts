@@ -215,6 +215,7 @@ test('a client that leaves while another request tries the one target is gone at
   leaving.abort()
   await left.catch(() => {})
   assert.is((await impatient).status, 504)
+  assert.is(clock.pending(), waiting)
   release()
   assert.is((await ask()).status, 200)
   await Promise.all(answers)
