@@ -78,5 +78,7 @@ export interface Format extends UpstreamFormat {
   errorBody(error: ErrorFacts): object
   /** One whole server-sent event that ends a stream with an error. */
   errorEvent(error: ErrorFacts): string
+  /** What clients pass over in a stream, to be sent while there is nothing to say. */
+  readonly keepAlive: string
   loadTranslator?(): Promise<Translator>
 }

@@ -3,15 +3,13 @@ import type { StreamEvent } from '../formats/canonical/stream.ts'
 import type { TokenUsage } from '../formats/format.ts'
 import { errorOf, type StreamTranslation, translateStream } from '../formats/translate-stream.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
-import { startDeadline } from '../lib/deadline.ts'
 import type { ByteStream } from '../lib/exchange.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import type { Clock } from '../types.ts'
 import type { Committed } from './commit.ts'
 import { redacted } from './redact.ts'
 import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
-
-/** A provider that thinks this long in silence is covered by a sign of life: proxies and clients cut what is quiet. */
-const KEEP_ALIVE_MS = 15_000
+import { KEEP_ALIVE_MS } from './stream-headers.ts'
 
 interface Terms extends StreamTerms {
   translation: StreamTranslation
@@ -82,7 +80,7 @@ export function relayTranslated(
         pulling ??= pull().finally(() => {
           pulling = undefined
         })
-        if (!(await isWithin(pulling, KEEP_ALIVE_MS, clock))) return encodeUtf8(translator.keepAlive())
+        if (!(await settlesWithin(pulling, KEEP_ALIVE_MS, clock))) return encodeUtf8(translator.keepAlive())
       }
       const event = events[said++]
       if (said >= events.length) clear()
@@ -99,15 +97,4 @@ export function relayTranslated(
       tell(true)
     },
   }
-}
-
-/** Does the work settle in time? */
-function isWithin(work: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const deadline = startDeadline(clock, ms, () => resolve(false))
-    void work.then(() => {
-      deadline.cancel()
-      resolve(true)
-    })
-  })
 }

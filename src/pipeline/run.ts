@@ -4,6 +4,7 @@ import { formatOf } from '../formats/formats.ts'
 import { isPromise } from '../lib/awaitable.ts'
 import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
 import { watchClient } from './client.ts'
@@ -14,8 +15,10 @@ import type { Failure } from './failure.ts'
 import { tryFrom } from './hedge.ts'
 import { createItinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
+import type { Passage } from './passage.ts'
 import { limitPatience } from './patience.ts'
 import { createReport } from './report.ts'
+import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
 import { routesOf } from './targets.ts'
 import type { Success } from './try.ts'
@@ -33,6 +36,34 @@ export async function runModelRequest(
   const report = createReport(exchange, key, context)
   const client = watchClient(exchange, context.inFlight)
   let patience: Deadline | undefined
+  let trying: Passage | undefined
+
+  /** Nobody answered: what the client is told of it. */
+  async function failed(error: unknown): Promise<unknown> {
+    patience?.cancel()
+    report.ended(toGatewayError(error).status)
+    client.stopWatching()
+    if (error !== client.gone || !isGatewayError(error, 'UPSTREAM_TIMEOUT')) return error
+    const { outOfTime } = await import('./final.ts')
+    return outOfTime(error, report.steps)
+  }
+
+  async function answer(request: ModelRequest): Promise<Reply> {
+    try {
+      const { success, reply } = await walkTargets(request, (passage) => {
+        trying = passage
+      })
+      patience?.cancel()
+      if (success) return successReply(success, request)
+      report.ended(reply.status)
+      client.stopWatching()
+      return reply
+    } catch (error) {
+      throw await failed(error)
+    }
+  }
+
+  let request: ModelRequest
   try {
     patience = limitPatience(exchange, client, context.clock)
     checkMediaType(exchange)
@@ -41,30 +72,20 @@ export async function runModelRequest(
     report.asked(call)
     context.retryBudget.earn()
     context.hedgeBudget.earn()
-    const format = servedFormat(endpoint)
-    const request: ModelRequest = { exchange, call, format, context, report, client }
-    const { success, reply } = await walkTargets(request)
-    if (success) return successReply(success, request)
-    report.ended(reply.status)
-    client.stopWatching()
-    return reply
+    request = { exchange, call, format: servedFormat(endpoint), context, report, client }
   } catch (error) {
-    report.ended(toGatewayError(error).status)
-    client.stopWatching()
-    if (error === client.gone && isGatewayError(error, 'UPSTREAM_TIMEOUT')) {
-      const { outOfTime } = await import('./final.ts')
-      throw outOfTime(error, report.steps)
-    }
-    throw error
-  } finally {
-    patience?.cancel()
+    throw await failed(error)
   }
+  const answering = answer(request)
+  if (!request.call.stream || (await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) return answering
+  const { signsOfLife } = await import('./signs-of-life.ts')
+  return signsOfLife(answering, request, trying)
 }
 
 type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success?: undefined }
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
-async function walkTargets(request: ModelRequest): Promise<Outcome> {
+async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => void): Promise<Outcome> {
   const { call, context, report, exchange, client } = request
   const trip = context.chooser.tripFor(factsOf(call, (name) => exchange.header(name)))
   try {
@@ -73,6 +94,7 @@ async function walkTargets(request: ModelRequest): Promise<Outcome> {
     const routes = routesOf(call.model, { table, visit: trip.visit })
     const itinerary = createItinerary(routes, request)
     for (let leg = await itinerary.next(); leg; leg = await itinerary.next()) {
+      onTry(leg.passage)
       const trying = tryFrom(request, leg, itinerary)
       trip.begun()
       const success = await trying

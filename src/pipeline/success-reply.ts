@@ -6,6 +6,7 @@ import { replyHeaders } from '../upstream/headers.ts'
 import { headerSafe, journeyHeaders } from './journey.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { StreamEnd } from './relay.ts'
+import { STREAM_HEADERS } from './stream-headers.ts'
 import type { Success } from './try.ts'
 
 /** The answer on its way to the client, and its end in the report. */
@@ -32,7 +33,7 @@ export function successReply(
   }
   const body = passage.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
-  return { status, headers: { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers }, body }
+  return { status, headers: { ...STREAM_HEADERS, ...headers }, body }
 }
 
 /** A stream that broke off is no fault of the client's, unless its error says so. What the provider said then may quote anything. */
@@ -42,7 +43,7 @@ function tellCut(trial: Trial, { status }: EmbeddedError) {
 }
 
 /** `x-signalbox-warning: dropped:seed, clamped:temperature`. */
-const warningHeader = (warnings: readonly string[]): Record<string, string> =>
+export const warningHeader = (warnings: readonly string[]): Record<string, string> =>
   warnings.length === 0 ? {} : { 'x-signalbox-warning': warnings.slice(0, MAX_WARNINGS).map(headerSafe).join(', ') }
 
 const MAX_WARNINGS = 30

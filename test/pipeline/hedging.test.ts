@@ -27,8 +27,9 @@ async function hedging(
   const world = await openWorld({ fetch: up, clock, combos, ...more })
   const ask = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
   for (let request = 0; request < 25; request++) {
+    const calls = up.calls.length
     const asked = ask().then((response) => response.text())
-    await clock.untilPending()
+    while (up.calls.length === calls) await clock.advance(0)
     await clock.advance(P95)
     await asked
   }

@@ -2,6 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { anthropicErrorBody } from './error.ts'
+import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchMessageStream } from './stream.ts'
 import { messageUsage } from './usage.ts'
 
@@ -12,6 +13,7 @@ export const anthropicMessages: Format = {
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   errorBody: anthropicErrorBody,
   errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
+  keepAlive: KEEP_ALIVE,
   watchStream: watchMessageStream,
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),

@@ -8,6 +8,7 @@ import type { StreamWriter, WriteContext } from '../translator.ts'
 import { emptyMessage, hidesThoughts } from './answer-write.ts'
 import { type BlockEvents, type BlockWriter, createBlockWriter } from './block-writer.ts'
 import { writeError } from './error-write.ts'
+import { KEEP_ALIVE } from './keep-alive.ts'
 import { wireStop } from './stop-reason.ts'
 import { wireCounts, wireUsage } from './usage-write.ts'
 import type { WireEvent } from './wire.ts'
@@ -83,7 +84,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     }
   }
 
-  return { push: detachStream(oneAtATime(push)), keepAlive: () => 'event: ping\ndata: {"type": "ping"}\n\n' }
+  return { push: detachStream(oneAtATime(push)), keepAlive: () => KEEP_ALIVE }
 }
 
 /** Counts that a client leaves as the start had them. */

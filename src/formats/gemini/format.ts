@@ -2,6 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { geminiErrorBody } from './error.ts'
+import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchGeminiStream } from './stream.ts'
 import { geminiUsage } from './usage.ts'
 
@@ -12,6 +13,7 @@ export const gemini: Format = {
   defaultHeaders: {},
   errorBody: geminiErrorBody,
   errorEvent: (error) => `data: ${JSON.stringify(geminiErrorBody(error))}\n\n`,
+  keepAlive: KEEP_ALIVE,
   watchStream: watchGeminiStream,
   usageOf: (answer) =>
     chunksOf(answer).reduce<ReturnType<typeof usageIn>>((last, chunk) => usageIn(chunk) ?? last, undefined),

@@ -1,9 +1,10 @@
+import { KEEP_ALIVE } from './keep-alive.ts'
+
 /** How the chunks of a stream are told apart. */
 export interface Frame {
   contentType: string
   chunk(json: string): string
   end(): string
-  /** Blank lines: Google's client for Python takes a comment for a chunk. */
   keepAlive(): string
 }
 
@@ -12,7 +13,7 @@ export const sseFrame: Frame = {
   contentType: 'text/event-stream',
   chunk: (json) => `data: ${json}\n\n`,
   end: () => '',
-  keepAlive: () => '\n\n',
+  keepAlive: () => KEEP_ALIVE,
 }
 
 /** One JSON array that grows, for who does not. */

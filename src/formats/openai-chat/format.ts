@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { openaiErrorBody } from '../openai-error-body.ts'
+import { KEEP_ALIVE } from './keep-alive.ts'
 import { errorOf, watchChatStream } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
@@ -14,6 +15,7 @@ export const openaiChat: Format = {
   defaultHeaders: {},
   errorBody: openaiErrorBody,
   errorEvent: (error) => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`,
+  keepAlive: KEEP_ALIVE,
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !hasChoices(answer) ? embeddedError(errorOf(answer)) : undefined),

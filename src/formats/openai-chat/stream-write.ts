@@ -9,6 +9,7 @@ import { wireAnnotation } from './annotations.ts'
 import { wireImage } from './answer-write.ts'
 import { wireAudio } from './audio.ts'
 import { wireFinish } from './finish-reason.ts'
+import { KEEP_ALIVE } from './keep-alive.ts'
 import { wireLogprobs } from './logprobs.ts'
 import { createPlaces, wireDetail } from './reasoning-details.ts'
 import { wireUsage } from './usage.ts'
@@ -156,5 +157,5 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     else if (part.thought) part.thought.state = event.state
   }
 
-  return { push: detachStream(push), keepAlive: () => ': keep-alive\n\n' }
+  return { push: detachStream(push), keepAlive: () => KEEP_ALIVE }
 }

@@ -2,6 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { ErrorFacts, Format } from '../format.ts'
 import { openaiErrorBody } from '../openai-error-body.ts'
+import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchResponseStream } from './stream.ts'
 import { responseUsage } from './usage.ts'
 
@@ -12,6 +13,7 @@ export const openaiResponses: Format = {
   defaultHeaders: {},
   errorBody: openaiErrorBody,
   errorEvent,
+  keepAlive: KEEP_ALIVE,
   watchStream: watchResponseStream,
   usageOf: (answer) => (isObject(answer) ? responseUsage(answer.usage) : undefined),
   errorIn: (answer) =>

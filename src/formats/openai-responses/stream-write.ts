@@ -8,6 +8,7 @@ import type { StreamWriter, WriteContext } from '../translator.ts'
 import { createCallWriter } from './call-writer.ts'
 import { createEvents } from './events.ts'
 import type { ItemWriter } from './item-writer.ts'
+import { KEEP_ALIVE } from './keep-alive.ts'
 import { createMessageWriter } from './message-writer.ts'
 import { wireImage, wireSearch } from './output-write.ts'
 import { createResponse, outcomeOf, unfinished } from './response.ts'
@@ -128,5 +129,5 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     }
   }
 
-  return { push: detachStream(oneAtATime(push)), keepAlive: () => ': keep-alive\n\n' }
+  return { push: detachStream(oneAtATime(push)), keepAlive: () => KEEP_ALIVE }
 }

@@ -6,6 +6,8 @@ export type Break = 'reset' | 'end' | 'stall'
 export interface Body extends ByteStream {
   /** Neither at its end nor given up. */
   readonly isOpen: boolean
+  /** Somebody waits for more, which will not come. */
+  readonly isStalled: boolean
 }
 
 /** The chunks, one a pull, and then the break. Giving it up rejects whoever waits, as every HTTP client does. */
@@ -16,6 +18,9 @@ export function brokenBody(chunks: Iterable<Uint8Array>, how: Break): Body {
   return {
     get isOpen() {
       return isOpen
+    },
+    get isStalled() {
+      return isOpen && rejectWait !== undefined
     },
     async next() {
       const { done, value } = rest.next()

@@ -57,7 +57,7 @@ async function openChain(api: Recording['api']) {
     const asked = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
       isOver = true
     })
-    while (!isOver) await clock.advance(clock.pending() > 0 ? silenceTimeoutMs : 0)
+    while (!isOver) await clock.advance(bodies.some(({ isStalled }) => isStalled) ? silenceTimeoutMs : 0)
     const { reply, text } = await asked
     assert.is(reply.status, 200, where)
     assert.not(

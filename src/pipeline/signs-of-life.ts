@@ -1,0 +1,75 @@
+import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
+import type { ErrorFacts } from '../formats/format.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { type ByteStream, isByteStream, type Reply } from '../lib/exchange.ts'
+import { tryParseJson } from '../lib/json.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
+import type { ModelRequest } from './model-request.ts'
+import { type Passage, wantsArray } from './passage.ts'
+import { KEEP_ALIVE_MS, STREAM_HEADERS } from './stream-headers.ts'
+import { warningHeader } from './success-reply.ts'
+
+/**
+ * A stream that begins before there is an answer, with a sign of life at least every 15 s: proxies and clients cut what is quiet. What answers
+ * in the end follows; a failure is an error event by then. Nobody knows yet who will answer, so that the headers tell only what is lost on the
+ * way to the target that is being tried.
+ */
+export function signsOfLife(answering: Promise<Reply>, request: ModelRequest, trying: Passage | undefined): Reply {
+  const { format, client, context } = request
+  const isArray = wantsArray(request)
+  const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
+  const lost = trying ? warningHeader(trying.warnings()) : {}
+  let isBegun = false
+  let answer: ByteStream | undefined
+
+  const told = (facts: ErrorFacts): ByteStream =>
+    once(isArray ? JSON.stringify([format.errorBody(facts)]) : format.errorEvent(facts))
+
+  /** What failed after all comes as the body of an error, or is thrown. */
+  async function open(): Promise<ByteStream> {
+    try {
+      const { status, body = '' } = await answering
+      if (isByteStream(body)) return body
+      if (status === 200) return once(body)
+      const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = format.readError(jsonOf(body))
+      return told({ status, code, message })
+    } catch (thrown) {
+      if (!isGatewayError(thrown)) context.observer.onError(thrown)
+      return told(toGatewayError(thrown))
+    }
+  }
+
+  return {
+    status: 200,
+    headers: { 'content-type': isArray ? 'application/json' : 'text/event-stream', ...STREAM_HEADERS, ...lost },
+    body: {
+      async next() {
+        const isSilent = !answer && (!isBegun || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
+        isBegun = true
+        if (isSilent) return sign
+        answer ??= await open()
+        return answer.next()
+      },
+      cancel(reason) {
+        if (answer) answer.cancel(reason)
+        else client.giveUp(gatewayError('CLIENT_CLOSED_REQUEST'))
+      },
+    },
+  }
+}
+
+const jsonOf = (body: string | Uint8Array) => tryParseJson(typeof body === 'string' ? body : decodeUtf8Lenient(body))
+
+function once(body: string | Uint8Array): ByteStream {
+  let bytes: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
+  return {
+    async next() {
+      const chunk = bytes
+      bytes = undefined
+      return chunk
+    },
+    cancel() {
+      bytes = undefined
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json, sse } from '../../pipeline/support/upstream.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients } from '../support/clients.ts'
+import { said } from './answers.ts'
+import { eventsOf, openDoor, providerOf, request } from './support.ts'
+
+const test = suite('cases: a provider that does not even begin to answer')
+
+/** What each client passes over. */
+const sign: Readonly<Record<WireFormat, RegExp>> = {
+  'openai-chat': /^: [^\n]*\n\n$/,
+  'openai-responses': /^: [^\n]*\n\n$/,
+  'anthropic-messages': /^event: ping\ndata: \{"type": ?"ping"\}\n\n$/,
+  gemini: /^\n+$/,
+}
+
+/** A stream that is asked for while the provider of a format answers only after 70 s, as told. */
+async function late(client: WireFormat, from: WireFormat, answer: () => Response) {
+  const clock = fakeClock()
+  const door = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(answer), { clock })
+  const asked = request(door.world, { client, model: `${providerOf[from]}/m`, stream: true })
+  while (door.up.calls.length === 0) await clock.advance(0)
+  await clock.advance(15_000)
+  const response = await asked
+  assert.is(response.status, 200)
+  const reader = response.body?.getReader()
+  if (!reader) throw new Error('there is no body')
+  return { ...door, clock, reader, headers: response.headers }
+}
+
+const decoder = new TextDecoder()
+
+for (const client of wireFormats) {
+  for (const from of ['openai-chat', 'anthropic-messages'] as const) {
+    test(`is covered by a sign of life at least every 15 s, and heard in the end: ${from} for ${client}`, async () => {
+      const { clock, reader, world, headers } = await late(client, from, () => sse(eventsOf(from, said[from]('Hello'))))
+      const isSign = async () => assert.match(decoder.decode((await reader.read()).value), sign[client])
+      await isSign()
+      for (let seconds = 30; seconds < 70; seconds += 15) {
+        const next = isSign()
+        await clock.advance(15_000)
+        await next
+      }
+      await clock.advance(10_000)
+      const rest = new ReadableStream({
+        async pull(controller) {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        },
+      })
+      const { text } = await clients[client](new Response(rest, { headers }))
+      assert.is(text, 'Hello')
+      assert.is(headers.get('content-type'), 'text/event-stream')
+      assert.is(world.told.requests[0]?.status, 200)
+    })
+  }
+
+  test(`has its failure told as an event: ${client}`, async () => {
+    const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
+    const { clock, reader, world } = await late(client, 'openai-chat', busy)
+    await reader.read()
+    const next = reader.read()
+    await clock.advance(60_000)
+    let text = decoder.decode((await next).value)
+    for (let read = await reader.read(); !read.done; read = await reader.read()) text += decoder.decode(read.value)
+    assert.match(text, /^(?:event: error\n)?data: .*Too busy/m)
+    assert.is(world.told.requests[0]?.status, client === 'anthropic-messages' ? 529 : 503)
+  })
+
+  test(`is given up as soon as the client leaves: ${client}`, async () => {
+    const { reader, world, up, clock } = await late(client, 'openai-chat', () => sse([]))
+    await reader.read()
+    await reader.cancel()
+    await clock.advance(100)
+    assert.equal([up.open, world.told.requests[0]?.status], [0, 499])
+  })
+}
+
+test('does not keep the client from hearing what is lost on the way to it', async () => {
+  const clock = fakeClock()
+  const answer = () =>
+    clock.sleep(20_000).then(() => sse(eventsOf('anthropic-messages', said['anthropic-messages']('a'))))
+  const { world, up } = await openDoor(answer, { clock })
+  const asked = request(world, { client: 'openai-chat', model: 'messages/m', stream: true, body: { seed: 7 } })
+  while (up.calls.length === 0) await clock.advance(0)
+  await clock.advance(15_000)
+  const { headers, body } = await asked
+  assert.is(headers.get('x-signalbox-warning'), 'dropped:seed')
+  await body?.cancel()
+})
+
+test('is covered in an array as well, where no events were asked for', async () => {
+  const clock = fakeClock()
+  const answers = [() => sse(eventsOf('openai-chat', said['openai-chat']('Hello'))), () => json({ error: 'down' }, 500)]
+  const bodies: string[] = []
+  for (const answer of answers) {
+    const { world, up } = await openDoor(() => clock.sleep(20_000).then(answer), { clock })
+    const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+    const asked = world.post('/v1beta/models/chat/m:streamGenerateContent', body)
+    while (up.calls.length === 0) await clock.advance(0)
+    await clock.advance(20_000)
+    bodies.push(await (await asked).text())
+  }
+  const [told = '', failed = ''] = bodies
+  assert.is(JSON.parse(told)[0].candidates[0].content.parts[0].text, 'Hello')
+  assert.type(JSON.parse(failed)[0].error.message, 'string')
+})
