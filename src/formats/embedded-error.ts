@@ -43,8 +43,17 @@ export function readVendorError(body: unknown): { message?: string; code?: strin
   if (!isObject(envelope)) return text('message', plainText(envelope))
   const { error } = envelope
   if (isObject(error)) return { ...text('message', error.message), ...text('code', wordIn(error)) }
-  const message = typeof error === 'string' ? error : (envelope.message ?? envelope.detail)
+  const message = typeof error === 'string' ? error : (envelope.message ?? detailIn(envelope.detail))
   return { ...text('message', message), ...text('code', wordIn(envelope)) }
+}
+
+/** FastAPI's: a sentence, or a list of what is wrong where, beside which it repeats the request. */
+function detailIn(detail: unknown): unknown {
+  if (!Array.isArray(detail)) return detail
+  return detail
+    .filter(isObject)
+    .map(({ loc, msg }) => (Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg))
+    .join('; ')
 }
 
 /** What kind of error it is, in a word; some have a status in the place of one. */

@@ -38,6 +38,11 @@ const table: [name: string, got: object, expected: object][] = [
     { kind: 'overloaded', status: 503, message: 'no healthy upstream' },
   ],
   [
+    "FastAPI's list",
+    parse(422, { detail: [{ loc: ['body', 'messages', 0], msg: 'Field required', input: 'Hi' }, { msg: 'odd' }, 7] }),
+    { kind: 'unprocessable', status: 422, message: 'body.messages.0: Field required; odd' },
+  ],
+  [
     'a page',
     parse(502, '<html>x</html>'),
     { kind: 'server', status: 502, message: 'The provider answered with status 502.' },
