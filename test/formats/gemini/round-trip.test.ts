@@ -185,7 +185,7 @@ test('a request means the same when it is read again', () => {
       const again = geminiTranslator.parseRequest(plain(body), { warnings, route: { model: 'm', stream: false } })
       assert.equal(again, asClient(prepared))
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   )
 })
 
@@ -252,7 +252,7 @@ test('an answer means the same when it is read again', () => {
       )
       assert.equal(withoutState({ choices, usage: tokens }), withoutState(given))
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   )
 })
 
@@ -280,7 +280,7 @@ test('a client gets the state of any maker back to the gateway, on the same part
       const { turns } = geminiTranslator.parseRequest({ contents }, { warnings })
       assert.equal(turns[1], { role: 'assistant', content })
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   )
 })
 
@@ -308,6 +308,6 @@ test('a stream says the same as the whole answer, however it is cut', () => {
         )
       assert.equal(textIn(told), textIn([{ candidates }]))
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   )
 })

@@ -239,7 +239,7 @@ trip('a request is understood as it was meant, in all that the format carries', 
       assert.equal(chatTranslator.parseRequest(plain(body), { warnings }), plain(request))
       assert.equal(warnings.list(), [])
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 

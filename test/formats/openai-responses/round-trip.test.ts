@@ -204,6 +204,6 @@ test('what this format can carry comes back as it was', () => {
       assert.equal(understood, JSON.parse(JSON.stringify(asked)))
       assert.equal(warnings.list(), [])
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })

@@ -75,7 +75,7 @@ test("OpenAI's own client hears on the way what the end says, and that is the wh
       assert.is(heard.status, whole.status)
       assert.equal(heard.usage, whole.usage)
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   )
 })
 
@@ -90,6 +90,6 @@ test('a stream is read as the whole answer is', () => {
       assert.equal(streamed.finish, whole.choices[0]?.finish)
       assert.equal(streamed.usage, whole.usage)
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   )
 })
