@@ -204,6 +204,19 @@ for (const [when, waitMs] of [
   })
 }
 
+test('a target that is just being probed comes before those that are cooling', async () => {
+  const { down, ask, pass, up } = await failing()
+  down.one = refused(429, { 'retry-after': '60' })
+  down.two = refused(429, { 'retry-after': '5' })
+  await ask()
+  pass(6_000)
+  delete down.two
+  const skipped = 'one/m=skipped:rate-limit, two/m'
+  const answers = await Promise.all([ask(), ask()])
+  assert.equal(answers.sort(), [`200 ${skipped}=200`, `200 ${skipped}=skipped:rate-limit, two/m=200`])
+  assert.equal(up.providers, ['one', 'two', 'two', 'two'])
+})
+
 test('a client that leaves while another request tries the one target is gone at once, and holds nobody up', async () => {
   const { clock, up, ask, release, answers } = await burst(6_000, () => json(chatAnswer()))
   const leaving = new AbortController()
