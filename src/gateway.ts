@@ -1,7 +1,7 @@
 import { deferredManagement } from './deferred-api.ts'
 import { gatewayError } from './errors.ts'
 import { elsewhereReply } from './http/elsewhere.ts'
-import { exchangeOf, type FetchContext, responseOf } from './http/fetch-bridge.ts'
+import { exchangeOf, type FetchContext, requestOf, responseOf } from './http/fetch-bridge.ts'
 import { modelRoutes } from './http/model-routes.ts'
 import { modelsRoutes } from './http/models-routes.ts'
 import { areaOf, below, normaliseBasePath } from './http/paths.ts'
@@ -36,8 +36,11 @@ import { createCloudCall } from './upstream/cloud-call.ts'
  * `export default gateway` serves; there call `gateway.fetch`.
  */
 export interface Gateway {
-  (request: Request, ...platform: unknown[]): Promise<Response>
-  /** Always answers and never rejects. Safe to detach; the gateway itself under another name. */
+  (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
+  /**
+   * Always answers a request and never rejects. Safe to detach; the gateway itself under another name. Takes what `fetch` takes, so that
+   * a client in the same process needs no port: `new OpenAI({ fetch: gateway.fetch, … })`.
+   */
   readonly fetch: Gateway
   /** `undefined` when the path is not the gateway's, so that the host keeps its own 404. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
@@ -146,8 +149,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const answer: typeof surface = takesTurns ? (exchange) => turnEnd().then(() => surface(exchange)) : surface
 
-  async function gateway(request: Request, ...platform: unknown[]): Promise<Response> {
-    const exchange = exchangeOf(request, contextOf(platform))
+  async function gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response> {
+    const exchange = exchangeOf(requestOf(request, platform[0]), contextOf(platform))
     return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
   }
 

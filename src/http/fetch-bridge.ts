@@ -8,6 +8,10 @@ export interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
 }
 
+/** The request that `fetch` would make of the same arguments, so that a client's own `fetch` can be the gateway. */
+export const requestOf = (input: Request | URL | string, init: unknown): Request =>
+  typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // it checks them
+
 /** A Fetch request as an exchange. */
 export function exchangeOf(request: Request, context?: FetchContext): Exchange {
   const { pathname, search } = new URL(request.url)

@@ -1,7 +1,7 @@
 import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
 import OpenAI, { APIError as OpenAIError } from 'openai'
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents, messageEvents } from './support/answers.ts'
+import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/answers.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
 import { bodyOf, type End, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -48,6 +48,19 @@ async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, 
     return { text, error }
   }
 }
+
+test('take the gateway for their fetch', async () => {
+  const answers = { one: chatAnswer(), claude: messageAnswer() }
+  const up = fakeUpstream(({ provider }) => json(answers[provider as keyof typeof answers]))
+  const { fetch } = (await openWorld({ fetch: up })).gateway
+  const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
+  const anthropic = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch })
+  const chat = await openai.chat.completions.create({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] })
+  assert.is(chat.choices[0]?.message.content, 'Hello')
+  const message = await anthropic.messages.create({ model: 'claude/c', max_tokens: 9, messages: [] })
+  assert.equal(message.content, messageAnswer().content)
+  assert.is((await fetch(new URL('http://gateway/v1/models'), { method: 'OPTIONS' })).status, 204)
+})
 
 test('read recorded streams as they do without a gateway', async () => {
   const all = await clients()
