@@ -32,6 +32,8 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
   }
   if (model.length > MAX_MODEL_NAME)
     throw gatewayError('INVALID_REQUEST', { message: `"model" is longer than ${MAX_MODEL_NAME} characters.` })
+  if (/\p{Cs}/u.test(model))
+    throw gatewayError('INVALID_REQUEST', { message: '"model" holds half of a surrogate pair, which is no text.' })
   refuseState(body, endpoint)
   return {
     endpoint,

@@ -27,6 +27,7 @@ const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mess
   ['a blank model', '{"model":" "}', /"model" is required/],
   ['a model that is no text', '{"model":{"a":1}}', /"model" is required/],
   ['a last model that is no text', '{"model":"one/m","model":7}', /"model" is required/],
+  ['a model with half a character', '{"model":"one/\\ud800"}', /"model" holds half/],
   ['a model name of a megabyte', JSON.stringify({ model: `one/${'m'.repeat(1_000_000)}` }), /"model" is longer than/],
 ]
 
