@@ -1,0 +1,87 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { whole } from './answers.ts'
+import { ask, formatOf } from './support.ts'
+
+const test = suite('cases: what cannot be carried')
+
+/** What a client says, to whom, and under which name it hears that it is lost. */
+const lost: Record<string, [client: WireFormat, model: string, body: JsonObject, warning: string]> = {
+  'a seed': ['openai-chat', 'messages/m', { seed: 7 }, 'dropped:seed'],
+  top_k: ['anthropic-messages', 'openai/gpt-4.1', { top_k: 5 }, 'dropped:top_k'],
+  'a verbosity': ['openai-responses', 'gemini/m', { text: { verbosity: 'low' } }, 'dropped:text.verbosity'],
+  'a penalty': [
+    'gemini',
+    'messages/m',
+    { generationConfig: { frequencyPenalty: 1 } },
+    'dropped:generationConfig.frequencyPenalty',
+  ],
+  'a temperature out of range': [
+    'openai-chat',
+    'anthropic/claude-sonnet-4-5',
+    { temperature: 1.5 },
+    'clamped:temperature',
+  ],
+  'a field that nobody knows': ['anthropic-messages', 'chat/m', { novelty: 1 }, 'dropped:novelty'],
+}
+
+for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
+  test(`${what} is named in a header, and refused in strict mode: ${client}`, async () => {
+    const question = { client, model, body, answer: () => json(whole[formatOf(model)]) }
+    const { response, warned } = await ask(question)
+    assert.equal([response.status, warned], [200, [warning]])
+    const strict = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
+    assert.equal([strict.response.status, strict.up.calls.length], [400, 0])
+    const { error } = await strict.response.json()
+    assert.ok(error.message.includes(`"${warning.split(':')[1]}"`), error.message)
+  })
+}
+
+const user = (content: unknown) => ({ role: 'user', content })
+
+/** What would mean something else without it, and the field that the refusal names. */
+const refused: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
+  'several answers': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
+  'a conversation that somebody else keeps': [
+    'openai-responses',
+    'chat/m',
+    { previous_response_id: 'resp_0' },
+    'previous_response_id',
+  ],
+  'work in the background': ['openai-responses', 'chat/m', { background: true }, 'background'],
+  'a tool of the provider’s own': [
+    'openai-responses',
+    'chat/m',
+    { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
+    'tools[0]',
+  ],
+  'content of a kind that nobody knows': [
+    'anthropic-messages',
+    'chat/m',
+    { messages: [user([{ type: 'hologram', data: 'x' }])] },
+    'messages[0].content[0]',
+  ],
+  'sound for a model that does not listen': [
+    'openai-chat',
+    'messages/m',
+    { messages: [user([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }])] },
+    'messages[0].content[0]',
+  ],
+  'a file at another vendor': [
+    'anthropic-messages',
+    'openai/m',
+    { messages: [user([{ type: 'document', source: { type: 'file', file_id: 'file_1' } }])] },
+    'messages[0].content[0]',
+  ],
+}
+
+for (const [what, [client, model, body, field]] of Object.entries(refused)) {
+  test(`${what} is refused, naming the field: ${client}`, async () => {
+    const { response, up } = await ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
+    assert.equal([response.status, up.calls.length], [400, 0])
+    const { error } = await response.json()
+    assert.ok(error.message.includes(`"${field}`), error.message)
+  })
+}
