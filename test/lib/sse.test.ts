@@ -44,7 +44,7 @@ parser('takes a line of several megabytes in linear time and refuses one over 16
   const start = performance.now()
   const pieces = ['data: ', ...Array.from({ length: 8_000 }, () => piece), '\n\n']
   assert.is(parse(...pieces)[0]?.data.length, 8_000 * 1024)
-  assert.ok(performance.now() - start < 1_000)
+  assert.ok(performance.now() - start < 5_000)
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => piece)), /16 MiB/)
 })
 

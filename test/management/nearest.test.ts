@@ -36,5 +36,5 @@ test('5,000 candidates take milliseconds', () => {
   nearest('provider-3/model-nam-3-instruct', candidates)
   const start = performance.now()
   assert.is(nearest('provider-3/model-nam-3-instruct', candidates)[0], 'provider-3/model-name-3-instruct')
-  assert.ok(performance.now() - start < 200)
+  assert.ok(performance.now() - start < 2_000)
 })

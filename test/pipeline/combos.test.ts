@@ -159,7 +159,7 @@ test('combos of a hundred combos, ten deep, cost no more than what there is of t
   const { world } = await written(combos)
   const start = performance.now()
   assert.is((await world.chat({ model: 'level0' })).status, 404)
-  assert.ok(performance.now() - start < 1_000)
+  assert.ok(performance.now() - start < 5_000)
 })
 
 test('a chain of twenty aliases and combos is followed to its end', async () => {

@@ -161,7 +161,7 @@ test('takes the lock of a process that ended at once, and says so', () =>
     await mkdir(join(path, 'lock', gone), { recursive: true })
     const startedAt = performance.now()
     await storage.set('key', 'other')
-    assert.ok(performance.now() - startedAt < 1_000)
+    assert.ok(performance.now() - startedAt < 5_000)
     assert.match(logger.lines[0]?.message ?? '', 'process 999999999')
   }))
 

@@ -172,5 +172,5 @@ test('costs linear time, however many results have lost their calls', () => {
   const turns = Array.from({ length: 20_000 }, (_, index) => tool(result(`a${index}`, '1')))
   const start = performance.now()
   prepare({ turns })
-  assert.ok(performance.now() - start < 2_000)
+  assert.ok(performance.now() - start < 10_000)
 })
