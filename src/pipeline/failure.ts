@@ -28,6 +28,7 @@ export function failureOfError(thrown: unknown): Failure {
 }
 
 const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
+  INVALID_REQUEST: 'client',
   UPSTREAM_TIMEOUT: 'timeout',
   UPSTREAM_INVALID: 'content',
   UPSTREAM_CREDENTIALS: 'credentials',

@@ -1,4 +1,3 @@
-import { gatewayError } from '../errors.ts'
 import { answerEvents } from '../formats/canonical/answer-events.ts'
 import { restoreAnswer } from '../formats/canonical/restore.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
@@ -11,7 +10,7 @@ import { newId } from './new-id.ts'
 
 /**
  * What a client that asked for a stream gets when its provider sends the answer whole: its stream, in one piece. Throws `UPSTREAM_INVALID`
- * when the answer cannot be read, or the request, which says how it is to be told.
+ * when the answer cannot be read, and `INVALID_REQUEST` when the request cannot, which says how the stream is to be told.
  */
 export async function wholeAsStream(
   request: SpokenRequest,
@@ -20,7 +19,7 @@ export async function wholeAsStream(
 ): Promise<Uint8Array> {
   const { call, context } = request
   if (call.endpoint.operation === 'complete') return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)
-  const carried = await carry(request, target, (client, ...given) => client.parseRequest(...given)).catch(notStreamed)
+  const carried = await carry(request, target, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, asked, restoration } = carried
   const { origin, traits } = carried.target
   const answer = upstream.parseAnswer(json, { origin, traits, newId, warnings: createWarnings({ isStrict: false }) })
@@ -31,12 +30,4 @@ export async function wholeAsStream(
   })
   for (const event of answerEvents(restoreAnswer(answer, restoration))) writer.push(event)
   return encodeUtf8(text)
-}
-
-/** A request that was passed through may hold what no format is known to take. */
-function notStreamed(cause: unknown): never {
-  throw gatewayError('UPSTREAM_INVALID', {
-    message: 'The provider sent its answer whole where a stream was asked for.',
-    cause,
-  })
 }

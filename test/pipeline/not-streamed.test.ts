@@ -73,12 +73,12 @@ test('is heard so of completions as they were before chats', async () => {
   assert.is(await response.text(), `data: ${JSON.stringify(answer)}\n\ndata: [DONE]\n\n`)
 })
 
-test('is a failure of the attempt when the request cannot be read, which says how a stream is told', async () => {
+test("cannot be told to a client whose request cannot be read, which is the client's fault", async () => {
   const world = await open(chatAnswer())
   const response = await world.chat({ messages: 'Hi', stream: true })
-  assert.is(response.status, 502)
-  assert.match(await response.text(), /sent its answer whole where a stream was asked for/)
-  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=502:content')
+  assert.is(response.status, 400)
+  assert.match(await response.text(), /messages/)
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=400:client')
 })
 
 test('is a failure of the attempt when its answer cannot be read', async () => {
