@@ -20,10 +20,13 @@ export async function authenticateClient(
     if (key) return key
   }
   if (!requireApiKey) return undefined
-  throw gatewayError(credentials.length > 0 ? 'KEY_UNKNOWN' : 'KEY_MISSING', {
-    headers: { 'www-authenticate': 'Bearer' },
-  })
+  const headers = { 'www-authenticate': 'Bearer' }
+  if (credentials.length === 0) throw gatewayError('KEY_MISSING', { headers })
+  const looksLikeOne = credentials.some((credential) => credential.startsWith('sbx_'))
+  throw gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: FOREIGN })
 }
+
+const FOREIGN = `This is no API key of this gateway: those begin with "sbx_". A provider's key belongs in a connection.`
 
 /** The credentials of a request, each once; a host may need `Authorization` for its own users, so the others count too. */
 function presentedCredentials(exchange: Exchange): string[] {

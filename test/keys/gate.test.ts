@@ -108,6 +108,12 @@ test('a key that was made up is 401 on every route, and differs from none at all
   }
   assert.match(await (await ask('/v1/chat/completions')).text(), /needs an API key/)
   assert.match(await (await ask('/v1/chat/completions', { 'x-api-key': other })).text(), /not known to this gateway/)
+  const providers = await (await ask('/v1/chat/completions', { 'x-api-key': 'sk-proj-of-a-provider' })).text()
+  assert.match(
+    providers,
+    /no API key of this gateway: those begin with .*sbx_.* A provider's key belongs in a connection/,
+  )
+  assert.not.match(providers, /sk-proj/)
 })
 
 test('a paused key is 403 on every route, whether or not keys are required', async () => {
