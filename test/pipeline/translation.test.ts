@@ -1,22 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/answers.ts'
-import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
-import { openWorld, type WorldOptions } from './support/world.ts'
+import { chatEvents, messageEvents } from './support/answers.ts'
+import { both, open } from './support/both-formats.ts'
+import { type Answering, json, sse } from './support/upstream.ts'
 
 const test = suite('translation between formats')
-
-/** Providers that answer in their own format, as they are asked. */
-const both: Answering = ({ url, body }) => {
-  const isMessages = url.pathname.endsWith('/messages')
-  if (JSON.parse(body).stream) return sse(isMessages ? messageEvents() : chatEvents())
-  return json(isMessages ? messageAnswer() : chatAnswer())
-}
-
-async function open(answer: Answering = both, options: WorldOptions = {}) {
-  const up = fakeUpstream(answer)
-  return { up, world: await openWorld({ fetch: up, ...options }) }
-}
 
 const hello = [{ role: 'user', content: 'Hi' }]
 
@@ -218,40 +206,4 @@ test('a connection whose credential cannot be opened is passed over, and the ope
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')
   assert.equal(up.providers, ['two'])
   assert.is(world.told.errors.length, 1)
-})
-
-const geminiAnswer = (text: string, finishReason?: string) => ({
-  candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }), index: 0 }],
-  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
-})
-
-const geminiEvents = ['Hello ', 'there'].map(
-  (text, at) => `data: ${JSON.stringify(geminiAnswer(text, at ? 'STOP' : undefined))}\r\n\r\n`,
-)
-
-const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
-
-test('a Google client that asks for no events gets one JSON array, from its own format and from another', async () => {
-  const google = await open(() => sse(geminiEvents), { connections: ['google'] })
-  const own = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
-  assert.is(own.headers.get('content-type'), 'application/json')
-  assert.equal(await own.json(), [geminiAnswer('Hello '), geminiAnswer('there', 'STOP')])
-  assert.is(google.up.calls[0]?.url.href, 'http://google.test/v1/models/g:streamGenerateContent?alt=sse')
-  const { world } = await open()
-  const other = await world.post('/v1/models/one/m:streamGenerateContent', { contents })
-  const text = (await other.json()).map(
-    (part: ReturnType<typeof geminiAnswer>) => part.candidates[0]?.content.parts[0]?.text ?? '',
-  )
-  assert.is(text.join(''), 'Hello there, world')
-})
-
-test('a Google client is passed through, its path naming the model, and reads other formats as events', async () => {
-  const { up, world } = await open(() => sse(geminiEvents), { connections: ['google'] })
-  const response = await world.post('/v1beta/models/google/g:streamGenerateContent?alt=sse', { contents })
-  assert.is(await response.text(), geminiEvents.join(''))
-  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), { contents })
-  assert.is(up.calls[0]?.headers.get('x-goog-api-key'), 'secret-of-google')
-  const other = await open()
-  const text = await (await other.world.post('/v1/models/one/m:streamGenerateContent?alt=sse', { contents })).text()
-  assert.match(text, /^data: \{"candidates":/)
 })

@@ -1,52 +1,8 @@
-import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
-import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
-import { converseTranslator } from '../../src/formats/bedrock-converse/translator.ts'
-import { baseTraits } from '../../src/formats/canonical/base-traits.ts'
-import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
-import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
-import { targetOf } from '../../src/providers/target.ts'
-import { traitsFor } from '../../src/providers/traits.ts'
-import type { ReasoningTraits, Traits } from '../../src/traits.ts'
-import type { ProviderFormat, WireFormat } from '../../src/types.ts'
-import { assert, suite } from '../support/suite.ts'
+import { suite } from '../support/suite.ts'
+import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
 
 const test = suite('traits of vendors and models')
 
-const bases: Readonly<Record<ProviderFormat, Traits>> = {
-  'openai-chat': chatTranslator.traits,
-  'anthropic-messages': messagesTranslator.traits,
-  'openai-responses': baseTraits,
-  gemini: geminiTranslator.traits,
-  'bedrock-converse': converseTranslator.traits,
-}
-
-/** Of `provider/model`, in the provider's own format unless another is said. */
-function traitsOf(name: string, format?: WireFormat): Traits {
-  const slash = name.indexOf('/')
-  const own = { id: 'c', provider: name.slice(0, slash), ...(format && { providerSpecificData: { format } }) }
-  const target = targetOf(defaultCatalog, own, name.slice(slash + 1))
-  return traitsFor(bases[target.format], target, defaultCatalog)
-}
-
-type Expected = Partial<Omit<Traits, 'reasoning' | 'lacks'>> & {
-  reasoning?: Partial<ReasoningTraits>
-  lacks?: Traits['lacks']
-  takes?: Traits['lacks']
-}
-
-function hold(traits: Traits, { reasoning = {}, lacks = [], takes = [], ...fields }: Expected) {
-  for (const [field, value] of Object.entries(fields)) assert.equal(traits[field as keyof Traits], value, field)
-  for (const [field, value] of Object.entries(reasoning))
-    assert.equal(traits.reasoning[field as keyof ReasoningTraits], value, `reasoning.${field}`)
-  const missing = (names: Traits['lacks'], isIn: boolean) =>
-    names.filter((name) => traits.lacks.includes(name) !== isIn)
-  assert.equal(missing(lacks, true), [], 'is to be lacking')
-  assert.equal(missing(takes, false), [], 'is to be taken')
-}
-
-const SAMPLING = ['temperature', 'topP', 'topK'] as const
 const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 const table: Record<string, Expected> = {
@@ -263,51 +219,3 @@ const table: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(table)) test(name, () => hold(traitsOf(name), expected))
-
-const native: Record<string, Expected> = {
-  'google/gemini-4-argon': { lacks: SAMPLING, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
-  'google/gemini-3.1-flash-lite': { takes: ['temperature'], prefill: true },
-  'google/gemini-3.5-flash-lite': {
-    lacks: SAMPLING,
-    prefill: false,
-    reasoning: { by: 'level', efforts: ['minimal', 'low', 'medium', 'high'] },
-  },
-  'google/gemini-3-pro-preview': { reasoning: { efforts: ['low', 'high'] } },
-  'google/gemini-3.1-pro-preview': { reasoning: { efforts: ['low', 'medium', 'high'] } },
-  'google/gemini-2.5-pro': { reasoning: { by: 'budget', minBudget: 128, maxBudget: 32_768 } },
-  'google/gemini-2.5-flash': { toolResultInputs: [], reasoning: { by: 'budget', minBudget: 512, maxBudget: 24_576 } },
-  'google/gemini-2.0-flash': { reasoning: { by: 'none' } },
-}
-
-for (const [name, expected] of Object.entries(native))
-  test(`${name} in its own format`, () => hold(traitsOf(name), expected))
-
-const asChat: Record<string, Expected> = {
-  'google/gemini-3.8-flash': {
-    lacks: ['temperature', 'topP', 'seed', 'frequencyPenalty', 'parallelToolCalls'],
-    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
-  },
-  'google/gemini-2.5-pro': { takes: ['temperature'], lacks: ['presencePenalty'], reasoning: { by: 'effort' } },
-  'google/gemma-4-31b-it': { reasoning: { by: 'none' } },
-}
-
-for (const [name, expected] of Object.entries(asChat))
-  test(`${name} by the door that looks like OpenAI’s`, () => hold(traitsOf(name, 'openai-chat'), expected))
-
-test('a provider that nobody knows keeps what its format takes', () => {
-  const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')
-  assert.equal(traits.inputs, messagesTranslator.traits.inputs)
-  assert.equal(traits.reasoning.by, 'adaptive')
-})
-
-test('cost little beside a translator', async () => {
-  const { outputFiles } = await build({
-    entryPoints: [new URL('../../src/providers/traits.ts', import.meta.url).pathname],
-    bundle: true,
-    format: 'esm',
-    minify: true,
-    write: false,
-  })
-  const bytes = gzipSync(outputFiles[0]?.contents ?? '').length
-  assert.ok(bytes > 500 && bytes < 4_000, `${bytes} bytes`)
-})

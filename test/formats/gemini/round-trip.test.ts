@@ -1,37 +1,15 @@
 import fc from 'fast-check'
-import type { Answer } from '../../../src/formats/canonical/answer.ts'
 import type { AssistantPart, ToolCallPart, UserPart } from '../../../src/formats/canonical/parts.ts'
 import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
 import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
 import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
 import type { Turn } from '../../../src/formats/canonical/turns.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
-import { translateStream } from '../../../src/formats/translate-stream.ts'
-import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
+import { calls, json, media, optional, origin, plain, saidPart, words } from './arbitraries.ts'
 
 const test = suite('round trips of Gemini')
-
-const words = fc.string({ unit: 'grapheme', minLength: 1 })
-const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
-const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.stringify(value))
-const base64 = fc.base64String({ minLength: 4, maxLength: 40 })
-
-/** Without the fields that are undefined. */
-const plain = <T>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } => JSON.parse(JSON.stringify(value))
-
-const origin = { format: 'gemini', account: 'v/1' } as const
-const state = fc
-  .record({
-    origin: fc.constant(origin),
-    kind: fc.constant('thought-signature' as const),
-    data: fc.constantFrom('c2ln', 'EpYS_-=='),
-  })
-  .map((value): OpaqueState => value)
-
-const media = (mediaType: string) =>
-  fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant(mediaType), data: base64 })
 
 const userPart: fc.Arbitrary<UserPart> = fc.oneof(
   words.map((text): UserPart => ({ type: 'text', text })),
@@ -46,28 +24,6 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
         plain({ type: 'video', source: { type: 'url', url: 'https://a.com/b', mediaType: 'video/mp4' }, ...clip }),
     ),
 )
-
-/** Texts that follow each other are one, so each ends with a signature or before another kind of part. */
-const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
-  fc.record({ type: fc.constant('text' as const), text: fc.oneof(words, fc.constant('')), state }),
-  fc.record({
-    type: fc.constant('reasoning' as const),
-    text: fc.oneof(words, fc.constant('')),
-    isSummary: fc.constant(true as const),
-    state,
-  }),
-  fc.record({ type: fc.constant('image' as const), source: media('image/webp'), state: optional(state) }).map(plain),
-)
-
-const calls = (firstId: number) =>
-  fc
-    .array(fc.record({ arguments: json, state: optional(state) }), { minLength: 1, maxLength: 3 })
-    .map((list) =>
-      list.map(
-        (call, index): ToolCallPart =>
-          plain({ type: 'tool-call', id: `c${firstId + index}`, name: `f.${index}`, ...call }),
-      ),
-    )
 
 /** What a user says, what the model says to it, and the results of its calls. */
 const rounds = fc.array(
@@ -169,7 +125,9 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
     ),
     options,
   })
-  .map((fields) => plain({ model: 'm', stream: false, streamUsage: false, ...fields }) as CanonicalRequest) // its literals are those of the type
+  .map((fields) => plain({ model: 'm', stream: false, streamUsage: false, ...fields }) as CanonicalRequest)
+
+// its literals are those of the type
 
 /** A client tells what a state is, not whose account it is from. */
 const asClient = (value: unknown) =>
@@ -186,73 +144,6 @@ test('a request means the same when it is read again', () => {
       assert.equal(again, asClient(prepared))
     }),
     { numRuns: 40 },
-  )
-})
-
-const usage = fc
-  .record({
-    inputTokens: fc.integer({ min: 1, max: 99 }),
-    thoughts: fc.nat(9),
-    said: fc.integer({ min: 1, max: 9 }),
-    cacheReadTokens: fc.nat(9),
-  })
-  .map(({ inputTokens, thoughts, said, cacheReadTokens }) => ({
-    ...{ inputTokens, outputTokens: thoughts + said, cacheReadTokens, reasoningTokens: thoughts },
-  }))
-
-/** Text before and behind a citation. */
-const cited = fc.tuple(words, words, words).map(
-  ([before, middle, after]): AssistantPart => ({
-    type: 'text',
-    text: before + middle + after,
-    citations: [
-      { url: 'https://a.com', title: 'A', start: before.length, end: before.length + middle.length },
-      { url: 'https://b.com', quote: 'q' },
-      { title: 'C' },
-    ],
-  }),
-)
-
-const choice = fc
-  .record({
-    said: fc.array(saidPart),
-    cited: fc.option(cited, { nil: undefined }),
-    calls: fc.oneof(fc.constant([]), calls(0)),
-    finish: fc.constantFrom('stop', 'length', 'content-filter', 'pause'),
-  })
-  .map(({ said, cited: text, calls: made, finish }) => ({
-    content: [...said, ...(text ? [text] : []), ...made],
-    finish: { reason: finish === 'stop' && made.length > 0 ? 'tool-calls' : finish },
-  }))
-
-const answer = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 2 }), usage: optional(usage) }).map(
-  (fields) => plain(fields) as Answer, // its literals are those of the type
-)
-
-/** Sealed on its way to the client, state comes back to the gateway and not to a reader of answers. */
-const withoutState = (value: unknown) =>
-  JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' ? undefined : inner)))
-
-/** Ids are only the same within one candidate: each of them has its own calls. */
-const numbered = (value: Answer): Answer => ({
-  ...value,
-  choices: value.choices.map((each, index) => ({
-    ...each,
-    content: each.content.map((part) => (part.type === 'tool-call' ? { ...part, id: `${part.id}-${index}` } : part)),
-  })),
-})
-
-test('an answer means the same when it is read again', () => {
-  const { read, write } = contexts(geminiTranslator)
-  fc.assert(
-    fc.property(answer.map(numbered), (given) => {
-      const { choices, usage: tokens } = geminiTranslator.parseAnswer(
-        plain(geminiTranslator.writeAnswer(given, write())),
-        read,
-      )
-      assert.equal(withoutState({ choices, usage: tokens }), withoutState(given))
-    }),
-    { numRuns: 50 },
   )
 })
 
@@ -281,33 +172,5 @@ test('a client gets the state of any maker back to the gateway, on the same part
       assert.equal(turns[1], { role: 'assistant', content })
     }),
     { numRuns: 50 },
-  )
-})
-
-test('a stream says the same as the whole answer, however it is cut', () => {
-  fc.assert(
-    fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
-      const { read, write } = contexts(geminiTranslator)
-      const { candidates, ...rest } = Object(geminiTranslator.writeAnswer(given, write()))
-      const sse = [{ candidates, ...rest }].map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')
-      const chunks: string[] = []
-      const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write() }
-      const stream = translateStream(sides, (event) => chunks.push(event))
-      const bytes = encodeUtf8(sse)
-      for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size))
-      stream.end()
-      const told = chunks.map((chunk) => JSON.parse(chunk.slice('data: '.length)))
-      const textIn = (
-        list: { candidates: { index: number; content: { parts: { text?: string; functionCall?: object }[] } }[] }[],
-      ) =>
-        given.choices.map((_, index) =>
-          list
-            .flatMap((chunk) => chunk.candidates.filter((candidate) => candidate.index === index))
-            .flatMap(({ content }) => content.parts.map((part) => part.text ?? JSON.stringify(part.functionCall ?? '')))
-            .join(''),
-        )
-      assert.equal(textIn(told), textIn([{ candidates }]))
-    }),
-    { numRuns: 40 },
   )
 })

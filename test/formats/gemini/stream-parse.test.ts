@@ -1,56 +1,8 @@
-import { createSequence } from '../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { contexts } from '../support/contexts.ts'
+import { call, chunk, read, stop, text } from './read-stream.ts'
 
 const test = suite('reading a stream of Gemini')
 
-/** What is told of a stream of chunks, with the parts put together. */
-function read(chunks: readonly unknown[]) {
-  const { read: context, warnings } = contexts(geminiTranslator)
-  const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = geminiTranslator.createReader(context, sequence.take)
-  for (const chunk of chunks)
-    reader.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
-  reader.end()
-  sequence.end()
-  return { events, warnings: warnings.list(), ...summary(events) }
-}
-
-function summary(events: readonly StreamEvent[]) {
-  const parts = new Map<number, { head: string; said: string; tail: string }>()
-  for (const event of events) {
-    if (event.type === 'part-start') parts.set(event.key, { head: headOf(event), said: '', tail: '' })
-    const part = 'key' in event ? parts.get(event.key) : undefined
-    if (!part) continue
-    if (event.type === 'part-delta') part.said += event.text
-    if (event.type === 'part-state') part.tail += ` <${event.state.data}>`
-    if (event.type === 'part-citation') part.tail += ` ${JSON.stringify(event.citation)}`
-  }
-  const last = events.at(-1)
-  return {
-    parts: [...parts.values()].map(({ head, said, tail }) => `${head}: ${said}${tail}`),
-    finish: last?.type === 'end' ? last.finishes.map(({ reason }) => reason).join() : `${last?.type}`,
-    last,
-  }
-}
-
-function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
-  const where = candidate > 0 ? `[${candidate}] ` : ''
-  const state = 'state' in part && part.state ? `<${part.state.data}>` : ''
-  return where + (part.type === 'tool-call' ? `${part.name}#${part.id}${state}` : part.type + state)
-}
-
-const chunk = (parts: object[], more: object = {}) => ({
-  candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
-  modelVersion: 'gemini-x',
-  responseId: 'r1',
-})
-const text = (words: string, more: object = {}) => chunk([{ text: words }], more)
-const stop = text('', { finishReason: 'STOP' })
-const call = (functionCall: object, more: object = {}) => chunk([{ functionCall, ...more }])
 const piece = (jsonPath: string, value: object) => call({ partialArgs: [{ jsonPath, ...value }], willContinue: true })
 
 const table: Record<string, [chunks: unknown[], parts: string[], finish?: string]> = {
@@ -177,89 +129,6 @@ for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
     assert.is(told.finish, finish)
   })
 }
-
-test('takes id and model from the first chunk', () => {
-  assert.equal(read([text('a'), stop]).events[0], { type: 'start', id: 'r1', model: 'gemini-x' })
-})
-
-test('the last tokens that are told count, and chunks that tell none change nothing', () => {
-  const counts = { promptTokenCount: 8, candidatesTokenCount: 5, thoughtsTokenCount: 3, totalTokenCount: 16 }
-  const { last } = read([
-    { ...text('a'), usageMetadata: { trafficType: 'ON_DEMAND' } },
-    { ...text('b'), usageMetadata: { promptTokenCount: 8, totalTokenCount: 8 } },
-    {
-      ...stop,
-      usageMetadata: { ...counts, cachedContentTokenCount: 4, toolUsePromptTokenCount: 2, totalTokenCount: 18 },
-    },
-    { usageMetadata: { trafficType: 'ON_DEMAND' } },
-  ])
-  assert.equal(last?.type === 'end' && last.usage, {
-    ...{ inputTokens: 10, outputTokens: 8, cacheReadTokens: 4, reasoningTokens: 3 },
-  })
-})
-
-test('an error in a chunk ends the answer, with its message and status', () => {
-  const error = { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '34.4s' }] }
-  assert.equal(read([text('a'), { error }, stop]).last, {
-    type: 'error',
-    error: { kind: 'rate-limit', status: 429, message: 'slow down', code: 'RESOURCE_EXHAUSTED', retryAfterMs: 34_400 },
-  })
-})
-
-test('why a prompt or an answer was blocked is told', () => {
-  const finishes = (chunks: unknown[]) => {
-    const { last } = read(chunks)
-    return last?.type === 'end' ? last.finishes : []
-  }
-  assert.equal(finishes([{ promptFeedback: { blockReason: 'MODEL_ARMOR', blockReasonMessage: 'injection' } }]), [
-    { reason: 'content-filter', explanation: 'injection' },
-  ])
-  assert.equal(finishes([text('a', { finishReason: 'SAFETY', finishMessage: 'hate' })]), [
-    { reason: 'content-filter', explanation: 'hate' },
-  ])
-  assert.equal(
-    finishes([
-      call({ name: 'f' }),
-      text('', { finishReason: 'STOP', finishMessage: 'Model generated function call(s).' }),
-    ]),
-    [{ reason: 'tool-calls' }],
-  )
-})
-
-test("what Google's own tools ran is told of as a loss, like a call that has no name", () => {
-  const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
-  assert.equal(read([code, text('a'), stop]).warnings, [
-    'dropped:executableCode',
-    'dropped:codeExecutionResult',
-    'dropped:functionCall',
-  ])
-})
-
-test('logprobs are on the text of their chunk', () => {
-  const logprobsResult = {
-    chosenCandidates: [{ token: 'a', logProbability: -0.5, tokenId: 1 }],
-    topCandidates: [{ candidates: [{ token: 'b', logProbability: -1 }] }],
-  }
-  const { events } = read([text('a', { logprobsResult }), stop])
-  const delta = events.find((event) => event.type === 'part-delta')
-  assert.equal(delta?.type === 'part-delta' && delta.logprobs, [
-    { token: 'a', logprob: -0.5, top: [{ token: 'b', logprob: -1 }] },
-  ])
-})
-
-test('sources come with the last chunk, counted in bytes over all of the text', () => {
-  const groundingMetadata = {
-    groundingChunks: [{ web: { uri: 'https://a.com', title: 'A' } }, { retrievedContext: { title: 'B', text: 'q' } }],
-    groundingSupports: [
-      { segment: { startIndex: 4, endIndex: 10, text: 'hé😀'.slice(1) }, groundingChunkIndices: [0, 1] },
-      { segment: { endIndex: 99, text: 'nowhere' }, groundingChunkIndices: [0] },
-    ],
-  }
-  const { parts } = read([text('ab h'), text('é😀 z'), text('', { finishReason: 'STOP', groundingMetadata })])
-  assert.equal(parts, [
-    `text: ab hé😀 z ${JSON.stringify({ url: 'https://a.com', title: 'A', start: 4, end: 7 })} ${JSON.stringify({ title: 'B', quote: 'q', start: 4, end: 7 })} ${JSON.stringify({ url: 'https://a.com', title: 'A' })}`,
-  ])
-})
 
 test('many small chunks, and arguments in many pieces, cost linear time', () => {
   const time = (count: number) => {

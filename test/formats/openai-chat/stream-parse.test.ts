@@ -1,53 +1,8 @@
-import { createSequence } from '../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
-import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { contexts } from '../support/contexts.ts'
+import { call, delta, fn, read, stop } from './read-stream.ts'
 
 const test = suite('reading a stream of chat completions')
 
-/** What is told of a stream of chunks, with the calls and texts put together. */
-function read(chunks: readonly (object | '[DONE]')[]) {
-  const { read: context, warnings } = contexts(chatTranslator)
-  const events: StreamEvent[] = []
-  const sequence = createSequence((event) => events.push(event))
-  const reader = chatTranslator.createReader(context, sequence.take)
-  for (const chunk of chunks)
-    reader.observe({ event: undefined, data: chunk === '[DONE]' ? chunk : JSON.stringify(chunk) })
-  reader.end()
-  sequence.end()
-  return { events, warnings: warnings.list(), ...summary(events) }
-}
-
-function summary(events: readonly StreamEvent[]) {
-  const said = new Map<number, string>()
-  const parts: [key: number, head: string][] = []
-  for (const event of events) {
-    if (event.type === 'part-start') parts.push([event.key, headOf(event)])
-    if (event.type === 'part-delta') said.set(event.key, (said.get(event.key) ?? '') + event.text)
-  }
-  const last = events.at(-1)
-  return {
-    parts: parts.map(([key, head]) => `${head}: ${said.get(key) ?? ''}`),
-    finish: last?.type === 'end' ? last.finishes.map(({ reason }) => reason).join() : `${last?.type}`,
-    usage: last?.type === 'end' ? last.usage : undefined,
-  }
-}
-
-function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
-  const where = candidate > 0 ? `[${candidate}] ` : ''
-  return where + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
-}
-
-const delta = (fields: object, finish: string | null = null) => ({
-  id: 'chatcmpl-1',
-  model: 'm',
-  choices: [{ index: 0, delta: fields, finish_reason: finish }],
-})
-const call = (fields: object) => delta({ tool_calls: [fields] })
-const fn = (name: string, args: unknown) => ({ function: { name, arguments: args } })
-const stop = delta({}, 'stop')
-const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 const noChoices = { choices: [], prompt_filter_results: [] }
 
 /** What vendors send, and what is to be made of it: parts, reason. */
@@ -194,49 +149,6 @@ for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
     assert.is(told.finish, finish)
   })
 }
-
-test('takes id and model from the first chunk that has them', () => {
-  const { events } = read([{ id: '', model: '', choices: [] }, delta({ content: 'a' }), stop])
-  assert.equal(events[0], { type: 'start', id: 'chatcmpl-1', model: 'm' })
-})
-
-test('finds the usage before, with and after the finish, and where Groq has it', () => {
-  const expected = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
-  assert.equal(read([{ usage, choices: [] }, delta({ content: 'a' }), stop, '[DONE]']).usage, expected)
-  assert.equal(read([delta({ content: 'a' }), { ...stop, usage }]).usage, expected)
-  assert.equal(read([delta({ content: 'a' }), stop, { usage, choices: [] }, '[DONE]']).usage, expected)
-  assert.equal(read([delta({ content: 'a' }), { ...stop, x_groq: { usage } }]).usage, expected)
-})
-
-test('an error in a chunk ends the answer, with its message, whatever follows', () => {
-  const { events } = read([delta({ content: 'a' }), { error: { code: 429, message: 'slow down' } }, '[DONE]'])
-  assert.equal(events.at(-1), { type: 'error', error: { kind: 'rate-limit', status: 429, message: 'slow down' } })
-})
-
-test('a call without a name is told of as a loss', () => {
-  assert.equal(read([call({ index: 0, id: 'a', ...fn('', '{}') }), stop]).warnings, ['dropped:tool_calls'])
-})
-
-test("a vendor's details of its thoughts come back whole, their text apart", () => {
-  const detail = (fields: object) =>
-    delta({ reasoning: 'x', reasoning_details: [{ type: 'reasoning.text', index: 0, ...fields }] })
-  const { events, parts } = read([
-    detail({ text: 'h', format: 'anthropic-claude-v1', signature: '' }),
-    detail({ text: 'm' }),
-    detail({ signature: 'sig' }),
-    delta({ content: 'a' }),
-    stop,
-  ])
-  assert.equal(parts, ['reasoning: hm', 'text: a'])
-  const state = events.find((event) => event.type === 'part-state')
-  assert.ok(state?.type === 'part-state')
-  assert.equal(JSON.parse(state.state.data), {
-    type: 'reasoning.text',
-    index: 0,
-    format: 'anthropic-claude-v1',
-    signature: 'sig',
-  })
-})
 
 test('a call that is complete is closed when text follows, so that the text can be told at once', () => {
   const { events } = read([call({ index: 0, id: 'a', ...fn('f', '{"a":1}') }), delta({ content: 'b' }), stop])

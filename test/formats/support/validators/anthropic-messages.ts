@@ -1,136 +1,21 @@
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
 import * as v from 'valibot'
-import {
-  broken,
-  count,
-  createValidator,
-  everyObject,
-  isClosed,
-  json,
-  some,
-  webUrl,
-  within,
-  words,
-} from './validator.ts'
+import { assistantBlock, cache_control, maybe, name, spoken, text, userBlock } from './anthropic-blocks.ts'
+import { broken, count, createValidator, everyObject, isClosed, json, some, within } from './validator.ts'
 
 /*
  * A request for Anthropic's Messages, closed as Anthropic closes it. Sources: the types of its own client, which everything that passes here
  * has to fit but for the sampling that only the older version of the API takes, and its API reference.
  */
 
-const maybe = v.exactOptional
-const cache_control = maybe(v.strictObject({ type: v.literal('ephemeral'), ttl: maybe(v.picklist(['5m', '1h'])) }))
-const isBlank = (text: string) => text.trim() === ''
-const spoken = v.pipe(
-  v.string(),
-  v.check((text) => !isBlank(text), 'text blocks must hold more than white space'),
-)
-const base64 = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]*={0,2}$/))
-const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,128}$/))
-const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/))
-
-const citation = v.variant('type', [
-  v.strictObject({
-    type: v.literal('char_location'),
-    cited_text: v.string(),
-    document_index: count,
-    document_title: v.nullable(v.string()),
-    start_char_index: count,
-    end_char_index: count,
-  }),
-  v.strictObject({
-    type: v.literal('page_location'),
-    cited_text: v.string(),
-    document_index: count,
-    document_title: v.nullable(v.string()),
-    start_page_number: count,
-    end_page_number: count,
-  }),
-  v.strictObject({
-    type: v.literal('content_block_location'),
-    cited_text: v.string(),
-    document_index: count,
-    document_title: v.nullable(v.string()),
-    start_block_index: count,
-    end_block_index: count,
-  }),
-  v.strictObject({
-    type: v.literal('search_result_location'),
-    cited_text: v.string(),
-    search_result_index: count,
-    source: v.string(),
-    title: v.nullable(v.string()),
-    start_block_index: count,
-    end_block_index: count,
-  }),
-])
-const text = v.strictObject({ type: v.literal('text'), text: spoken, cache_control })
-const cited = v.strictObject({
-  type: v.literal('text'),
-  text: spoken,
-  citations: maybe(some(citation)),
-  cache_control,
-})
-
-const url = v.strictObject({ type: v.literal('url'), url: webUrl })
-const file = v.strictObject({ type: v.literal('file'), file_id: words })
-const image = v.strictObject({
-  type: v.literal('image'),
-  source: v.variant('type', [
-    v.strictObject({
-      type: v.literal('base64'),
-      media_type: v.picklist(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
-      data: base64,
-    }),
-    url,
-    file,
-  ]),
-  cache_control,
-})
-const citations = maybe(v.strictObject({ enabled: v.boolean() }))
-const document = v.strictObject({
-  type: v.literal('document'),
-  source: v.variant('type', [
-    v.strictObject({ type: v.literal('base64'), media_type: v.literal('application/pdf'), data: base64 }),
-    v.strictObject({ type: v.literal('text'), media_type: v.literal('text/plain'), data: v.string() }),
-    url,
-    file,
-  ]),
-  title: maybe(v.string()),
-  context: maybe(v.string()),
-  citations,
-  cache_control,
-})
-const found = v.strictObject({
-  type: v.literal('search_result'),
-  source: v.string(),
-  title: v.string(),
-  content: v.array(text),
-  citations,
-  cache_control,
-})
-const given = v.variant('type', [text, image, document, found])
-const result = v.strictObject({
-  type: v.literal('tool_result'),
-  tool_use_id: id,
-  content: maybe(v.union([v.string(), v.array(given)])),
-  is_error: maybe(v.boolean()),
-  cache_control,
-})
-const call = v.strictObject({ type: v.literal('tool_use'), id, name, input: json, cache_control })
-const thought = v.variant('type', [
-  v.strictObject({ type: v.literal('thinking'), thinking: v.string(), signature: words }),
-  v.strictObject({ type: v.literal('redacted_thinking'), data: words }),
-])
-
 const message = v.variant('role', [
   v.strictObject({
     role: v.literal('user'),
-    content: v.union([spoken, some(v.variant('type', [text, image, document, found, result]))]),
+    content: v.union([spoken, some(userBlock)]),
   }),
   v.strictObject({
     role: v.literal('assistant'),
-    content: v.union([spoken, some(v.union([cited, call, thought]))]),
+    content: v.union([spoken, some(assistantBlock)]),
   }),
   v.strictObject({ role: v.literal('system'), content: v.union([spoken, some(text)]) }),
 ])

@@ -1,0 +1,141 @@
+import { baseTraits } from '../../../../src/formats/canonical/base-traits.ts'
+import { effortOf } from '../../../../src/formats/canonical/prepare/reasoning.ts'
+import type { ReasoningOptions, RequestOptions } from '../../../../src/formats/canonical/request.ts'
+import type { Tool } from '../../../../src/formats/canonical/tools.ts'
+import type { ReasoningTraits } from '../../../../src/traits.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { prepare } from './world.ts'
+
+const thinking = suite('thinking prepared for a target')
+
+type Row = [
+  asked: ReasoningOptions,
+  traits: Partial<ReasoningTraits>,
+  expected: ReasoningOptions | undefined,
+  warnings?: string[],
+  limit?: number,
+]
+
+const rows: Record<string, Row> = {
+  'an effort gets its budget': [{ effort: 'high' }, {}, { effort: 'high', budget: 16_384 }],
+  'a budget gets its effort': [{ budget: 9_000 }, {}, { effort: 'medium', budget: 9_000 }],
+  'none is none': [{ effort: 'none' }, {}, { effort: 'none', budget: 0 }],
+  'an effort that it lacks becomes the nearest, the lower of two': [
+    { effort: 'medium' },
+    { efforts: ['low', 'high'] },
+    { effort: 'low', budget: 2_048 },
+    ['clamped:reasoning'],
+  ],
+  'none where it always thinks becomes the least': [
+    { effort: 'none' },
+    { efforts: ['low', 'high'] },
+    { effort: 'low', budget: 2_048 },
+    ['clamped:reasoning'],
+  ],
+  'a little thought is not none, however near': [
+    { effort: 'minimal' },
+    { efforts: ['none', 'low', 'high'] },
+    { effort: 'low', budget: 2_048 },
+    ['clamped:reasoning'],
+  ],
+  'the model may choose': [{ budget: 'auto', show: 'summary' }, {}, { budget: 'auto', show: 'summary' }],
+  'but not where a number is needed': [{ budget: 'auto' }, { by: 'budget' }, { effort: 'medium', budget: 8_192 }],
+  'a budget leaves room for the answer': [
+    { effort: 'high' },
+    { by: 'budget' },
+    { effort: 'high', budget: 4_000 },
+    [],
+    5_000,
+  ],
+  'a budget that the client named is cut below the limit': [
+    { budget: 9_000 },
+    { by: 'budget' },
+    { effort: 'medium', budget: 4_999 },
+    ['clamped:reasoning'],
+    5_000,
+  ],
+  'a limit too small for any thought turns it off': [
+    { effort: 'high' },
+    { by: 'budget' },
+    { effort: 'none', budget: 0 },
+    ['dropped:reasoning'],
+    1_024,
+  ],
+  'a model that cannot be asked': [{ effort: 'high' }, { by: 'none' }, undefined, ['dropped:reasoning']],
+  'whether to show is all that was said': [{ show: 'none' }, {}, { show: 'none' }],
+}
+
+for (const [name, [asked, traits, expected, warnings = [], maxOutputTokens]] of Object.entries(rows)) {
+  thinking(name, () => {
+    const given: RequestOptions =
+      maxOutputTokens === undefined ? { reasoning: asked } : { reasoning: asked, maxOutputTokens }
+    const prepared = prepare({ options: given }, { traits: { reasoning: { ...baseTraits.reasoning, ...traits } } })
+    assert.equal(prepared.request.options.reasoning, expected)
+    assert.equal(prepared.warnings, warnings)
+  })
+}
+
+thinking('budgets read in reverse as the usual efforts', () => {
+  const efforts = [0, 1_024, 2_000, 4_096, 9_000, 12_000, 23_000, 30_000, 90_000].map((budget) =>
+    effortOf(budget, baseTraits.reasoning.budgets),
+  )
+  assert.equal(efforts, ['none', 'low', 'low', 'medium', 'medium', 'high', 'high', 'xhigh', 'xhigh'])
+})
+
+const f: Tool = { type: 'function', name: 'f' }
+
+const forced = { toolChoice: { type: 'required' }, tools: [f] } as const
+const refusing = { reasoning: { ...baseTraits.reasoning, refusesForcedTool: true } }
+
+thinking('gives way to a forced call when it was a matter of effort', () => {
+  const { request, warnings } = prepare(
+    { toolChoice: forced.toolChoice, tools: [f], options: { reasoning: { effort: 'high' } } },
+    { traits: refusing },
+  )
+  assert.equal([request.options.reasoning, request.toolChoice], [undefined, { type: 'required' }])
+  assert.equal(warnings, ['dropped:reasoning'])
+})
+
+thinking('that was asked for by its budget stays, and the call is no longer forced', () => {
+  const { request, warnings } = prepare(
+    { toolChoice: forced.toolChoice, tools: [f], options: { reasoning: { budget: 2_048 } } },
+    { traits: refusing },
+  )
+  assert.equal([request.options.reasoning?.budget, request.toolChoice], [2_048, { type: 'auto' }])
+  assert.equal(warnings, ['replaced:toolChoice'])
+})
+
+const own = (fields: Partial<ReasoningTraits>) => ({ traits: { reasoning: { ...baseTraits.reasoning, ...fields } } })
+const OFF = { effort: 'none', budget: 0 }
+
+thinking('of itself is turned off for a forced call, and the client hears of it', () => {
+  const target = own({ refusesForcedTool: true, isDefault: true })
+  const { request, warnings } = prepare({ ...forced, tools: [f] }, target)
+  assert.equal([request.options.reasoning, request.toolChoice], [OFF, { type: 'required' }])
+  assert.equal(warnings, ['added:reasoning'])
+})
+
+thinking('gives way to tools where it excludes them, even by its budget', () => {
+  const target = own({ refusesTools: true })
+  const asked = { tools: [f], options: { reasoning: { budget: 2_048 } } }
+  assert.equal(prepare(asked, target).request.options.reasoning, undefined)
+  assert.equal(prepare(asked, target).warnings, ['dropped:reasoning'])
+  assert.equal(prepare(asked, own({ refusesTools: true, isDefault: true })).request.options.reasoning, OFF)
+  assert.equal(prepare({ tools: [f] }, target).warnings, [])
+})
+
+thinking('that cannot be turned off is left to the target', () => {
+  const { request } = prepare({ tools: [f] }, own({ refusesTools: true, isDefault: true, efforts: ['low', 'high'] }))
+  assert.is(request.options.reasoning, undefined)
+})
+
+thinking('drops the options that it excludes, while there is any', () => {
+  const excludes = ['temperature', 'topP'] as const
+  const sampled = (options: RequestOptions, isDefault: boolean) =>
+    Object.keys(prepare({ options: { temperature: 1, ...options } }, own({ excludes, isDefault })).request.options)
+  assert.equal(sampled({}, false), ['temperature'])
+  assert.equal(sampled({}, true), [])
+  assert.equal(sampled({ reasoning: { show: 'none' } }, false), ['temperature', 'reasoning'])
+  assert.equal(sampled({ reasoning: { effort: 'none' } }, true), ['temperature', 'reasoning'])
+  assert.equal(sampled({ reasoning: { effort: 'low' } }, false), ['reasoning'])
+})

@@ -1,0 +1,126 @@
+import { createRenamer } from '../../../../src/formats/canonical/prepare/names.ts'
+import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
+import type { Traits } from '../../../../src/traits.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { assistant, call, prepare, text, user } from './world.ts'
+
+const f: Tool = { type: 'function', name: 'f' }
+const g: Tool = { type: 'function', name: 'g' }
+
+const tools = suite('tools prepared for a target')
+
+const choices: Record<
+  string,
+  [choice: ToolChoice, knows: Traits['toolChoices'], expected: ToolChoice | undefined, tools: string[]]
+> = {
+  'allowed ones': [
+    { type: 'allowed', mode: 'auto', names: ['g'] },
+    ['allowed'],
+    { type: 'allowed', mode: 'auto', names: ['g'] },
+    ['f', 'g'],
+  ],
+  'allowed ones where only others are known': [
+    { type: 'allowed', mode: 'required', names: ['g'] },
+    ['required'],
+    { type: 'required' },
+    ['g'],
+  ],
+  'a named one where only force is known': [{ type: 'tool', name: 'g' }, ['required'], { type: 'required' }, ['g']],
+  'force where there is none': [{ type: 'required' }, [], { type: 'auto' }, ['f', 'g']],
+  'none where it cannot be said': [{ type: 'none' }, [], undefined, []],
+}
+
+for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(choices)) {
+  tools(`are chosen: ${name}`, () => {
+    const { request } = prepare({ tools: [f, g], toolChoice }, { traits: { toolChoices } })
+    assert.equal(request.toolChoice, expected)
+    assert.equal(
+      request.tools.map((tool) => ('name' in tool ? tool.name : '')),
+      names,
+    )
+  })
+}
+
+tools('that are not called are left out with none, for they would run all the same', () => {
+  const search: Tool = { type: 'web-search' }
+  const none = { toolChoice: { type: 'none' } } as const
+  const traits = { webSearch: true }
+  assert.equal(prepare({ ...none, tools: [f, search] }, { traits }).request.tools, [f])
+  const { request } = prepare({ ...none, tools: [search] }, { traits })
+  assert.equal([request.tools, request.toolChoice], [[], undefined])
+})
+
+tools('hold no marks of caching where only the conversation can', () => {
+  const traits = { cacheMarks: 'prompt_cache_breakpoint', maxCacheMarks: 1 } as const
+  const marked = user({ ...text('q'), cache: {} })
+  const { request, warnings } = prepare({ tools: [{ ...f, cache: {} }], turns: [marked] }, { traits })
+  assert.equal([request.tools, request.turns], [[f], [marked]])
+  assert.equal(warnings, ['dropped:cache'])
+})
+
+tools('are not chosen when there are none', () => {
+  assert.is(prepare({ toolChoice: { type: 'auto' } }).request.toolChoice, undefined)
+  assert.equal(prepare({ options: { parallelToolCalls: false } }).request.options, {})
+})
+
+tools('have names that it takes, everywhere', () => {
+  const { request, restoration } = prepare({
+    tools: [{ type: 'function', name: 'a.b' }],
+    toolChoice: { type: 'tool', name: 'a.b' },
+    turns: [user('q'), assistant(call('1', 'a.b'))],
+  })
+  assert.equal(request.tools, [{ type: 'function', name: 'a_b' }])
+  assert.equal(request.toolChoice, { type: 'tool', name: 'a_b' })
+  assert.equal(request.turns.at(-1), assistant(call('1', 'a_b')))
+  assert.equal([...restoration.toolNames], [['a_b', 'a.b']])
+})
+
+tools('of free text become functions with one input where it knows none', () => {
+  const { request, restoration } = prepare({
+    tools: [{ type: 'free-form', name: 'sql', description: 'd' }],
+    turns: [
+      user('q'),
+      assistant({ type: 'tool-call', id: '1', name: 'sql', arguments: 'select "1"', isFreeForm: true }),
+    ],
+  })
+  const [tool] = request.tools
+  assert.ok(tool?.type === 'function' && tool.description === 'd' && tool.schema?.required)
+  assert.equal(
+    request.turns.at(-1),
+    assistant({ type: 'tool-call', id: '1', name: 'sql', arguments: '{"input":"select \\"1\\""}' }),
+  )
+  assert.ok(restoration.freeFormTools.has('sql'))
+})
+
+tools('that only the history knows are declared where it insists', () => {
+  const { request } = prepare({ turns: [user('q'), assistant(call('1', 'h'))] }, { traits: { declaresTools: true } })
+  assert.equal(
+    request.tools.map((tool) => ('name' in tool ? tool.name : '')),
+    ['h'],
+  )
+})
+
+tools('search only where it can', () => {
+  assert.throws(() => prepare({ tools: [{ type: 'web-search' }] }), /no search of its own/)
+})
+
+const names = suite('names that a target takes')
+
+names('are the same for the same one and different for different ones', () => {
+  const mistral = { characters: 'A-Za-z0-9', maxLength: 9, isExact: true }
+  const ids = ['toolu_01', 'toolu_02', 'abcdefghi', 'x'.repeat(90)]
+  const rename = createRenamer(ids, mistral)
+  const renamed = ids.map(rename)
+  assert.ok(
+    renamed.every((id) => /^[A-Za-z0-9]{9}$/.test(id)),
+    renamed.join(),
+  )
+  assert.is(new Set(renamed).size, 4)
+  assert.is(renamed[2], 'abcdefghi')
+  assert.equal(ids.map(createRenamer(ids, mistral)), renamed)
+  const plain = createRenamer(['a.b', 'a_b', 'a:b', '1x'], { characters: 'a-z0-9_', first: 'a-z_', maxLength: 20 })
+  assert.is(plain('a_b'), 'a_b')
+  assert.is(plain('1x'), '_1x')
+  assert.is(new Set(['a.b', 'a_b', 'a:b'].map(plain)).size, 3)
+  assert.is(createRenamer([], { characters: 'a-z', maxLength: 12 })('x'.repeat(50)).length, 12)
+})

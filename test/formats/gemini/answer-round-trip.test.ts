@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import type { Answer } from '../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { translateStream } from '../../../src/formats/translate-stream.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+import { calls, optional, plain, saidPart, words } from './arbitraries.ts'
+
+const test = suite('round trips of answers of Gemini')
+
+const usage = fc
+  .record({
+    inputTokens: fc.integer({ min: 1, max: 99 }),
+    thoughts: fc.nat(9),
+    said: fc.integer({ min: 1, max: 9 }),
+    cacheReadTokens: fc.nat(9),
+  })
+  .map(({ inputTokens, thoughts, said, cacheReadTokens }) => ({
+    ...{ inputTokens, outputTokens: thoughts + said, cacheReadTokens, reasoningTokens: thoughts },
+  }))
+
+/** Text before and behind a citation. */
+const cited = fc.tuple(words, words, words).map(
+  ([before, middle, after]): AssistantPart => ({
+    type: 'text',
+    text: before + middle + after,
+    citations: [
+      { url: 'https://a.com', title: 'A', start: before.length, end: before.length + middle.length },
+      { url: 'https://b.com', quote: 'q' },
+      { title: 'C' },
+    ],
+  }),
+)
+
+const choice = fc
+  .record({
+    said: fc.array(saidPart),
+    cited: fc.option(cited, { nil: undefined }),
+    calls: fc.oneof(fc.constant([]), calls(0)),
+    finish: fc.constantFrom('stop', 'length', 'content-filter', 'pause'),
+  })
+  .map(({ said, cited: text, calls: made, finish }) => ({
+    content: [...said, ...(text ? [text] : []), ...made],
+    finish: { reason: finish === 'stop' && made.length > 0 ? 'tool-calls' : finish },
+  }))
+
+const answer = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 2 }), usage: optional(usage) }).map(
+  (fields) => plain(fields) as Answer, // its literals are those of the type
+)
+
+/** Sealed on its way to the client, state comes back to the gateway and not to a reader of answers. */
+const withoutState = (value: unknown) =>
+  JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' ? undefined : inner)))
+
+/** Ids are only the same within one candidate: each of them has its own calls. */
+const numbered = (value: Answer): Answer => ({
+  ...value,
+  choices: value.choices.map((each, index) => ({
+    ...each,
+    content: each.content.map((part) => (part.type === 'tool-call' ? { ...part, id: `${part.id}-${index}` } : part)),
+  })),
+})
+
+test('an answer means the same when it is read again', () => {
+  const { read, write } = contexts(geminiTranslator)
+  fc.assert(
+    fc.property(answer.map(numbered), (given) => {
+      const { choices, usage: tokens } = geminiTranslator.parseAnswer(
+        plain(geminiTranslator.writeAnswer(given, write())),
+        read,
+      )
+      assert.equal(withoutState({ choices, usage: tokens }), withoutState(given))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a stream says the same as the whole answer, however it is cut', () => {
+  fc.assert(
+    fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
+      const { read, write } = contexts(geminiTranslator)
+      const { candidates, ...rest } = Object(geminiTranslator.writeAnswer(given, write()))
+      const sse = [{ candidates, ...rest }].map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')
+      const chunks: string[] = []
+      const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write() }
+      const stream = translateStream(sides, (event) => chunks.push(event))
+      const bytes = encodeUtf8(sse)
+      for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size))
+      stream.end()
+      const told = chunks.map((chunk) => JSON.parse(chunk.slice('data: '.length)))
+      const textIn = (
+        list: { candidates: { index: number; content: { parts: { text?: string; functionCall?: object }[] } }[] }[],
+      ) =>
+        given.choices.map((_, index) =>
+          list
+            .flatMap((chunk) => chunk.candidates.filter((candidate) => candidate.index === index))
+            .flatMap(({ content }) => content.parts.map((part) => part.text ?? JSON.stringify(part.functionCall ?? '')))
+            .join(''),
+        )
+      assert.equal(textIn(told), textIn([{ candidates }]))
+    }),
+    { numRuns: 40 },
+  )
+})

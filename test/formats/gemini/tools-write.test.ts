@@ -1,0 +1,66 @@
+import type { Tool, ToolChoice } from '../../../src/formats/canonical/tools.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { send } from './write-request.ts'
+
+const tools = suite('tools for a Gemini provider')
+
+const f: Tool = {
+  type: 'function',
+  name: 'f',
+  description: 'd',
+  schema: { type: 'object', properties: { a: { type: 'string', minLength: 1, contentEncoding: 'x' } } },
+}
+
+tools('functions are in one entry, with JSON Schema as it is', () => {
+  const { body } = send({ tools: [f, { type: 'function', name: 'g' }, { type: 'web-search' }] })
+  assert.equal(body.tools, [
+    { functionDeclarations: [{ name: 'f', description: 'd', parametersJsonSchema: f.schema }, { name: 'g' }] },
+    { googleSearch: {} },
+  ])
+})
+
+tools('an older target gets its own language, and what is lost is told of', () => {
+  const { body, warnings } = send(
+    { tools: [f, { type: 'function', name: 'g', schema: { type: 'object', properties: {} } }] },
+    { schema: 'openapi' },
+  )
+  const parameters = { type: 'OBJECT', properties: { a: { type: 'STRING', minLength: 1 } } }
+  assert.equal(body.tools, [{ functionDeclarations: [{ name: 'f', description: 'd', parameters }, { name: 'g' }] }])
+  assert.equal(warnings, ['dropped:tools.f.properties.a.contentEncoding'])
+})
+
+tools('a search that cannot be kept to domains is refused, what it may ignore is told of', () => {
+  const search = (fields: object) => send({ tools: [{ type: 'web-search', ...fields }] })
+  assert.throws(() => search({ allowedDomains: ['a.com'] }), /certain domains/)
+  assert.equal(search({ maxUses: 1 }).warnings, ['dropped:tools'])
+  assert.equal(search({ blockedDomains: ['a.com'] }).body.tools, [{ googleSearch: { excludeDomains: ['a.com'] } }])
+})
+
+for (const [choice, expected] of [
+  [{ type: 'auto' }, { mode: 'AUTO' }],
+  [{ type: 'none' }, { mode: 'NONE' }],
+  [{ type: 'required' }, { mode: 'ANY' }],
+  [
+    { type: 'tool', name: 'f' },
+    { mode: 'ANY', allowedFunctionNames: ['f'] },
+  ],
+  [
+    { type: 'allowed', mode: 'required', names: ['f'] },
+    { mode: 'ANY', allowedFunctionNames: ['f'] },
+  ],
+  [
+    { type: 'allowed', mode: 'auto', names: ['f'] },
+    { mode: 'VALIDATED', allowedFunctionNames: ['f'] },
+  ],
+] as [ToolChoice, object][])
+  tools(`are chosen: ${JSON.stringify(choice)}`, () => {
+    assert.equal(send({ tools: [f], toolChoice: choice }).body.toolConfig, { functionCallingConfig: expected })
+  })
+
+tools('are not chosen where there is only the search, which is no function', () => {
+  const search: Tool = { type: 'web-search' }
+  assert.is(send({ tools: [search], toolChoice: { type: 'auto' } }).body.toolConfig, undefined)
+  const { body, warnings } = send({ tools: [search], toolChoice: { type: 'required' } })
+  assert.is(body.toolConfig, undefined)
+  assert.equal(warnings, ['dropped:toolConfig.functionCallingConfig'])
+})

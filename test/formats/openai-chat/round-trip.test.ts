@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
+import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
+import type { Turn } from '../../../src/formats/canonical/turns.ts'
+import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { contexts } from '../support/contexts.ts'
+
+const EMPTY: CanonicalRequest = { model: 'm', stream: false, streamUsage: false, turns: [], tools: [], options: {} }
+
+const text = (words: string) => ({ type: 'text', text: words }) as const
+
+const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }
+
+const trip = suite('a chat request and back')
+
+/** As it arrives: objects of JSON. */
+const plain = (value: object) => JSON.parse(JSON.stringify(value))
+
+const word = fc.string({ minLength: 1, maxLength: 8 })
+const arbitraryText = fc.record({ type: fc.constant('text' as const), text: word })
+const arbitraryUser: fc.Arbitrary<Turn> = fc.oneof(
+  fc.record({ role: fc.constant('user' as const), content: fc.array(arbitraryText, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ role: fc.constant('user' as const), content: fc.tuple(arbitraryText), name: word }),
+)
+const arbitrarySystem: fc.Arbitrary<Turn> = fc.record({
+  role: fc.constant('system' as const),
+  as: fc.constantFrom('system' as const, 'developer' as const),
+  content: fc.tuple(arbitraryText),
+})
+const arbitraryLoop: fc.Arbitrary<Turn[]> = fc
+  .uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { minLength: 1, maxLength: 3 })
+  .chain((ids) =>
+    fc
+      .record({
+        words: fc.array(arbitraryText, { maxLength: 1 }),
+        args: fc.constantFrom('{}', '{"a":1}', '{"a":'),
+        out: word,
+      })
+      .map(({ words, args, out }): Turn[] => [
+        {
+          role: 'assistant',
+          content: [...words, ...ids.map((id) => ({ type: 'tool-call' as const, id, name: 'f', arguments: args }))],
+        },
+        { role: 'tool', results: ids.map((callId) => ({ callId, content: [text(out)] })) },
+      ]),
+  )
+const arbitraryOptions: fc.Arbitrary<RequestOptions> = fc.record(
+  {
+    temperature: fc.constantFrom(0, 0.5, 2),
+    topP: fc.constantFrom(0.1, 1),
+    seed: fc.integer(),
+    stop: fc.array(word, { minLength: 1, maxLength: 4 }),
+    maxOutputTokens: fc.integer({ min: 1, max: 9_999 }),
+    candidates: fc.integer({ min: 2, max: 4 }),
+    logprobs: fc.integer({ min: 0, max: 5 }),
+    logitBias: fc.dictionary(fc.constantFrom('1', '2'), fc.integer({ min: -100, max: 100 })),
+    reasoning: fc.record({ effort: fc.constantFrom('none' as const, 'low' as const, 'high' as const) }),
+    endUser: word,
+    labels: fc.dictionary(fc.constantFrom('a', 'b'), word),
+    serviceTier: fc.constantFrom('auto' as const, 'flex' as const),
+    store: fc.boolean(),
+    verbosity: fc.constantFrom('low' as const, 'high' as const),
+    prediction: word,
+    cacheKey: word,
+  },
+  { requiredKeys: [] },
+)
+
+trip('a request is understood as it was meant, in all that the format carries', () => {
+  const conversation = fc
+    .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
+    .map((runs) => runs.flat())
+  fc.assert(
+    fc.property(conversation, arbitraryOptions, fc.boolean(), (turns, asked, stream) => {
+      const request: CanonicalRequest = { ...EMPTY, turns, options: asked, stream, streamUsage: stream }
+      const { target, warnings } = contexts(chatTranslator)
+      const { body } = chatTranslator.writeRequest(request, target)
+      assert.equal(chatTranslator.parseRequest(plain(body), { warnings }), plain(request))
+      assert.equal(warnings.list(), [])
+    }),
+    { numRuns: 60 },
+  )
+})
+
+trip('what was prepared for the format is written without further loss', () => {
+  const { target, warnings } = contexts(chatTranslator)
+  const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
+  const request: CanonicalRequest = {
+    ...EMPTY,
+    turns: [
+      { role: 'user', content: [text('q')] },
+      { role: 'assistant', content: [call] },
+      { role: 'tool', results: [{ callId: 'c', content: [text('see'), image] }] },
+    ],
+  }
+  const { request: prepared } = prepareRequest(request, { ...target, carries: chatTranslator.carries })
+  const body = chatTranslator.writeRequest(prepared, target).body
+  assert.equal(Object(body.messages).slice(2), [
+    { role: 'tool', tool_call_id: 'c', content: 'see\n[image: see the message after the results]' },
+    {
+      role: 'user',
+      content: [
+        text('From the result of the tool call c:'),
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+      ],
+    },
+  ])
+  assert.equal(warnings.list(), ['moved:messages'])
+})

@@ -1,0 +1,49 @@
+import { assert, suite } from '../../support/suite.ts'
+import { call, delta, fn, read, stop } from './read-stream.ts'
+
+const test = suite('what surrounds the parts of a stream of chat completions')
+
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+
+test('takes id and model from the first chunk that has them', () => {
+  const { events } = read([{ id: '', model: '', choices: [] }, delta({ content: 'a' }), stop])
+  assert.equal(events[0], { type: 'start', id: 'chatcmpl-1', model: 'm' })
+})
+
+test('finds the usage before, with and after the finish, and where Groq has it', () => {
+  const expected = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+  assert.equal(read([{ usage, choices: [] }, delta({ content: 'a' }), stop, '[DONE]']).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), { ...stop, usage }]).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), stop, { usage, choices: [] }, '[DONE]']).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), { ...stop, x_groq: { usage } }]).usage, expected)
+})
+
+test('an error in a chunk ends the answer, with its message, whatever follows', () => {
+  const { events } = read([delta({ content: 'a' }), { error: { code: 429, message: 'slow down' } }, '[DONE]'])
+  assert.equal(events.at(-1), { type: 'error', error: { kind: 'rate-limit', status: 429, message: 'slow down' } })
+})
+
+test('a call without a name is told of as a loss', () => {
+  assert.equal(read([call({ index: 0, id: 'a', ...fn('', '{}') }), stop]).warnings, ['dropped:tool_calls'])
+})
+
+test("a vendor's details of its thoughts come back whole, their text apart", () => {
+  const detail = (fields: object) =>
+    delta({ reasoning: 'x', reasoning_details: [{ type: 'reasoning.text', index: 0, ...fields }] })
+  const { events, parts } = read([
+    detail({ text: 'h', format: 'anthropic-claude-v1', signature: '' }),
+    detail({ text: 'm' }),
+    detail({ signature: 'sig' }),
+    delta({ content: 'a' }),
+    stop,
+  ])
+  assert.equal(parts, ['reasoning: hm', 'text: a'])
+  const state = events.find((event) => event.type === 'part-state')
+  assert.ok(state?.type === 'part-state')
+  assert.equal(JSON.parse(state.state.data), {
+    type: 'reasoning.text',
+    index: 0,
+    format: 'anthropic-claude-v1',
+    signature: 'sig',
+  })
+})

@@ -1,0 +1,90 @@
+import { assert, suite } from '../support/suite.ts'
+import { get, idsAt, open } from './open-gateway.ts'
+
+const test = suite('kinds and single models, through the gateway')
+
+for (const [path, expected] of [
+  ['image', ['for-image', 'ac/painter']],
+  ['tts', ['for-tts', 'ac/speaker']],
+  ['stt', ['for-stt', 'ac/listener']],
+  ['embedding', ['for-embedding', 'ac/vectors']],
+  ['image-to-text', ['for-imageToText', 'ac/seer']],
+  ['web', ['for-webSearch', 'for-webFetch', 'ac/search', 'ac/fetch']],
+] as const) {
+  test(`/v1/models/${path} lists its kind and no other, in the same shape`, async () => {
+    const { gateway } = open()
+    await gateway.api.connections.create({ provider: 'acme' })
+    for (const kind of ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch'] as const) {
+      await gateway.api.combos.create({ name: `for-${kind}`, kind, models: ['ac/chat'] })
+    }
+    assert.equal(await idsAt(gateway, `/v1/models/${path}`), expected)
+    assert.equal(await idsAt(gateway, '/v1/models'), ['for-llm', 'ac/chat'])
+  })
+}
+
+test('web entries say which kind they are', async () => {
+  const { gateway } = open()
+  await gateway.api.connections.create({ provider: 'acme' })
+  const { data }: { data: unknown[] } = await (await get(gateway, '/v1/models/web')).json()
+  const shared = { object: 'model', created: 1_700_000_000, owned_by: 'ac' }
+  assert.equal(data, [
+    { id: 'ac/search', ...shared, kind: 'webSearch' },
+    { id: 'ac/fetch', ...shared, kind: 'webFetch' },
+  ])
+})
+
+for (const [what, path, id] of [
+  ['a plain id', '/v1/models/team', 'team'],
+  ['an id with a slash', '/v1/models/ac/chat', 'ac/chat'],
+  ['an id with an encoded slash', '/v1/models/ac%2Fchat', 'ac/chat'],
+  ['an id of several slashes', '/v1/models/ac/meta/llama:7b', 'ac/meta/llama:7b'],
+  ['an id that is encoded in part', '/v1/models/ac%2fmeta/llama%3A7b', 'ac/meta/llama:7b'],
+  ['a model of another kind', '/v1/models/ac/painter', 'ac/painter'],
+  ['web search', '/v1/models/ac/search', 'ac/search'],
+  ['an id as Google’s clients write it', '/v1/models/models/ac/chat', 'ac/chat'],
+] as const) {
+  test(`/v1/models/{id} answers one entry: ${what}`, async () => {
+    const { gateway } = open()
+    await gateway.api.connections.create({ provider: 'acme' })
+    await gateway.api.combos.create({ name: 'team', models: ['ac/chat'] })
+    await gateway.api.customModels.create({ id: 'meta/llama:7b', providerAlias: 'ac' })
+    const response = await get(gateway, path)
+    assert.is(response.status, 200)
+    const entry: { id: string; object: string } = await response.json()
+    assert.equal([entry.id, entry.object], [id, 'model'])
+  })
+}
+
+test('a kind’s name wins over a combo of that name', async () => {
+  const { gateway } = open()
+  await gateway.api.combos.create({ name: 'image', models: ['ac/chat'] })
+  assert.equal(await idsAt(gateway, '/v1/models/image'), ['ac/painter'])
+  assert.equal(await idsAt(gateway, '/v1/models'), ['image', 'ac/chat'])
+})
+
+for (const [what, headers, body] of [
+  ['OpenAI', {}, { error: { message: '?', type: 'invalid_request_error', param: null, code: 'model_not_found' } }],
+  [
+    'Anthropic',
+    { 'anthropic-version': '2023-06-01' },
+    { type: 'error', error: { type: 'not_found_error', message: '?' } },
+  ],
+  ['Google', { 'x-goog-api-client': 'x' }, { error: { code: 404, message: '?', status: 'NOT_FOUND' } }],
+] as const) {
+  test(`an unknown id is 404 in the shape of ${what}, naming the nearest`, async () => {
+    const { gateway } = open()
+    const response = await get(gateway, '/v1/models/ac/chatt', { headers })
+    assert.is(response.status, 404)
+    const answer: { error: { message: string } } = await response.json()
+    assert.match(answer.error.message, /"ac\/chatt" does not exist\. Did you mean "ac\/chat"/)
+    answer.error.message = '?'
+    assert.equal({ ...answer, request_id: undefined }, { ...body, request_id: undefined })
+  })
+}
+
+test('an id that is near to nothing is 404 all the same', async () => {
+  const response = await get(open({ catalog: {} }).gateway, '/v1/models/zzz')
+  assert.is(response.status, 404)
+  const answer: { error: { message: string } } = await response.json()
+  assert.match(answer.error.message, /"zzz" does not exist/)
+})

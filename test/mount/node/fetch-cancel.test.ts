@@ -1,0 +1,163 @@
+import { connect, type LookupFunction } from 'node:net'
+import { createNodeFetch } from '../../../adapters/mount/node.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { call, createCallLab, rejection, textOf } from './call-lab.ts'
+import { turn } from './lab.ts'
+import { noneLeft } from './upstream.ts'
+
+const test = suite('calls over undici that are held back or cancelled')
+
+const { fetch, http, raw, closers } = createCallLab(test.after)
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
+
+test('holds an upstream back whose body nobody takes, and goes on when somebody does', async () => {
+  const size = 16 * 1024 * 1024
+  let sent = 0
+  const { url } = await raw((socket) => {
+    socket.write(`${OK}content-length: ${size}\r\n\r\n`)
+    const feed = () => {
+      while (sent < size) {
+        sent += 64 * 1024
+        if (!socket.write(Buffer.alloc(64 * 1024))) return
+      }
+    }
+    socket.on('drain', feed)
+    feed()
+  })
+  const { body } = await fetch.raw(call(url)).answer
+  for (let before = -1; before !== sent; ) {
+    before = sent
+    for (let i = 0; i < 50; i += 1) await turn()
+  }
+  assert.ok(sent < size, 'it was sent as a whole')
+  const first = await body.next()
+  assert.ok(first && first.length <= 96 * 1024, `${first?.length} bytes were queued`)
+  let length = first.length
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) length += chunk.length
+  assert.is(length, size)
+})
+
+test('a held upstream that closes or resets harms nobody', async () => {
+  for (const end of ['end', 'resetAndDestroy', 'destroy'] as const) {
+    let upstreamSocket = connect({ port: 1 }).on('error', () => {})
+    const { url } = await raw((socket) => {
+      upstreamSocket = socket
+      socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${'x'.repeat(50_000)}`)
+    })
+    const { body } = await fetch.raw(call(url)).answer
+    await turn()
+    const closed = new Promise((resolve) => upstreamSocket.once('close', resolve))
+    upstreamSocket[end]()
+    if (end !== 'end') await closed
+    for (let i = 0; i < 20; i += 1) await turn()
+    const outcome = await textOf(body).catch((error: NodeJS.ErrnoException) => error)
+    if (end === 'resetAndDestroy') assert.instance(outcome, Error)
+    else assert.is(outcome.toString().length, 50_000)
+  }
+})
+
+test('is cancelled before it is connected: it rejects at once and the connection is given up', async () => {
+  const { url, sockets } = await raw(() => {})
+  const pending = fetch.raw(call(url))
+  const reason = new Error('enough')
+  pending.cancel(reason)
+  assert.is(await rejection(pending.answer), reason)
+  for (let i = 0; i < 20; i += 1) await turn()
+  await noneLeft(sockets)
+})
+
+test('is cancelled while it connects: no connection comes of it', async () => {
+  const asked = Promise.withResolvers<void>()
+  const { url, server } = await raw(() => asked.resolve())
+  let connections = 0
+  server.on('connection', () => {
+    connections += 1
+  })
+  const looked = Promise.withResolvers<() => void>()
+  const lookup: LookupFunction = (_, __, found) =>
+    looked.resolve(() => found(null, [{ address: '127.0.0.1', family: 4 }]))
+  const own = createNodeFetch({ connect: { lookup } })
+  closers.push(own.close)
+  const pending = own.raw(call(url.replace('127.0.0.1', 'slow.example')))
+  const goOn = await looked.promise
+  pending.cancel()
+  assert.is((await rejection(pending.answer)).name, 'AbortError')
+  goOn()
+  const next = fetch.raw(call(url)) // a connection that comes after it
+  await asked.promise
+  next.cancel()
+  assert.is(connections, 1)
+})
+
+test('is cancelled before its headers: it rejects at once and the connection is cut', async () => {
+  const asked = Promise.withResolvers<void>()
+  const { url, sockets } = await raw(() => asked.resolve())
+  const pending = fetch.raw(call(url))
+  await asked.promise
+  pending.cancel()
+  assert.is((await rejection(pending.answer)).name, 'AbortError')
+  await noneLeft(sockets)
+})
+
+test('is cancelled in mid body: the connection is cut, a waiting read rejects, and later ones do', async () => {
+  const { url, sockets } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
+  const pending = fetch.raw(call(url))
+  const { body } = await pending.answer
+  await body.next()
+  const waiting = rejection(body.next())
+  body.cancel('no error')
+  assert.is((await waiting).name, 'AbortError')
+  assert.is((await rejection(body.next())).name, 'AbortError')
+  pending.cancel()
+  await noneLeft(sockets)
+})
+
+test('what has come is dropped with a cancelled body', async () => {
+  const { url } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
+  const { body } = await fetch.raw(call(url)).answer
+  body.cancel()
+  await rejection(body.next())
+})
+
+test('cancelling what is over does nothing, and leaves the connection to others', async () => {
+  const { url, sockets } = await http((_, res) => res.end('ok'))
+  const pending = fetch.raw(call(url))
+  const { body } = await pending.answer
+  assert.is(await textOf(body), 'ok')
+  pending.cancel()
+  body.cancel()
+  assert.is(await body.next(), undefined)
+  assert.is(await textOf((await fetch.raw(call(url)).answer).body), 'ok')
+  assert.is(sockets.size, 1)
+})
+
+test('a body that nobody takes does not hold its connection back from the next call', async () => {
+  const { url, sockets } = await raw((socket) =>
+    socket.write(`${OK}content-length: 50000\r\n\r\n${'x'.repeat(50_000)}`),
+  )
+  for (let i = 0; i < 3; i += 1) {
+    await fetch.raw(call(url)).answer
+    for (let j = 0; j < 5; j += 1) await turn()
+  }
+  assert.is(sockets.size, 1)
+})
+
+test('nobody has to look at a call that was cancelled', async () => {
+  const { url } = await raw(() => {})
+  const fresh = createNodeFetch()
+  closers.push(fresh.close)
+  for (const own of [fetch, fresh]) own.raw(call(url)).cancel()
+  for (let i = 0; i < 20; i += 1) await turn() // the runner fails on a rejection that nobody handles
+})
+
+test('a fresh one can be cancelled while undici is being loaded', async () => {
+  const { url, sockets } = await raw(() => assert.unreachable())
+  const fresh = createNodeFetch()
+  const pending = fresh.raw(call(url))
+  const reason = new Error('enough')
+  pending.cancel(reason)
+  assert.is(await rejection(pending.answer), reason)
+  assert.is(sockets.size, 0)
+  fresh.close()
+})

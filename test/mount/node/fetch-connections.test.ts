@@ -1,0 +1,73 @@
+import { Agent } from 'undici'
+import { createNodeFetch } from '../../../adapters/mount/node.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { call, createCallLab, rejection, textOf } from './call-lab.ts'
+import { turn } from './lab.ts'
+import { noneLeft } from './upstream.ts'
+
+const test = suite('connections of calls over undici')
+
+const { fetch, http, raw, closers } = createCallLab(test.after)
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
+
+test('uses a connection again, the last one first, and as many as there are calls', async () => {
+  const waiting: Array<() => void> = []
+  const ports = new Set<number | undefined>()
+  const { url, sockets } = await http((req, res) => {
+    ports.add(req.socket.remotePort)
+    if (req.url === '/wait') waiting.push(() => res.end())
+    else res.end()
+  })
+  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).answer).body)
+  assert.is(sockets.size, 1)
+  const calls = Array.from({ length: 20 }, () => fetch.raw(call(`${url}/wait`)))
+  while (waiting.length < 20) await turn()
+  assert.is(sockets.size, 20)
+  for (const end of waiting) end()
+  await Promise.all(calls.map(async ({ answer }) => textOf((await answer).body)))
+  ports.clear()
+  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).answer).body)
+  assert.is(sockets.size, 20)
+  assert.is(ports.size, 1)
+})
+
+test('opens a new connection when the upstream has closed the idle one', async () => {
+  const { url, sockets } = await raw((socket) => socket.end(`${OK}content-length: 2\r\n\r\nok`))
+  for (let i = 0; i < 3; i += 1) {
+    assert.is(await textOf((await fetch.raw(call(url)).answer).body), 'ok')
+    await noneLeft(sockets)
+  }
+})
+
+test('goes through a dispatcher when one is given, with the same promises', async () => {
+  const dispatcher = new Agent()
+  closers.push(() => void dispatcher.destroy())
+  const through = createNodeFetch({ dispatcher })
+  const size = 4 * 1024 * 1024
+  const { url, sockets } = await http((req, res) => {
+    if (req.url === '/large') res.end(Buffer.alloc(size))
+    else res.write('half')
+  })
+  const { body } = await through.raw(call(`${url}/large`)).answer
+  assert.is((await textOf(body)).length, size)
+  assert.ok(Object.keys(dispatcher.stats).includes(url))
+  const pending = through.raw(call(url))
+  await (await pending.answer).body.next()
+  pending.cancel()
+  const early = through.raw(call(url))
+  early.cancel()
+  assert.is((await rejection(early.answer)).name, 'AbortError')
+  await noneLeft(sockets)
+})
+
+test('close ends all connections, idle and busy ones', async () => {
+  const own = createNodeFetch()
+  const { url, sockets } = await http((req, res) => (req.url === '/wait' ? res.flushHeaders() : res.end()))
+  await textOf((await own.raw(call(url)).answer).body)
+  const { body } = await own.raw(call(`${url}/wait`)).answer
+  const waiting = rejection(body.next())
+  own.close()
+  assert.instance(await waiting, Error)
+  await noneLeft(sockets)
+})

@@ -1,0 +1,49 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { fault } from './support/fault.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the list of attempts')
+
+test('connections of one name are told apart', async () => {
+  const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
+  const connections = [{ provider: 'one', name: 'a' }, { provider: 'one', name: 'b' }, 'two']
+  const world = await openWorld({ fetch: up, connections, combos: { chain: ['one/m', 'two/m'] } })
+  const [a, b] = (await world.api.connections.list()).connections.map(({ id }) => id.slice(0, 8))
+  const response = await world.chat({ model: 'chain' })
+  assert.is(
+    response.headers.get('x-signalbox-attempts'),
+    `one/m=500:server;connection=${a};via=chain:fallback, one/m=500:server;connection=${b}, two/m=500:server`,
+  )
+  const { error }: ErrorAnswer = await response.json()
+  assert.is(
+    error.message,
+    `None of the 3 targets answered. one/m (connection ${a}): down one/m (connection ${b}): down two/m: down`,
+  )
+})
+
+const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
+
+test('the list of attempts has two kB at most, and says how many it left out', async () => {
+  const up = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
+  const world = await openWorld({ fetch: up, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
+  const response = await world.chat({ model: 'chain' })
+  const list = response.headers.get('x-signalbox-attempts') ?? ''
+  const shown = list.match(/=500:server/g)?.length ?? 0
+  assert.ok(list.length > 1_700 && list.length < 2_100, `${list.length}`)
+  assert.ok(list.endsWith(`, left-out=${up.calls.length - shown}, stopped=retry-budget`), list)
+})
+
+test('who answered stands there, however many were passed over', async () => {
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatAnswer()),
+  )
+  const world = await openWorld({ fetch: up, combos: { chain: [...longNames(60), 'two/m'] } })
+  await world.chat({ model: 'chain' })
+  const response = await world.chat({ model: 'chain' })
+  const list = response.headers.get('x-signalbox-attempts') ?? ''
+  const shown = list.match(/=skipped:rate-limit/g)?.length ?? 0
+  assert.ok(list.length < 2_000, `${list.length}`)
+  assert.ok(list.endsWith(`, two/m=200, left-out=${60 - shown}`), list)
+})

@@ -1,0 +1,101 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents } from './support/answers.ts'
+import { limits, textOf } from './support/time-outs.ts'
+import { fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the time that a client gives')
+
+test('x-signalbox-timeout-ms: the client waits that long for all attempts together, and the upstream is told', async () => {
+  for (const stream of [false, true]) {
+    const clock = fakeClock()
+    const up = fakeUpstream(never)
+    const world = await openWorld({ fetch: up, limits, clock, combos: { chain: ['one/m', 'two/m'] } })
+    let response: Response | undefined
+    const asked = world
+      .chat({ model: 'chain', stream }, { headers: { 'x-signalbox-timeout-ms': '1500' } })
+      .then((answer) => {
+        response = answer
+      })
+    await clock.untilPending(stream ? 3 : 2)
+    await clock.advance(1_000) // the first one has used up its own time
+    while (up.calls.length < 2) await clock.advance(0)
+    await clock.advance(499)
+    assert.is(response, undefined)
+    await clock.advance(1)
+    await asked
+    assert.is(
+      await textOf(response),
+      '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms". one/m: The provider sent no answer within 1 s. two/m: Had not answered yet.',
+    )
+    assert.is(
+      response?.headers.get('x-signalbox-attempts'),
+      'one/m=504:timeout;via=chain:fallback, two/m=504:cancelled',
+    )
+    assert.is(response?.headers.get('x-should-retry'), 'false')
+    assert.is(up.calls[1]?.signal.aborted, true)
+    assert.is(clock.pending(), 0)
+    assert.equal(
+      (await world.api.health.list()).health.map(({ connectionId, reason }) => [!!connectionId, reason]),
+      [
+        [true, 'timeout'],
+        [false, 'timeout'],
+      ],
+      'only what the first one did by itself is held against it',
+    )
+  }
+})
+
+for (const [what, model, said] of [
+  ['nothing follows the headers', 'one/m', []],
+  ['only a role follows the headers', 'one/m', chatEvents().slice(0, 1)],
+  ['nothing follows the headers of a stream to be translated', 'claude/c', []],
+] as const) {
+  test(`x-signalbox-timeout-ms: holds while ${what}`, async () => {
+    const clock = fakeClock()
+    const up = fakeUpstream(() => sse(said, 'hang'))
+    const world = await openWorld({ fetch: up, clock })
+    let response: Response | undefined
+    const body = { model, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+    const asked = world.chat(body, { headers: { 'x-signalbox-timeout-ms': '700' } }).then((answer) => {
+      response = answer
+    })
+    while (up.calls.length === 0) await clock.advance(0)
+    await clock.advance(699)
+    assert.is(response, undefined)
+    await clock.advance(1)
+    await asked
+    assert.match(await textOf(response), /^504 There was no answer within the 700 ms .* Had not answered yet\.$/)
+    assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
+    assert.is(up.open, 0)
+    assert.is(clock.pending(), 0)
+    assert.equal((await world.api.health.list()).health, [], 'it is not the provider that was too slow')
+  })
+}
+
+test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is not cut by it', async () => {
+  const clock = fakeClock()
+  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const world = await openWorld({ fetch: up, limits, clock })
+  for (const stream of [false, true]) {
+    const response = await world.chat({ stream }, { headers: { 'x-signalbox-timeout-ms': '100' } })
+    await clock.advance(150)
+    assert.match(await response.text(), stream ? /\[DONE\]/ : /choices/)
+  }
+  assert.is(clock.pending(), 0)
+})
+
+test('x-signalbox-timeout-ms: anything but a number of ms is a 400 that says so', async () => {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up })
+  for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {
+    const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': value } })
+    assert.is(
+      await textOf(response),
+      '400 The header "x-signalbox-timeout-ms" must be a whole number of milliseconds from 1 to 86400000.',
+    )
+  }
+  assert.is(up.calls.length, 0)
+  assert.is((await world.chat({}, { headers: { 'x-signalbox-timeout-ms': ' 86400000 ' } })).status, 200)
+})

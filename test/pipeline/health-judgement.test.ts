@@ -1,0 +1,200 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatEvents } from './support/answers.ts'
+import { failing, refused } from './support/failing.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { catalog } from './support/world.ts'
+
+const test = suite('what a failure says of its target')
+
+for (const [what, wait, headers, body] of [
+  ['retry-after in seconds', 7, { 'retry-after': '7' }, {}],
+  ['retry-after-ms', 7, { 'retry-after-ms': '7000' }, {}],
+  ['retry-after as a date', 7, { 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' }, {}],
+  [
+    'Google’s RetryInfo',
+    34,
+    {},
+    { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34s' }] },
+  ],
+  ['a reset header as a duration', 90, { 'x-ratelimit-reset-requests': '1m30s' }, {}],
+  [
+    'the reset of the limit that is spent',
+    9,
+    {
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '9s',
+      'x-ratelimit-remaining-requests': '5',
+      'x-ratelimit-reset-requests': '1h',
+    },
+    {},
+  ],
+  [
+    'the latest reset of those that are spent',
+    20,
+    {
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '9s',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '20s',
+    },
+    {},
+  ],
+  ['a reset header as a date', 20, { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:20Z' }, {}],
+  ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
+] as const) {
+  test(`a rate limit is waited for as the provider says: ${what}`, async () => {
+    const { down, ask, pass } = await failing()
+    down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
+    await ask()
+    pass(wait * 1_000 - 1)
+    assert.match(await ask(), /one\/m=skipped:rate-limit/)
+    pass(wait * 100 + 2) // jitter adds up to a tenth
+    assert.match(await ask(), /one\/m=429:rate-limit/)
+  })
+}
+
+for (const [what, refusal, reason] of [
+  ['a limit', () => json({ error: { message: 'Rate limit reached for m in organization o' } }, 429), 'rate-limit'],
+  [
+    'a refusal',
+    () => json({ error: { message: 'Project `p` does not have access to model `m`' } }, 403),
+    'model-not-found',
+  ],
+] as const) {
+  test(`${what} that speaks of one model leaves the account its others`, async () => {
+    const { down, ask } = await failing()
+    down.one = refusal
+    assert.match(await ask('one/m'), `:${reason}`)
+    delete down.one
+    assert.is(await ask(), `200 one/m=skipped:${reason}, two/m=200`)
+    assert.is(await ask('one/other'), '200 one/other=200')
+  })
+}
+
+test('what a client asks for costs no connection, whatever status it is refused with', async () => {
+  const { down, ask, world } = await failing()
+  down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
+  assert.is(await ask(), '403 one/m=403:client')
+  down.one = () => json({ error: { message: "[{'input': 'API key not valid: the model `m` does not exist'}]" } }, 400)
+  assert.is(await ask(), '400 one/m=400:client')
+  assert.equal(await world.api.health.list(), { health: [] })
+})
+
+test('a refused model has no status that a client could take for its own', async () => {
+  const { down, world } = await failing()
+  down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
+  const response = await world.chat({ model: 'one/m' })
+  assert.is(response.status, 404)
+  assert.not.match(await response.text(), 'proj_1')
+})
+
+for (const [status, advice] of [
+  [401, 'give the connection another one'],
+  [402, 'top it up'],
+  [403, 'lacks a permission'],
+] as const) {
+  test(`${status}: the operator reads what to do`, async () => {
+    const { down, ask, world } = await failing()
+    down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
+    await ask()
+    const [one] = (await world.api.connections.list()).connections
+    const [entry] = one?.health ?? []
+    assert.match(entry?.message ?? '', `(status ${status}, account_was_closed)`)
+    assert.match(entry?.message ?? '', advice)
+  })
+}
+
+test('a proxy that wants credentials is no fault of the client or of the key', async () => {
+  const { down, ask, world } = await failing()
+  down.one = refused(407)
+  assert.is(await ask(), '200 one/m=407:network, two/m=200')
+  const response = await world.chat({ model: 'one/m' })
+  assert.is(response.status, 502)
+  assert.match(await response.text(), 'proxy')
+})
+
+const errorIn200: Array<[what: string, error: object, attempt: string]> = [
+  ['a rate limit', { code: 429, message: 'slow', details: [{ retryDelay: '34s' }] }, '429:rate-limit'],
+  ['a refused key', { type: 'authentication_error', message: 'no' }, '401:credentials'],
+  ['an error of the client', { type: 'invalid_request_error', message: 'no' }, '400:client'],
+  ['a missing model', { code: 'model_not_found', message: 'no' }, '404:model-not-found'],
+  [
+    'an overflow',
+    { code: 'context_length_exceeded', type: 'invalid_request_error', message: 'no' },
+    '400:context-overflow',
+  ],
+]
+for (const [what, error, attempt] of errorIn200) {
+  for (const stream of [false, true]) {
+    test(`an error in a 200 is judged as if its status had been sent, ${stream ? 'streamed' : 'whole'}: ${what}`, async () => {
+      const { down, world } = await failing()
+      const body = { error }
+      down.one = () => (stream ? sse(`data: ${JSON.stringify(body)}\n\n`) : json(body))
+      const response = await world.chat({ model: 'one/m', stream })
+      assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${attempt}`)
+      assert.is(response.headers.get('retry-after'), what === 'a rate limit' ? '34' : null)
+    })
+  }
+}
+
+test('a request that is too long goes on only to a larger context window, and comes back as it is', async () => {
+  const sized = { ...catalog }
+  for (const [provider, contextWindow] of [
+    ['one', 8_000],
+    ['two', 8_000],
+    ['three', 200_000],
+  ] as const)
+    sized[provider] = { ...catalog[provider], models: [{ id: 'm', contextWindow }] }
+  const { down, ask, world } = await failing({
+    catalog: sized,
+    combos: { chain: ['one/m', 'two/m', 'three/m'], small: ['one/m', 'two/m'], unknown: ['claude/x', 'one/m'] },
+  })
+  const body = {
+    error: { message: 'This model’s maximum context length is 8000 tokens.', code: 'context_length_exceeded' },
+  }
+  down.one = () => json(body, 400)
+  assert.is(await ask(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
+  const response = await world.chat({ model: 'small' })
+  assert.is(response.status, 400)
+  assert.equal(await response.json(), body)
+  down.one = () => json({ error: { message: 'the request exceeds the available context size' } }, 400) // llama.cpp's words
+  assert.is(await ask(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
+})
+
+for (const [what, end, reason] of [
+  ['is reset', 'error', 'network'],
+  ['ends too early', undefined, 'network'],
+  ['tells of an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'network'],
+] as const) {
+  test(`a stream that ${what} after its first word is not tried again, but counts`, async () => {
+    const up = fakeUpstream(({ provider }) => {
+      const events = chatEvents()
+      if (provider === 'two') return sse(events)
+      return end === 'error' ? sse(events.slice(0, 2), 'error') : sse([...events.slice(0, 2), ...(end ? [end] : [])])
+    })
+    const { world } = await failing({ fetch: up })
+    const ask = async () => {
+      const response = await world.chat({ model: 'chain', stream: true })
+      const attempts = response.headers.get('x-signalbox-attempts') ?? ''
+      return { text: await response.text(), attempts: attempts.replace(/;via=[^,]*/g, '') }
+    }
+    for (let at = 0; at < 3; at++) {
+      const { text, attempts } = await ask()
+      assert.match(text, '"error"')
+      assert.is(attempts, 'one/m=200')
+    }
+    assert.is((await ask()).attempts, `one/m=skipped:${reason}, two/m=200`)
+  })
+}
+
+test('a stream that the client leaves, or that refuses what it asks, says nothing of its target', async () => {
+  const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
+  const up = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
+  const { world } = await failing({ fetch: up })
+  for (let at = 0; at < 4; at++) {
+    const response = await world.chat({ model: 'one/m', stream: true })
+    if (at < 2) await response.text()
+    else await response.body?.cancel()
+  }
+  assert.equal(await world.api.health.list(), { health: [] })
+})

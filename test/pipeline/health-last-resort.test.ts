@@ -1,0 +1,99 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { refused } from './support/failing.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the one target that is not well')
+
+/** One target that is not well, and ten requests for it at once; what it answers waits for `release`. */
+async function burst(waitMs: number, answer: () => Response) {
+  const clock = fakeClock()
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let isIll = true
+  const up = fakeUpstream(async () => {
+    if (isIll) return refused(429, { 'retry-after': '5' })()
+    await released
+    return answer()
+  })
+  const world = await openWorld({ fetch: up, clock })
+  const ask = async (init?: RequestInit) => {
+    const response = await world.chat({ model: 'one/m' }, init)
+    return { status: response.status, wait: response.headers.get('retry-after'), text: await response.text() }
+  }
+  await ask()
+  isIll = false
+  await clock.advance(waitMs)
+  const first = ask()
+  while (up.calls.length < 2) await clock.advance(0)
+  const underWay = clock.pending()
+  const others = Array.from({ length: 9 }, () => ask())
+  await clock.untilPending(underWay + 9)
+  return { clock, up, ask, release, answers: [first, ...others] }
+}
+
+for (const [when, waitMs] of [
+  ['is cooling', 1_000],
+  ['may be probed', 6_000],
+] as const) {
+  test(`of many requests for the one target, which ${when}, one calls it, and its answer lets the others through`, async () => {
+    const { up, release, answers } = await burst(waitMs, () => json(chatAnswer()))
+    assert.is(up.calls.length, 2)
+    release()
+    for (const { status } of await Promise.all(answers)) assert.is(status, 200)
+    assert.is(up.calls.length, 11)
+  })
+
+  test(`of many requests for the one target, which ${when}, one calls it, and its failure is that of the others`, async () => {
+    const { up, release, answers } = await burst(waitMs, refused(429, { 'retry-after': '30' }))
+    release()
+    const [first, ...others] = await Promise.all(answers)
+    assert.match(first?.text ?? '', 'no 429')
+    for (const { status, wait, text } of others) {
+      assert.is(status, 429)
+      assert.ok(Number(wait) >= 30 && Number(wait) <= 33, `${wait}`)
+      assert.match(text, 'Another request has just tried one/m')
+      assert.not.match(text, 'no 429', 'what was said to another client')
+    }
+    assert.is(up.calls.length, 2)
+  })
+
+  test(`a call to the one target, which ${when}, that is silent for five seconds lets one more follow`, async () => {
+    const { clock, up, ask, release, answers } = await burst(waitMs, () => json(chatAnswer()))
+    await clock.advance(100)
+    const waiting = clock.pending()
+    const late = ask()
+    await clock.untilPending(waiting + 1)
+    await clock.advance(4_900)
+    while (up.calls.length < 3) await clock.advance(0)
+    release()
+    assert.is((await late).status, 200)
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    assert.equal(statuses.sort(), [200, 200, ...Array(8).fill(429)])
+    assert.is(up.calls.length, 4)
+    assert.is(clock.pending(), 0)
+  })
+}
+
+test('a client that leaves while another request tries the one target is gone at once, and holds nobody up', async () => {
+  const { clock, up, ask, release, answers } = await burst(6_000, () => json(chatAnswer()))
+  const leaving = new AbortController()
+  const waiting = clock.pending()
+  const left = ask({ signal: leaving.signal })
+  const impatient = ask({ headers: { 'x-signalbox-timeout-ms': '50' } })
+  await clock.untilPending(waiting + 3)
+  await clock.advance(50)
+  leaving.abort()
+  await left.catch(() => {})
+  assert.is((await impatient).status, 504)
+  assert.is(clock.pending(), waiting)
+  release()
+  assert.is((await ask()).status, 200)
+  await Promise.all(answers)
+  assert.is(up.calls.length, 12)
+  assert.is(up.open, 0)
+})

@@ -1,0 +1,39 @@
+import { formatOf } from '../../../src/formats/formats.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import type { UpstreamAnswer } from '../../../src/lib/exchange.ts'
+import type { Failure } from '../../../src/pipeline/failure.ts'
+import { failureOfStatus } from '../../../src/pipeline/failure-said.ts'
+import { assert } from '../../support/suite.ts'
+
+/** Who refuses, with which status and body. */
+export type Refusal = [who: string, status: number, body: unknown]
+
+/** An error as OpenAI words it, and those who speak its format. */
+export const openai = (message: string, more: object = {}) => ({
+  error: { message, type: 'invalid_request_error', param: null, code: null, ...more },
+})
+
+/** An error as Anthropic words it. */
+export const anthropic = (type: string, message: string) => ({
+  type: 'error',
+  error: { type, message },
+  request_id: 'req_1',
+})
+
+/** An error as Google words it. */
+export const google = (code: number, status: string, message: string, details: object[] = []) => ({
+  error: { code, message, status, details },
+})
+
+/** How the pipeline judges that answer of a provider of chat completions. */
+export function told(status: number, body: unknown): Failure {
+  const format = formatOf('openai-chat')
+  assert.ok(format)
+  const answer: UpstreamAnswer = {
+    status,
+    header: () => undefined,
+    headers: () => [],
+    body: { next: async () => undefined, cancel() {} },
+  }
+  return failureOfStatus(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), { format, now: 0 })
+}

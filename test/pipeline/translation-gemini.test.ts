@@ -1,0 +1,41 @@
+import { assert, suite } from '../support/suite.ts'
+import { open } from './support/both-formats.ts'
+import { sse } from './support/upstream.ts'
+
+const test = suite('translation for Google clients')
+
+const geminiAnswer = (text: string, finishReason?: string) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }), index: 0 }],
+  usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
+})
+
+const geminiEvents = ['Hello ', 'there'].map(
+  (text, at) => `data: ${JSON.stringify(geminiAnswer(text, at ? 'STOP' : undefined))}\r\n\r\n`,
+)
+
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+test('a Google client that asks for no events gets one JSON array, from its own format and from another', async () => {
+  const google = await open(() => sse(geminiEvents), { connections: ['google'] })
+  const own = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
+  assert.is(own.headers.get('content-type'), 'application/json')
+  assert.equal(await own.json(), [geminiAnswer('Hello '), geminiAnswer('there', 'STOP')])
+  assert.is(google.up.calls[0]?.url.href, 'http://google.test/v1/models/g:streamGenerateContent?alt=sse')
+  const { world } = await open()
+  const other = await world.post('/v1/models/one/m:streamGenerateContent', { contents })
+  const text = (await other.json()).map(
+    (part: ReturnType<typeof geminiAnswer>) => part.candidates[0]?.content.parts[0]?.text ?? '',
+  )
+  assert.is(text.join(''), 'Hello there, world')
+})
+
+test('a Google client is passed through, its path naming the model, and reads other formats as events', async () => {
+  const { up, world } = await open(() => sse(geminiEvents), { connections: ['google'] })
+  const response = await world.post('/v1beta/models/google/g:streamGenerateContent?alt=sse', { contents })
+  assert.is(await response.text(), geminiEvents.join(''))
+  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), { contents })
+  assert.is(up.calls[0]?.headers.get('x-goog-api-key'), 'secret-of-google')
+  const other = await open()
+  const text = await (await other.world.post('/v1/models/one/m:streamGenerateContent?alt=sse', { contents })).text()
+  assert.match(text, /^data: \{"candidates":/)
+})

@@ -1,0 +1,48 @@
+import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
+import { converseTranslator } from '../../src/formats/bedrock-converse/translator.ts'
+import { baseTraits } from '../../src/formats/canonical/base-traits.ts'
+import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
+import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { targetOf } from '../../src/providers/target.ts'
+import { traitsFor } from '../../src/providers/traits.ts'
+import type { ReasoningTraits, Traits } from '../../src/traits.ts'
+import type { ProviderFormat, WireFormat } from '../../src/types.ts'
+import { assert } from '../support/suite.ts'
+
+const bases: Readonly<Record<ProviderFormat, Traits>> = {
+  'openai-chat': chatTranslator.traits,
+  'anthropic-messages': messagesTranslator.traits,
+  'openai-responses': baseTraits,
+  gemini: geminiTranslator.traits,
+  'bedrock-converse': converseTranslator.traits,
+}
+
+/** Of `provider/model`, in the provider's own format unless another is said. */
+export function traitsOf(name: string, format?: WireFormat): Traits {
+  const slash = name.indexOf('/')
+  const own = { id: 'c', provider: name.slice(0, slash), ...(format && { providerSpecificData: { format } }) }
+  const target = targetOf(defaultCatalog, own, name.slice(slash + 1))
+  return traitsFor(bases[target.format], target, defaultCatalog)
+}
+
+/** What is expected of some traits: all that is named, and of `lacks` those that have to be in it (`lacks`) or not (`takes`). */
+export type Expected = Partial<Omit<Traits, 'reasoning' | 'lacks'>> & {
+  reasoning?: Partial<ReasoningTraits>
+  lacks?: Traits['lacks']
+  takes?: Traits['lacks']
+}
+
+/** Asserts that traits are as expected. */
+export function hold(traits: Traits, { reasoning = {}, lacks = [], takes = [], ...fields }: Expected) {
+  for (const [field, value] of Object.entries(fields)) assert.equal(traits[field as keyof Traits], value, field)
+  for (const [field, value] of Object.entries(reasoning))
+    assert.equal(traits.reasoning[field as keyof ReasoningTraits], value, `reasoning.${field}`)
+  const missing = (names: Traits['lacks'], isIn: boolean) =>
+    names.filter((name) => traits.lacks.includes(name) !== isIn)
+  assert.equal(missing(lacks, true), [], 'is to be lacking')
+  assert.equal(missing(takes, false), [], 'is to be taken')
+}
+
+/** The options that reasoning models often lack. */
+export const SAMPLING = ['temperature', 'topP', 'topK'] as const

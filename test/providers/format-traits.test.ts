@@ -1,0 +1,55 @@
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
+
+const test = suite('traits in other formats')
+
+const native: Record<string, Expected> = {
+  'google/gemini-4-argon': { lacks: SAMPLING, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
+  'google/gemini-3.1-flash-lite': { takes: ['temperature'], prefill: true },
+  'google/gemini-3.5-flash-lite': {
+    lacks: SAMPLING,
+    prefill: false,
+    reasoning: { by: 'level', efforts: ['minimal', 'low', 'medium', 'high'] },
+  },
+  'google/gemini-3-pro-preview': { reasoning: { efforts: ['low', 'high'] } },
+  'google/gemini-3.1-pro-preview': { reasoning: { efforts: ['low', 'medium', 'high'] } },
+  'google/gemini-2.5-pro': { reasoning: { by: 'budget', minBudget: 128, maxBudget: 32_768 } },
+  'google/gemini-2.5-flash': { toolResultInputs: [], reasoning: { by: 'budget', minBudget: 512, maxBudget: 24_576 } },
+  'google/gemini-2.0-flash': { reasoning: { by: 'none' } },
+}
+
+for (const [name, expected] of Object.entries(native))
+  test(`${name} in its own format`, () => hold(traitsOf(name), expected))
+
+const asChat: Record<string, Expected> = {
+  'google/gemini-3.8-flash': {
+    lacks: ['temperature', 'topP', 'seed', 'frequencyPenalty', 'parallelToolCalls'],
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+  },
+  'google/gemini-2.5-pro': { takes: ['temperature'], lacks: ['presencePenalty'], reasoning: { by: 'effort' } },
+  'google/gemma-4-31b-it': { reasoning: { by: 'none' } },
+}
+
+for (const [name, expected] of Object.entries(asChat))
+  test(`${name} by the door that looks like OpenAI’s`, () => hold(traitsOf(name, 'openai-chat'), expected))
+
+test('a provider that nobody knows keeps what its format takes', () => {
+  const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')
+  assert.equal(traits.inputs, messagesTranslator.traits.inputs)
+  assert.equal(traits.reasoning.by, 'adaptive')
+})
+
+test('cost little beside a translator', async () => {
+  const { outputFiles } = await build({
+    entryPoints: [new URL('../../src/providers/traits.ts', import.meta.url).pathname],
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    write: false,
+  })
+  const bytes = gzipSync(outputFiles[0]?.contents ?? '').length
+  assert.ok(bytes > 500 && bytes < 4_000, `${bytes} bytes`)
+})

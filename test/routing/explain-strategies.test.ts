@@ -1,0 +1,137 @@
+import type { Strategy } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { open, told } from './support/explain.ts'
+
+const test = suite('explanations of strategies')
+
+test('fallback: each stands where it is listed', async () => {
+  const pool = await open('fallback')
+  assert.equal(await told(pool), [
+    'one first: pool: listed 1st',
+    'two next: pool: listed 2nd',
+    'three next: pool: listed 3rd',
+  ])
+})
+
+test('round-robin: whose turn it is, and no turn is moved by asking', async () => {
+  const pool = await open('round-robin')
+  await pool.asks(1)
+  const wanted = [
+    'two first: pool: its turn',
+    'three next: pool: 1 after the one whose turn it is',
+    'one next: pool: 2 after the one whose turn it is',
+  ]
+  for (let time = 0; time < 3; time++) assert.equal(await told(pool), wanted)
+  assert.is(await pool.asks(1), 'two')
+})
+
+test('weighted and random: as they might be drawn', async () => {
+  const entries = [{ model: 'one/m', weight: 3 }, { model: 'two/m', weight: 0 }, 'three/m']
+  for (const line of await told(await open('weighted', {}, entries))) {
+    const [, provider, drawn] = /^(\w+) \w+: pool: drawn (\w+), weight/.exec(line) ?? []
+    assert.match(line, provider === 'one' ? 'weight 3 of 4' : provider === 'two' ? 'weight 0 of 4' : 'weight 1 of 4')
+    assert.is(drawn === '3rd', provider === 'two')
+  }
+  const drawn = (await told(await open('random'))).map((line) => line.replace(/^\w+ /, ''))
+  assert.equal(drawn, ['first: pool: drawn 1st', 'next: pool: drawn 2nd', 'next: pool: drawn 3rd'])
+})
+
+test('least-cost: the price, or that there is none', async () => {
+  assert.equal(await told(await open('least-cost')), [
+    'two first: pool: $0.35 per million tokens, input and output',
+    'one next: pool: $20 per million tokens, input and output',
+    'three next: pool: no known price',
+  ])
+})
+
+test('least-latency: what was measured', async () => {
+  const pool = await open('least-latency', {}, ['one/m'])
+  assert.equal(await told(pool), ['one first: pool: not measured yet'])
+  await pool.asks(1)
+  assert.equal(await told(pool), ['one first: pool: 0 ms on average'])
+  assert.equal(await told(pool, { body: { stream: true } }), ['one first: pool: not measured yet'])
+})
+
+test('least-busy: how much is under way', async () => {
+  const pool = await open('least-busy', { answer: () => new Promise(() => {}) })
+  for (let time = 1; time <= 4; time++) {
+    void pool.world.chat({ model: 'pool' })
+    while (pool.up.open < time) await pool.world.clock.advance(0)
+  }
+  assert.equal(await told(pool), [
+    'two first: pool: 1 request under way',
+    'three next: pool: 1 request under way',
+    'one next: pool: 2 requests under way',
+  ])
+})
+
+test('sticky: where the session is at home, and where it was moved', async () => {
+  const pool = await open('sticky')
+  assert.equal(await told(pool), [
+    'one first: pool: listed 1st, since the request has no session',
+    'two next: pool: listed 2nd, since the request has no session',
+    'three next: pool: listed 3rd, since the request has no session',
+  ])
+  const body = { user: 'somebody' }
+  const [home = '', second = '', third = ''] = (await told(pool, { body })).map((line) => line.split(' ')[0])
+  assert.equal(await told(pool, { body }), [
+    `${home} first: pool: the session is at home here`,
+    `${second} next: pool: 2nd for this session`,
+    `${third} next: pool: 3rd for this session`,
+  ])
+  assert.is(await pool.asks(1, body), home)
+  pool.down.set(home, 500)
+  await pool.asks(1, body)
+  assert.equal((await told(pool, { body }))[0], `${second} first: pool: the session was moved here`)
+  const named = await told(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
+  assert.match(named[0] ?? '', /the session was moved here/, 'headers of any case')
+})
+
+test('conditional: what is not meant for the request, and for want of what', async () => {
+  const entries = [
+    { model: 'one/m', when: { tools: true, headers: { 'X-Team': 'red' } } },
+    { model: 'two/m', when: { metadata: { tier: 'gold' }, bytes: { max: 100 } } },
+    'three/m',
+  ]
+  const pool = await open('conditional', {}, entries)
+  const leftOut = async (body: object, headers = {}) =>
+    (await pool.world.api.explain({ model: 'pool', body, headers })).leftOut.map(
+      ({ combo, model, unmet }) => `${combo} ${model} ${unmet}`,
+    )
+  assert.equal(await leftOut({}), ['pool one/m tools', 'pool two/m metadata.tier'])
+  assert.equal(await leftOut({ tools: [{}] }), ['pool one/m headers.X-Team', 'pool two/m metadata.tier'])
+  assert.equal(await leftOut({ tools: [{}] }, { 'x-TEAM': 'red' }), ['pool two/m metadata.tier'])
+  assert.equal(await leftOut({ metadata: { tier: 'gold' } }), ['pool one/m tools'])
+  assert.equal(await leftOut({ metadata: { tier: 'gold' }, user: 'x'.repeat(100) }), [
+    'pool one/m tools',
+    'pool two/m bytes',
+  ])
+  assert.equal(await told(pool), ['three first: pool: listed 3rd'])
+})
+
+for (const strategy of [
+  'fallback',
+  'round-robin',
+  'least-cost',
+  'least-busy',
+  'sticky',
+  'conditional',
+] satisfies Strategy[]) {
+  test(`"${strategy}": the next request does what was explained`, async () => {
+    const entries = [{ model: 'one/m', when: { stream: false } }, 'two/m', 'three/m']
+    const pool = await open(strategy, { limits: { maxAttempts: 2 } }, entries)
+    const body = { user: 'somebody' }
+    for (const bad of [[], ['two'], [], ['one', 'two', 'three'], ['three'], []]) {
+      pool.down.clear()
+      for (const provider of bad) pool.down.set(provider, strategy === 'round-robin' ? 401 : 503)
+      const { targets } = await pool.world.api.explain({ model: 'pool', body })
+      const resort = targets.filter(({ use }) => use === 'last-resort')
+      const usable = targets.filter(({ use }) => use === 'first' || use === 'next')
+      const wanted = (usable.length > 0 ? usable : resort).map(({ provider }) => provider)
+      const called = (await pool.asks(1, body)).split('>')
+      const until = wanted.findIndex((provider) => !bad.includes(provider))
+      assert.equal(called, until < 0 ? wanted : wanted.slice(0, until + 1), JSON.stringify([bad, targets]))
+      await pool.world.clock.advance(500)
+    }
+  })
+}

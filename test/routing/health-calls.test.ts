@@ -1,0 +1,129 @@
+import { assert, suite } from '../support/suite.ts'
+import { connection, failure, open, target } from './support/health.ts'
+
+const test = suite('health and the calls under way')
+
+for (const [outcome, end] of [
+  ['success', 'answered'],
+  ['error of the client', 'failed'],
+] as const) {
+  test(`a late ${outcome} does not lift a cooldown that began after its call`, () => {
+    for (const what of ['credentials', 'rate-limit', 'model-not-found'] as const) {
+      const { health, fail, waitOf } = open()
+      const early = health.begin(target())
+      fail(what)
+      const waited = waitOf()
+      early[end](failure('client'))
+      assert.is(waitOf(), waited, what)
+      if (end === 'answered') {
+        health.begin(target()).answered()
+        assert.is(waitOf(), undefined, 'one that began afterwards does')
+      }
+    }
+  })
+}
+
+test('failures of calls that began before the cooldown neither prolong it nor count against the probe', () => {
+  const { health, fail, waitOf, pass } = open()
+  const early = [1, 2, 3].map(() => health.begin(target()))
+  fail('rate-limit')
+  early[0]?.failed(failure('server'))
+  pass(1_000)
+  early[1]?.failed(failure('rate-limit'))
+  assert.is(waitOf(), undefined, 'it may be probed')
+  const probe = health.begin(target())
+  early[2]?.failed(failure('rate-limit'))
+  probe.answered()
+  assert.is(waitOf(), undefined)
+})
+
+test('a cooldown under way may only grow, whatever the last resort brings, and keeps its reason', () => {
+  const { health, fail, waitOf } = open()
+  fail('credentials')
+  fail('rate-limit', target(), 1_000)
+  fail('rate-limit')
+  assert.is(waitOf(), 60_000)
+  assert.is(health.standingOf(target())?.class, 'credentials')
+  fail('rate-limit', target(), 90_000)
+  assert.is(waitOf(), 90_000)
+  assert.is(health.standingOf(target())?.class, 'rate-limit')
+  health.begin(target()).answered()
+  assert.is(waitOf(), undefined, 'a success ends it')
+})
+
+test('streams that break off count, though each had begun, until an answer comes to its end', () => {
+  const { health, waitOf, pass } = open()
+  const stream = (end: 'cut' | 'answered') => {
+    const trial = health.begin(target())
+    trial.begun()
+    trial[end](failure('network'))
+  }
+  stream('cut')
+  stream('cut')
+  stream('answered')
+  stream('cut')
+  stream('cut')
+  assert.is(waitOf(), undefined)
+  stream('cut')
+  assert.is(waitOf(), 5_000)
+  assert.is(health.standingOf(target())?.class, 'network')
+  assert.is(waitOf(target('a', 'other')), undefined, 'another model of the account')
+  pass(5_000)
+  const probe = health.begin(target())
+  assert.is(waitOf(), Number.POSITIVE_INFINITY)
+  probe.begun()
+  assert.is(waitOf(), undefined, 'it is used while the stream goes on')
+  probe.cut(failure('network'))
+  assert.is(waitOf(), 10_000)
+  pass(10_000)
+  stream('answered')
+  assert.equal(health.list([connection('a')]), [])
+})
+
+test('a stream that has begun ends what is held against its target, but for streams that broke off', () => {
+  const { health, fail, waitOf, pass } = open()
+  for (const what of ['rate-limit', 'server', 'server'] as const) fail(what)
+  pass(1_000)
+  health.begin(target()).begun()
+  assert.equal(health.list([connection('a')]), [])
+  assert.is(waitOf(), undefined)
+})
+
+test('streams that come to their end say nothing of calls that fail meanwhile', () => {
+  const { health, fail, waitOf } = open()
+  const streams = [1, 2, 3].map(() => health.begin(target()))
+  for (const stream of streams) stream.begun()
+  for (const stream of streams) {
+    fail('server')
+    stream.answered()
+  }
+  assert.is(waitOf(), 5_000)
+})
+
+test('an old stream that breaks off does not prolong a cooldown that began after it', () => {
+  const { health, fail, waitOf } = open()
+  const old = health.begin(target())
+  old.begun()
+  for (let at = 0; at < 3; at++) fail('server')
+  old.cut(failure('network'))
+  assert.is(waitOf(), 5_000)
+  assert.is(health.standingOf(target())?.class, 'server')
+})
+
+test('a changed connection is not what failed', () => {
+  const { fail, waitOf, health } = open()
+  fail('credentials')
+  assert.is(waitOf(target('a', 'm', '2')), undefined)
+  assert.equal(health.list([connection('a', 'p', '2')]), [])
+})
+
+test('a call that began before its connection was changed says nothing of what it is now', () => {
+  const { health, fail, waitOf } = open()
+  const [good, bad] = [health.begin(target()), health.begin(target())]
+  fail('credentials', target('a', 'm', '2'))
+  good.answered()
+  bad.failed(failure('rate-limit', 600_000))
+  assert.is(waitOf(target('a', 'm', '2')), 60_000)
+  health.begin(target('a', 'm', '2')).answered()
+  assert.is(waitOf(target('a', 'm', '2')), undefined)
+})

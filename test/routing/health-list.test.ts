@@ -1,0 +1,65 @@
+import { assert, suite } from '../support/suite.ts'
+import { connection, open, target } from './support/health.ts'
+
+const test = suite('health as operators see it')
+
+test('operators see what is not well, and can forget it', () => {
+  const { fail, health, pass } = open()
+  fail('credentials')
+  fail('server', target('b'))
+  const [credentials, server] = health
+    .list([connection('a'), connection('b')])
+    .filter(({ level }) => level !== 'provider')
+  assert.equal(credentials, {
+    level: 'connection',
+    provider: 'p',
+    connectionId: 'a',
+    state: 'cooling',
+    reason: 'credentials',
+    message: 'it is credentials',
+    failures: 1,
+    since: '1970-01-01T00:16:40.000Z',
+    retryAt: '1970-01-01T00:17:40.000Z',
+  })
+  assert.is(server?.state, 'counting')
+  assert.is(server?.model, 'm')
+  pass(60_000)
+  const stateOf = () => health.list([connection('a')]).find(({ level }) => level === 'connection')?.state
+  assert.is(stateOf(), 'half-open')
+  const probe = health.begin(target())
+  assert.is(stateOf(), 'probing')
+  probe.dropped()
+  health.reset('a')
+  assert.is(stateOf(), undefined)
+  assert.is(health.list([connection('b')]).length, 2, 'the other one, and its provider')
+  health.reset()
+  assert.equal(health.list([connection('b')]), [])
+})
+
+test('model names that clients make up fill no memory, and make nothing forgotten that matters more', () => {
+  const { fail, health, waitOf } = open()
+  fail('credentials', target('b'))
+  for (let at = 0; at < 3; at++) fail('server', target('c'))
+  for (let at = 0; at < 1_050; at++) fail('model-not-found', target('a', `made-up-${at}`))
+  for (let at = 0; at < 1_050; at++) fail('content', target('a', `failing-${at}`))
+  assert.is(health.list([connection('a'), connection('b'), connection('c')]).length, 1_000)
+  assert.is(waitOf(target('b')), 60_000)
+  assert.is(waitOf(target('c')), 5_000)
+  fail('rate-limit', target('d'))
+  assert.is(waitOf(target('d')), 1_000, 'what is new has room')
+})
+
+test('as many models that cool as there is room for make room for each other, the oldest first', () => {
+  const { fail, waitOf } = open()
+  fail('credentials', target('b'))
+  for (let at = 0; at < 3 * 1_001; at++) fail('content', target('a', `failing-${Math.floor(at / 3)}`))
+  assert.is(waitOf(target('b')), 60_000)
+  assert.is(waitOf(target('a', 'failing-0')), undefined)
+  assert.is(waitOf(target('a', 'failing-1000')), 5_000)
+})
+
+test('what a provider says is kept as far as it helps', () => {
+  const { health } = open()
+  health.begin(target()).failed({ class: 'rate-limit', message: 'x'.repeat(60_000) })
+  assert.is(health.list([connection('a')])[0]?.message.length, 300)
+})
