@@ -16,7 +16,6 @@ export interface Ambient {
 
 export interface Source {
   readonly path: string
-  readonly lineCount: number
   readonly imports: Import[]
   readonly ambients: Ambient[]
   /** Lines with the `any` type. */
@@ -44,14 +43,12 @@ export function parseSource(path: string, text: string): Source {
   }
   visit(file)
 
-  const lines = text.split('\n')
   return {
     path,
-    lineCount: text.endsWith('\n') ? lines.length - 1 : lines.length,
     imports,
     ambients,
     anys,
-    silenced: lines.flatMap((line, index) => (/@ts-(?:ignore|nocheck)/.test(line) ? [index + 1] : [])),
+    silenced: text.split('\n').flatMap((line, index) => (/@ts-(?:ignore|nocheck)/.test(line) ? [index + 1] : [])),
   }
 }
 
