@@ -77,9 +77,13 @@ export async function runModelRequest(
     throw await failed(error)
   }
   const answering = answer(request)
-  if (!request.call.stream || (await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) return answering
-  const { signsOfLife } = await import('./signs-of-life.ts')
-  return signsOfLife(answering, request, trying)
+  if (!request.call.stream) return answering
+  while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
+    if (!trying || trying.isVerbatim) continue // a provider of the client's own format is heard as it is, its status included
+    const { signsOfLife } = await import('./signs-of-life.ts')
+    return signsOfLife(answering, request, trying)
+  }
+  return answering
 }
 
 type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success?: undefined }
