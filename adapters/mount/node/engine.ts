@@ -3,7 +3,7 @@ import type { PendingAnswer, UpstreamCall } from '../../../src/index.ts'
 import { addressOf } from './address.ts'
 import { createLanes } from './lanes.ts'
 import { turnEnd } from './turn.ts'
-import { type Request, UpstreamCallUnderWay } from './upstream-call.ts'
+import { UpstreamCallUnderWay } from './upstream-call.ts'
 
 /** How connections to upstreams are made. */
 export interface EngineOptions {
@@ -37,9 +37,11 @@ export function createEngine({ dispatcher, connect = {} }: EngineOptions): Engin
       const address = addressOf(url)
       if (address instanceof Error) return UpstreamCallUnderWay.failed(address)
       const { origin, path } = address
-      const request: Request = { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
-      const call = dispatcher ? new UpstreamCallUnderWay() : new UpstreamCallUnderWay(lanes, request)
-      void turnEnd().then(() => call.start(request, dispatcher))
+      const lane = dispatcher ? undefined : lanes.take(origin)
+      const call = new UpstreamCallUnderWay(lane)
+      const line = dispatcher ?? lane?.client
+      const request = { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
+      void turnEnd().then(() => call.isOver || line?.dispatch(request, call))
       return call
     },
     fetch(input, init) {

@@ -5,16 +5,11 @@ import { type Throttle, throttle } from './throttle.ts'
 /** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 60_000
 
-/** A connection that its server had closed already says so at once; what takes longer may be an answer in the making. */
-const STALE_WITHIN_MS = 5_000
-
 /** One connection to an origin, used by one call at a time. */
 export interface Lane extends Throttle {
   readonly client: Client
   /** Why the connection has broken off, when it has: undici takes a reset for the end of a body without a length. */
   readonly broken: Error | undefined
-  /** Has it served a call before, and begun the next one only a moment ago? A server may have closed it in the meantime. */
-  readonly mayBeStale: boolean
   /** A call begins. */
   claim(): void
   /** The call is over, and its connection may serve another. */
@@ -35,8 +30,6 @@ export function createLane(origin: string, connect: buildConnector.connector, ev
   let valve: Throttle | undefined
   let broken: Error | undefined
   let isBusy = false
-  let calls = 0
-  let claimedAt = 0
   let isGone = false
 
   const client = new Client(origin, {
@@ -77,13 +70,8 @@ export function createLane(origin: string, connect: buildConnector.connector, ev
     get broken() {
       return broken
     },
-    get mayBeStale() {
-      return calls > 1 && performance.now() - claimedAt < STALE_WITHIN_MS
-    },
     claim() {
       isBusy = true
-      calls++
-      if (calls > 1) claimedAt = performance.now()
     },
     free() {
       isBusy = false

@@ -5,8 +5,6 @@ import { createLane, type Lane } from './lane.ts'
 export interface Lanes {
   /** The idle connection to the origin that was used last, or a new one. */
   take(origin: string): Lane
-  /** A new one. */
-  open(origin: string): Lane
   /** Ends all connections. */
   close(): void
 }
@@ -19,14 +17,7 @@ export function createLanes(connect: buildConnector.connector): Lanes {
   const idle = new Map<string, Lane[]>()
   const all = new Set<Lane>()
 
-  function freeOf(origin: string): Lane[] {
-    const free = idle.get(origin) ?? []
-    if (free.length === 0) idle.set(origin, free)
-    return free
-  }
-
-  function open(origin: string): Lane {
-    const free = freeOf(origin)
+  function open(origin: string, free: Lane[]): Lane {
     const lane = createLane(origin, connect, {
       onFree: () => void free.push(lane),
       onGone() {
@@ -36,16 +27,16 @@ export function createLanes(connect: buildConnector.connector): Lanes {
       },
     })
     all.add(lane)
-    lane.claim()
     return lane
   }
 
   return {
-    open,
     take(origin) {
-      const lane = freeOf(origin).pop()
-      lane?.claim()
-      return lane ?? open(origin)
+      const free = idle.get(origin) ?? []
+      if (free.length === 0) idle.set(origin, free)
+      const lane = free.pop() ?? open(origin, free)
+      lane.claim()
+      return lane
     },
     close() {
       for (const lane of [...all]) lane.drop()

@@ -4,16 +4,8 @@ import { answerOf, type RawHeaders } from './answer.ts'
 import { ChunkQueue, type ChunkSource } from './chunk-queue.ts'
 import { decodeBody } from './decode.ts'
 import type { Lane } from './lane.ts'
-import type { Lanes } from './lanes.ts'
 
 const ignore = () => {}
-
-/** What undici is asked for. */
-export interface Request extends Dispatcher.DispatchOptions {
-  origin: string
-}
-
-const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 type Controller = Dispatcher.DispatchController
 
@@ -23,10 +15,7 @@ type Controller = Dispatcher.DispatchController
  */
 export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingAnswer, ChunkSource {
   readonly answer: Promise<UpstreamAnswer>
-  private lane: Lane | undefined
-  private readonly lanes: Lanes | undefined
-  /** Until there is an answer: its body may be large, and streams are long. */
-  private request: Request | undefined
+  private readonly lane: Lane | undefined
   private readonly body = new ChunkQueue(this)
   private resolve: (answer: UpstreamAnswer) => void = ignore
   private reject: (error: Error) => void = ignore
@@ -34,11 +23,9 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   private error: Error | undefined
   isOver = false
 
-  /** Without `lanes` the call goes through somebody's dispatcher, and is paced as undici does it. */
-  constructor(lanes?: Lanes, request?: Request) {
-    this.lanes = lanes
-    this.request = request
-    this.lane = request && lanes?.take(request.origin)
+  /** Without a `lane` the call goes through somebody's dispatcher, and is paced as undici does it. */
+  constructor(lane?: Lane) {
+    this.lane = lane
     this.answer = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.reject = reject
@@ -52,19 +39,12 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     return call
   }
 
-  /** Calls, through this dispatcher or on a connection of its own. */
-  start(request: Request, dispatcher?: Dispatcher): void {
-    const line = dispatcher ?? this.lane?.client
-    if (!this.isOver) line?.dispatch(request, this)
-  }
-
   onRequestStart(controller: Controller): void {
     this.controller = controller
     if (this.error) controller.abort(this.error)
   }
 
   onResponseStart(_: Controller, status: number, headers: RawHeaders): void {
-    this.request = undefined
     if (status < 200) return // informational
     try {
       const decoded = decodeBody(this.body, headers['content-encoding'])
@@ -90,15 +70,8 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     this.body.end()
   }
 
-  /** Once more, on a new connection, when an old one broke off at once without a word: it was closed before the call reached it. */
-  onResponseError(_: Controller | undefined, error: NodeJS.ErrnoException): void {
-    const { lane, lanes, request } = this
-    const isStale = lane?.mayBeStale && !this.isOver && BROKEN_OFF.has(error.code ?? '')
-    if (isStale && lanes && request) {
-      lane.drop()
-      this.lane = lanes.open(request.origin)
-      this.lane.client.dispatch(request, this)
-    } else this.fail(error)
+  onResponseError(_: Controller | undefined, error: Error): void {
+    this.fail(error)
   }
 
   cancel(reason?: unknown): void {
