@@ -163,13 +163,15 @@ function check(files: Record<string, string>): string[] {
 
 async function readTree(folders: string[]): Promise<Map<string, string>> {
   const files = new Map<string, string>()
-  for (const folder of folders) {
-    const names = await readdir(join(root, folder), { recursive: true }).catch(() => [])
-    for (const name of names.filter((file) => /\.m?[jt]s$/.test(file) && !file.includes('node_modules'))) {
-      const path = join(folder, name)
-      files.set(path, await readFile(join(root, path), 'utf8'))
+  async function read(folder: string): Promise<void> {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory() && entry.name !== 'node_modules') await read(path)
+      else if (entry.isFile() && /\.m?[jt]s$/.test(path)) files.set(path, await readFile(join(root, path), 'utf8'))
     }
   }
+  for (const folder of folders) await read(folder)
   assert.ok(files.size > 0, 'the house is empty')
   return files
 }

@@ -5,6 +5,7 @@ import { unlessLate } from '../pipeline/patience.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { authenticateClient } from './client-gate.ts'
+import { withModelsFolder } from './google-path.ts'
 import { managementErrorReply } from './management-error.ts'
 import { modelsErrorReply } from './models-error.ts'
 import { areaOf, below } from './paths.ts'
@@ -44,7 +45,7 @@ export function createSurface(options: SurfaceOptions): Surface {
         exchange.method === 'OPTIONS'
           ? undefined
           : await unlessLate(authenticateClient(exchange, store), exchange, options.clock)
-      return await models(path, exchange, key)
+      return await models(withModelsFolder(path), exchange, key)
     } catch (error) {
       return modelsErrorReply(error, { path, exchange }, onError)
     }

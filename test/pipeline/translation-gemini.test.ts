@@ -39,3 +39,14 @@ test('a Google client is passed through, its path naming the model, and reads ot
   const text = await (await other.world.post('/v1/models/one/m:streamGenerateContent?alt=sse', { contents })).text()
   assert.match(text, /^data: \{"candidates":/)
 })
+
+test("a Google client of the AI SDK is answered, which leaves out the models' folder where a name has a slash", async () => {
+  const { world } = await open(undefined, { aliases: { 'a/b/c': 'one/m' } })
+  for (const path of ['/v1beta/one/m', '/v1/one/m', '/v1beta/a/b/c']) {
+    const response = await world.post(`${path}:generateContent`, { contents })
+    assert.is(response.status, 200, path)
+    assert.is((await response.json()).candidates[0].content.parts[0].text, 'Hello')
+  }
+  const unknown = await world.post('/v1beta/nobody/m:generateContent', { contents })
+  assert.match((await unknown.json()).error.message, /nobody\/m/)
+})
