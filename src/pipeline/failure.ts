@@ -38,7 +38,7 @@ const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
 export const unreadableCredential: Failure = {
   class: 'credentials',
   status: 500,
-  message: 'The credential of the connection cannot be opened.',
+  message: 'The credential of the connection cannot be opened: give the connection its "apiKey" again.',
 }
 
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
