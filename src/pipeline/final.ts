@@ -112,12 +112,16 @@ function commonStatus(failures: readonly Failure[]): number {
   return first !== undefined && rest.every((status) => status === first) ? first : 502
 }
 
+/** Providers end what they say as they like; what follows has to be told apart from it. */
+const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
 /** What each attempt said. */
 const saidIn = (steps: readonly Step[]): string[] =>
   steps.flatMap((step) => {
     if ('skipped' in step) return []
     const { provider, model, outcome, message } = step
-    const connection = isOneOfMany(step, steps) ? ` (connection ${shortId(step)})` : ''
     const said = outcome === 'cancelled' ? 'Had not answered yet.' : message?.slice(0, 300)
-    return [`${provider}/${model}${connection}: ${said}`]
+    if (said === undefined) return []
+    const connection = isOneOfMany(step, steps) ? ` (connection ${shortId(step)})` : ''
+    return [`${provider}/${model}${connection}: ${sentence(said)}`]
   })

@@ -46,7 +46,7 @@ for (const status of [429, 500, 503, 529]) {
     const response = await world.chat({ model: 'chain' })
     const { error }: ErrorAnswer = await response.json()
     assert.is(response.status, status)
-    assert.match(error.message, /None of the 3 targets answered\. one\/m: A two\/m: B three\/m: C No other/)
+    assert.match(error.message, /None of the 3 targets answered\. one\/m: A\. two\/m: B\. three\/m: C\. No other/)
     assert.is(error.type, status === 429 ? 'rate_limit_error' : 'server_error')
     assert.equal(world.told.errors, [])
   })
