@@ -1,7 +1,6 @@
 import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
 import { sealState } from '../../../src/formats/canonical/state.ts'
 import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
-import { createArrayParser } from '../../../src/formats/gemini/json-array.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { toBase64 } from '../../../src/lib/encoding.ts'
@@ -165,43 +164,6 @@ test('without alt=sse it is one JSON array, whole after each end', () => {
   for (const events of [[...start, end('stop')], [...start, { type: 'error', error } as const], [end('stop')]]) {
     const { written, writer } = write(events, isArray)
     assert.is(writer.contentType, 'application/json')
-    const whole = JSON.parse(written.join(writer.keepAlive()))
-    assert.is(whole.length, written.length)
-    const seen: unknown[] = []
-    const parser = createArrayParser(({ data }) => seen.push(JSON.parse(data)))
-    for (const character of written.join(writer.keepAlive())) parser.push(character)
-    parser.end()
-    assert.equal(seen, whole)
+    assert.is(JSON.parse(written.join(writer.keepAlive())).length, written.length)
   }
-})
-
-const arrays = suite('a JSON array in pieces')
-
-function elementsOf(pieces: readonly string[]): string[] {
-  const seen: string[] = []
-  const parser = createArrayParser(({ data }) => seen.push(data))
-  for (const piece of pieces) parser.push(piece)
-  parser.end()
-  return seen
-}
-
-const elements = ['{"a":"}]\\\\\\"{"}', '{"b":[{"c":{}},[]]}', '{}']
-
-arrays('has the same elements wherever it is cut', () => {
-  const text = `[${elements.join(',\r\n')}\n]`
-  for (let at = 0; at <= text.length; at++) assert.equal(elementsOf([text.slice(0, at), text.slice(at)]), elements)
-  assert.equal(elementsOf([...text]), elements)
-})
-
-arrays('may be a single object, and leaves out an element that was cut', () => {
-  assert.equal(elementsOf(['{"error":', '{"code":1}}']), ['{"error":{"code":1}}'])
-  assert.equal(elementsOf(['[{"a":1},{"b"']), ['{"a":1}'])
-})
-
-arrays('refuses an element that would not end', () => {
-  const parser = createArrayParser(() => {})
-  parser.push('[{"a":"')
-  assert.throws(() => {
-    for (let count = 0; count < 20; count++) parser.push('x'.repeat(1024 * 1024))
-  }, /longer than 16 MiB/)
 })
