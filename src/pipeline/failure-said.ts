@@ -67,7 +67,7 @@ function failureOf({ status, message, body, header, now }: Refused): Failure {
 }
 
 /** What an error status means for the chain, together with what is said (design.md: a client's 4xx never walks it). */
-export function classOf(status: number, said: VendorSaid): FailureClass {
+function classOf(status: number, said: VendorSaid): FailureClass {
   if (status === 401 || status === 403) {
     if (status === 403 && saysContentRefused(said)) return 'client'
     return saysModelDenied(said) ? 'model-not-found' : 'credentials'

@@ -9,7 +9,7 @@ export type Spread = Pick<Group, 'label' | 'strategy' | 'stickyLimit'>
 export const comboLabel = (name: string): string => `combo/${name}`
 
 /** Names the state of a provider's connections. */
-export const providerLabel = (provider: string): string => `provider/${provider}`
+const providerLabel = (provider: string): string => `provider/${provider}`
 
 export const comboGroup = (combo: Combo): Group => ({
   name: combo.name,

@@ -15,7 +15,7 @@ export function writeAnswer(answer: Answer, context: WriteContext): JsonObject {
   return wireMessage(answer, context)
 }
 
-export function wireMessage({ choices, usage, serviceTier }: Answer, context: WriteContext): WireMessage {
+function wireMessage({ choices, usage, serviceTier }: Answer, context: WriteContext): WireMessage {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' } }
   const isHidden = hidesThoughts(context)
   const hasRefusal = content.some((part) => part.type === 'refusal')
@@ -81,7 +81,7 @@ export const toolUse = ({ id, name }: ToolCallPart): WireToolUse => ({
 })
 
 /** A search that the provider made is two blocks: what it looked for, and what it found. */
-export function writeSearch({ id, query, results }: ServerToolPart): [WireSearch, WireSearchResults] {
+function writeSearch({ id, query, results }: ServerToolPart): [WireSearch, WireSearchResults] {
   const caller = { type: 'direct' } as const
   return [
     { type: 'server_tool_use', id, name: 'web_search', input: { query }, caller },

@@ -4,7 +4,7 @@ import type { Effort, Traits } from '../../traits.ts'
  * Tokens of thought by effort. A convention, not a standard: the vendors' own compatibility layers differ by a factor of two. Read in reverse,
  * a budget is the effort whose budget is nearest below the next one.
  */
-export const BUDGETS: Readonly<Record<Effort, number>> = {
+const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
   low: 2_048,

@@ -17,7 +17,7 @@ export function writeAnswer(answer: Answer, context: WriteContext): JsonObject {
   return generateContentResponse(answer, context)
 }
 
-export function generateContentResponse({ choices, usage }: Answer, context: WriteContext): WireAnswer {
+function generateContentResponse({ choices, usage }: Answer, context: WriteContext): WireAnswer {
   return defined<WireAnswer>({
     candidates: choices.map((choice, index) => writeChoice(choice, index, context)),
     usageMetadata: usage && wireUsage(usage),

@@ -19,7 +19,7 @@ export function writeAnswer(answer: Answer, context: WriteContext): JsonObject {
   return chatCompletion(answer, context)
 }
 
-export function chatCompletion({ choices, usage }: Answer, context: WriteContext): WireAnswer {
+function chatCompletion({ choices, usage }: Answer, context: WriteContext): WireAnswer {
   return defined<WireAnswer>({
     id: `chatcmpl-${context.newId()}`,
     object: 'chat.completion',

@@ -34,7 +34,7 @@ export function writeOutput(
 type Written = Exclude<AssistantPart, { type: 'audio' }>
 
 /** There is no sound here, but there are its words. What is empty is left out. */
-export function inWords(part: AssistantPart): Written[] {
+function inWords(part: AssistantPart): Written[] {
   const written: Written | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
   const isEmpty = (written.type === 'text' || written.type === 'refusal') && written.text === ''
   return isEmpty ? [] : [written]
