@@ -99,6 +99,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     pace,
     inFlight,
     observer,
+    thoughts: once(async () => {
+      const { createThoughtMemory } = await import('./formats/canonical/thought-memory.ts')
+      return createThoughtMemory()
+    }),
   }
 
   const api = deferredManagement(async () => {

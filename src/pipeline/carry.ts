@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { type PreparedRequest, prepareRequest } from '../formats/canonical/prepare/prepare.ts'
 import type { CanonicalRequest } from '../formats/canonical/request.ts'
+import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
 import type { UpstreamFormat } from '../formats/format.ts'
 import { upstreamFormatOf } from '../formats/formats.ts'
@@ -21,6 +22,8 @@ export interface Carried extends PreparedRequest {
   /** What the client asked. */
   asked: CanonicalRequest
   target: TargetContext
+  /** For answers to clients that return less than they got. */
+  memory: ThoughtMemory | undefined
 }
 
 /**
@@ -32,7 +35,7 @@ export async function carry(
   target: RouteTarget,
   parse: (client: Translator, body: JsonObject, context: ParseContext) => CanonicalRequest,
 ): Promise<Carried> {
-  const { call, exchange, context } = request
+  const { call, exchange, context, owner } = request
   const format = await upstreamFormatOf(target.format)
   const [client, upstream] = await Promise.all([request.format.loadTranslator?.(), format?.loadTranslator?.()])
   if (!client || !upstream || !format) throw untranslatable(request, target)
@@ -44,9 +47,11 @@ export async function carry(
   const traits = traitsFor(upstream.traits, target, context.catalog)
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }
+  const memory = client.forgets ? await context.thoughts() : undefined
+  const turns = memory?.recall(owner, asked.turns) ?? asked.turns
   return {
-    ...prepareRequest(asked, { ...told, carries: upstream.carries }),
-    ...{ client, upstream, format, asked, target: told },
+    ...prepareRequest({ ...asked, turns }, { ...told, carries: upstream.carries }),
+    ...{ client, upstream, format, asked, target: told, memory },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
@@ -42,4 +43,6 @@ export interface PipelineContext {
   pace: Pace
   inFlight: InFlight
   observer: Observer
+  /** Loaded with the first translation. */
+  thoughts(): Promise<ThoughtMemory>
 }

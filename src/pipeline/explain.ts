@@ -51,7 +51,7 @@ export async function explain(question: Question, context: PipelineContext): Pro
     }
     const next = routesOf(model, way)
     for (let route = await next(); route && routes.length < MAX_TARGETS; route = await next()) routes.push(route)
-    const asked = { call, format, context, exchange: { header, query: '' } }
+    const asked = { call, format, context, exchange: { header, query: '' }, owner: '' }
     return { model, ...(await explainTargets(routes, asked)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)

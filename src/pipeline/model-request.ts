@@ -14,9 +14,11 @@ export interface ModelRequest {
   context: PipelineContext
   report: Report
   client: Client
+  /** The id of the client's key; empty where none is asked for. */
+  owner: string
 }
 
 /** As much of it as says what is asked. */
-export interface SpokenRequest extends Pick<ModelRequest, 'call' | 'format' | 'context'> {
+export interface SpokenRequest extends Pick<ModelRequest, 'call' | 'format' | 'context' | 'owner'> {
   exchange: Pick<Exchange, 'header' | 'query'>
 }

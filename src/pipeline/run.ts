@@ -72,7 +72,7 @@ export async function runModelRequest(
     report.asked(call)
     context.retryBudget.earn()
     context.hedgeBudget.earn()
-    request = { exchange, call, format: servedFormat(endpoint), context, report, client }
+    request = { exchange, call, format: servedFormat(endpoint), context, report, client, owner: key?.id ?? '' }
   } catch (error) {
     throw await failed(error)
   }

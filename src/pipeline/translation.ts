@@ -12,15 +12,16 @@ import { translatedFailure } from './translated-failure.ts'
 
 /** A passage through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
 export async function translated(request: SpokenRequest, routeTarget: RouteTarget): Promise<Passage> {
-  const { call, exchange, context } = request
+  const { call, exchange, context, owner } = request
   if (call.endpoint.operation !== 'generate') throw untranslatable(request, routeTarget)
   const carried = await carry(request, routeTarget, (client, ...given) => client.parseRequest(...given))
-  const { client, upstream, format, asked, target, restoration } = carried
+  const { client, upstream, format, asked, target, restoration, memory } = carried
   const written = upstream.writeRequest(carried.request, target)
   const { origin, traits, warnings } = target
   const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }
   const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000) }
   const isArray = wantsArray(request)
+  const restoring = restoreStream(restoration)
 
   return {
     format,
@@ -34,6 +35,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     warnings: warnings.list,
     whole({ json }) {
       const answer = restoreAnswer(upstream.parseAnswer(json, read), restoration)
+      memory?.keep(owner, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
@@ -46,7 +48,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
           to: client,
           read,
           write,
-          restore: restoreStream(restoration),
+          restore: (emit) => restoring(memory?.listen(owner, emit) ?? emit),
         },
         clock: context.clock,
         ...terms,

@@ -22,6 +22,7 @@ export const chatTranslator: Translator = {
     turns: 'messages',
     cache: 'cache_control',
   },
+  forgets: true,
   parseRequest,
   writeRequest,
   parseAnswer,

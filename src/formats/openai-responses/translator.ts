@@ -23,6 +23,7 @@ export const responsesTranslator: Translator = {
     turns: 'input',
     cache: 'prompt_cache_breakpoint',
   },
+  forgets: true,
   parseRequest,
   writeRequest,
   parseAnswer,

@@ -14,34 +14,43 @@ const test = suite('cases: thoughts')
 const asked = (client: WireFormat, model: string, body: JsonObject) =>
   ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
 
-/** A chat client that keeps only what OpenAI's own format has. */
-async function forgetful(model: string) {
-  const { world, up } = await openDoor(() => json(thinking[formatOf(model)]), {
-    connections: [model.split('/')[0] ?? ''],
-  })
-  const first = await (await request(world, { client: 'openai-chat', model, body: begin['openai-chat'] })).json()
+/** A chat client that keeps only what OpenAI's own format has, and goes on at the same gateway or at one that has heard nothing yet. */
+async function forgetful(model: string, at: 'the same' | 'another') {
+  const open = () => openDoor(() => json(thinking[formatOf(model)]), { connections: [model.split('/')[0] ?? ''] })
+  const one = await open()
+  const first = await (await request(one.world, { client: 'openai-chat', model, body: begin['openai-chat'] })).json()
   const { role, content, tool_calls } = first.choices[0].message
   const results = tool_calls.map(({ id }: { id: string }) => ({ role: 'tool', tool_call_id: id, content: 'seen' }))
   const messages = [{ role: 'user', content: 'go' }, { role, content, tool_calls }, ...results]
   const body = { ...begin['openai-chat'], messages }
+  const { world, up } = at === 'the same' ? one : await open()
   const response = await request(world, { client: 'openai-chat', model, body })
   assert.is(response.status, 200)
   return JSON.parse(up.calls.at(-1)?.body ?? '{}')
 }
 
-test('a tool loop whose thoughts the client has lost goes on without thinking', async () => {
-  const sent = await forgetful('anthropic/claude-sonnet-4-5')
+const signaturesIn = ({ contents }: { contents: { parts: JsonObject[] }[] }) =>
+  contents[1]?.parts.filter(({ functionCall }) => functionCall).map(({ thoughtSignature }) => thoughtSignature)
+
+test('a tool loop whose thoughts the client has lost goes on with those that were remembered for it', async () => {
+  const { messages, thinking: asked } = await forgetful('anthropic/claude-sonnet-4-5', 'the same')
+  assert.is(asked.type, 'enabled')
+  assert.equal(messages[1].content.slice(0, 2), [
+    { type: 'thinking', thinking: 'Let me look.', signature: 'SIGNATURE-1' },
+    { type: 'redacted_thinking', data: 'REDACTED-2' },
+  ])
+  assert.equal(signaturesIn(await forgetful('gemini/m', 'the same')), ['SIGNATURE-1', undefined])
+})
+
+test('a tool loop whose thoughts nobody has any more goes on without thinking', async () => {
+  const sent = await forgetful('anthropic/claude-sonnet-4-5', 'another')
   assert.equal(sent.thinking, { type: 'disabled' })
   assert.is(sent.messages[1].content[0].type, 'tool_use')
 })
 
-test('a signature that the client has lost is replaced by the word that stands for it, on the first call', async () => {
-  const { contents } = await forgetful('gemini/m')
-  const { parts } = contents[1]
-  assert.equal(
-    parts.map(({ thoughtSignature }: JsonObject) => thoughtSignature),
-    ['skip_thought_signature_validator', undefined],
-  )
+test('a signature that nobody has any more is replaced by the word that stands for it, on the first call', async () => {
+  const signatures = signaturesIn(await forgetful('gemini/m', 'another'))
+  assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
 
 test('a vendor that wants its thoughts in each turn gets those of the turn before', async () => {

@@ -1,0 +1,93 @@
+import type { AssistantPart, ToolCallPart } from '../../../src/formats/canonical/parts.ts'
+import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
+import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { createThoughtMemory } from '../../../src/formats/canonical/thought-memory.ts'
+import type { Turn } from '../../../src/formats/canonical/turns.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('what is remembered of thoughts')
+
+const state = (data: string): OpaqueState => ({
+  origin: { format: 'anthropic-messages', account: 'a' },
+  kind: 'signature',
+  data,
+})
+const thought = (text: string, data = text): AssistantPart => ({ type: 'reasoning', text, state: state(data) })
+const call = (id: string, more: Partial<ToolCallPart> = {}): ToolCallPart => ({
+  ...{ type: 'tool-call', id, name: 'f', arguments: '{}' },
+  ...more,
+})
+const said: AssistantPart = { type: 'text', text: 'Let me see.' }
+const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', content }]
+
+test('stands at the start of the turn, and of later calls right before them', () => {
+  const memory = createThoughtMemory()
+  memory.keep('k', [
+    thought('one'),
+    said,
+    call('c1'),
+    thought('two'),
+    call('c2'),
+    call('c3', { state: state('of c3') }),
+  ])
+  assert.equal(memory.recall('k', turn(said, call('c1'), call('c2'), call('c3'))), [
+    ...turn(thought('one'), said, call('c1'), thought('two'), call('c2'), call('c3', { state: state('of c3') })),
+  ])
+})
+
+test('is the same of a stream', () => {
+  const memory = createThoughtMemory()
+  const passed: StreamEvent[] = []
+  const listen = memory.listen('k', (event) => passed.push(event))
+  const events: StreamEvent[] = [
+    { type: 'start' },
+    { type: 'part-start', key: 0, candidate: 0, part: { type: 'reasoning', text: '' } },
+    { type: 'part-delta', key: 0, text: 'o' },
+    { type: 'part-delta', key: 0, text: 'ne' },
+    { type: 'part-state', key: 0, state: state('one') },
+    { type: 'part-end', key: 0 },
+    { type: 'part-start', key: 1, candidate: 0, part: call('c1', { arguments: '' }) },
+    { type: 'part-delta', key: 1, text: '{}' },
+    { type: 'part-end', key: 1 },
+    { type: 'end', finishes: [{ reason: 'tool-calls' }] },
+  ]
+  for (const event of events) listen(event)
+  assert.equal(passed, events)
+  assert.equal(memory.recall('k', turn(call('c1'))), turn(thought('one'), call('c1')))
+})
+
+test('is nothing of a stream that was cut', () => {
+  const memory = createThoughtMemory()
+  const listen = memory.listen('k', () => {})
+  listen({ type: 'part-start', key: 0, candidate: 0, part: call('c1', { state: state('x') }) })
+  listen({ type: 'error', error: { kind: 'server', status: 502, message: 'cut' } })
+  assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
+})
+
+test("is nobody else's, and not put beside what the client returns itself", () => {
+  const memory = createThoughtMemory()
+  memory.keep('k', [thought('one'), call('c1')])
+  assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
+  const own = turn(thought('mine'), call('c1'))
+  assert.equal(memory.recall('k', own), own)
+})
+
+test('is left alone where there is nothing to prove a thought by', () => {
+  const memory = createThoughtMemory()
+  memory.keep('k', [{ type: 'reasoning', text: 'only words' }, call('c1')])
+  assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
+})
+
+test('has an end: the oldest goes first, and what is very large is not taken', () => {
+  const memory = createThoughtMemory()
+  for (let nth = 0; nth <= 10_000; nth++) memory.keep('k', [call(`c${nth}`, { state: state('x') })])
+  const stateOf = (id: string) => {
+    const [known] = memory.recall('k', turn(call(id)))
+    return known?.role === 'assistant' && known.content.some((part) => 'state' in part)
+  }
+  assert.equal([stateOf('c0'), stateOf('c1'), stateOf('c10000')], [false, true, true])
+  for (let nth = 0; nth < 40; nth++) memory.keep('k', [call(`large${nth}`, { state: state('x'.repeat(1_000_000)) })])
+  assert.equal([stateOf('c10000'), stateOf('large0'), stateOf('large39')], [false, false, true])
+  memory.keep('k', [call('huge', { state: state('x'.repeat(1_100_000)) })])
+  assert.is(stateOf('huge'), false)
+})
