@@ -2,6 +2,7 @@ import type { AssistantPart, RefusalPart, TextPart, ToolCallPart } from '../cano
 import type { SystemTurn, ToolResult, Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { wireAnnotation } from './annotations.ts'
+import { phaseOf } from './output-write.ts'
 import { writeContent } from './parts-write.ts'
 import { writeThoughtInput } from './reasoning.ts'
 import type { WireInputItem, WireInputPart, WireSaidPart } from './wire.ts'
@@ -71,8 +72,6 @@ function writeSaidPart(part: TextPart | RefusalPart): WireSaidPart {
   const annotations = (part.citations ?? []).flatMap((citation) => wireAnnotation(citation, text.length) ?? [])
   return { type: 'output_text', text, annotations }
 }
-
-const phaseOf = (part: TextPart | RefusalPart | undefined) => (part?.type === 'text' ? part.phase : undefined)
 
 function writeMade(part: Exclude<AssistantPart, TextPart | RefusalPart>, target: TargetContext): WireInputItem[] {
   switch (part.type) {

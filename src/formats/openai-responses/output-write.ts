@@ -53,7 +53,8 @@ function writeItem(part: Exclude<Written, TextPart | RefusalPart>, context: Writ
   }
 }
 
-export const phaseOf = (part: TextPart | RefusalPart) => (part.type === 'text' ? part.phase : undefined)
+/** The phase of a text: a comment on the way, or the answer. Refusals have none. */
+export const phaseOf = (part: TextPart | RefusalPart | undefined) => (part?.type === 'text' ? part.phase : undefined)
 
 export function wireMessage(id: string, content: WireContent[], phase: TextPart['phase']): WireMessage {
   const message: WireMessage = { type: 'message', id, status: 'completed', role: 'assistant', content }
