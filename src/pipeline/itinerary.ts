@@ -39,6 +39,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
   const spares: Route[] = [] // more of whose keys were refused
   let refuser: string | undefined // the provider that has refused our key in each attempt so far
   let isOver = false
+  let isLast = false // one that is cooling was tried for want of another
 
   /** Is it cooling, or too small for the request? */
   function isPassedOver(route: Route): boolean {
@@ -116,7 +117,10 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
         return undefined
       }
       let leg = await nextLeg()
-      if (!leg && tries === 0 && !hedge && soonest) leg = await lastLeg(soonest.route)
+      if (!leg && tries === 0 && !hedge && soonest && !isLast) {
+        isLast = true
+        leg = await lastLeg(soonest.route)
+      }
       if (leg && !hedge && tries > 0 && !retryBudget.spend()) stop = 'retry-budget'
       if (stop) leg?.trial.dropped()
       if (!leg || stop) return undefined

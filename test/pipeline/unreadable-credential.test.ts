@@ -40,6 +40,14 @@ test('is mended by another credential', async () => {
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })
 
+test('is tried once a request for want of another while it cools, not for ever', async () => {
+  const { world, up } = await open()
+  const ask = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
+  assert.is(await ask(), 'one/m=500:credentials')
+  assert.is(await ask(), 'one/m=skipped:credentials, one/m=500:credentials')
+  assert.is(up.calls.length, 0)
+})
+
 test('uses up no attempt, for nobody is called', async () => {
   const { world, up } = await open({ limits: { maxAttempts: 1 } })
   const response = await world.chat({ model: 'chain' })
