@@ -41,6 +41,7 @@ export interface StreamWatch extends Readonly<StreamState> {
   observe(event: SseEvent): void
 }
 
+/** Of a stream nothing of which has been seen. */
 export const untouchedStream = (): StreamState => ({
   started: false,
   ended: false,

@@ -61,6 +61,7 @@ export interface Translator extends UpstreamTranslator {
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
 }
 
+/** What a client's request comes with besides its body. */
 export interface ParseContext {
   warnings: Warnings
   /** The version of the API that the client asks for in a header, where the format has one (Anthropic: `2026-10-21`). */
@@ -69,6 +70,7 @@ export interface ParseContext {
   route?: { model: string; stream: boolean; isArray?: boolean }
 }
 
+/** Where a request goes, and what can be said there. */
 export interface TargetContext {
   /** The provider's own name of the model. */
   model: string
@@ -78,6 +80,7 @@ export interface TargetContext {
   warnings: Warnings
 }
 
+/** A request as it is sent; the pipeline adds host and credential. */
 export interface WrittenRequest {
   /** Below the provider's base URL, with its query: `/chat/completions`, `/models/m:streamGenerateContent?alt=sse`. */
   path: string
@@ -86,6 +89,7 @@ export interface WrittenRequest {
   body: JsonObject
 }
 
+/** What reading a provider's answer takes besides. */
 export interface ReadContext {
   /** Where the answer comes from: the origin of all opaque state in it. */
   origin: Origin
@@ -96,6 +100,7 @@ export interface ReadContext {
   warnings: Warnings
 }
 
+/** What writing a client's answer takes besides. */
 export interface WriteContext {
   /** What the client asked, as `parseRequest` understood it. */
   request: CanonicalRequest
@@ -106,6 +111,7 @@ export interface WriteContext {
   now: number
 }
 
+/** A provider's answer whose status is no success. */
 export interface ErrorAnswer {
   status: number
   /** Its JSON; its text when it is none. */
@@ -115,12 +121,14 @@ export interface ErrorAnswer {
   now: number
 }
 
+/** Reads one stream of a provider; throws `UPSTREAM_INVALID` on an event that cannot be read. */
 export interface StreamReader {
   observe(event: SseEvent): void
   /** The stream is over: tells what was held back. `createSequence` judges whether the end is a good one. */
   end(): void
 }
 
+/** Writes one stream for a client. */
 export interface StreamWriter {
   push(event: StreamEvent): void
   /** One whole server-sent event or comment that says only that the answer is still coming; right at any time. */

@@ -13,6 +13,7 @@ import { contentFailure, type Failure, failureOfError } from './failure.ts'
 /** An answer that can go to the client: whole, or a stream that has begun. */
 export type Answer = WholeAnswer | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
 
+/** An answer that was read to its end: one JSON object. */
 export interface WholeAnswer {
   kind: 'whole'
   head: UpstreamAnswer
@@ -22,8 +23,10 @@ export interface WholeAnswer {
   usage: TokenUsage | undefined
 }
 
+/** What becomes of an attempt. */
 export type AttemptResult = Answer | FailedAttempt
 
+/** An attempt that brought no answer for the client. */
 export interface FailedAttempt {
   kind: 'failure'
   failure: Failure

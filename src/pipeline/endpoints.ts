@@ -43,6 +43,7 @@ const google = (version: string): Endpoint[] => {
 
 const stateful = ['previous_response_id', 'conversation', 'background']
 
+/** All endpoints of model requests; src/http/ serves each of them. */
 export const endpoints: readonly Endpoint[] = [
   fixed('openai-chat')('/chat/completions'),
   fixed('openai-chat', 'complete')('/completions'),

@@ -41,4 +41,5 @@ export const unreadableCredential: Failure = {
   message: 'The credential of the connection cannot be opened: give the connection its "apiKey" again.',
 }
 
+/** The provider answered, and what it sent is no answer. */
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })

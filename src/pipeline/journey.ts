@@ -31,8 +31,10 @@ export interface Skip {
   via?: string
 }
 
+/** What a request met with on its way: a call, or a target that was passed over. */
 export type Step = AttemptRecord | Skip
 
+/** The record of one attempt; `now` is when it ended. Times in epoch ms. */
 export function attemptRecord(
   { target, via }: Route,
   times: { startedAt: number; now: number },

@@ -28,6 +28,7 @@ export interface Observer {
 
 type WaitUntil = (work: Promise<unknown>) => void
 
+/** Tells the host's hooks and its logger; promises of hooks go to `background`. */
 export function createObserver(hooks: Hooks, logger: Logger, background: Background): Observer {
   function tell<R>(hook: ((record: R) => unknown) | undefined, record: R, waitUntil?: WaitUntil) {
     if (!hook) return

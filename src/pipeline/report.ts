@@ -42,6 +42,7 @@ export interface Report {
 /** As much of a call as is told at its end: its body may be large, and streams are long. */
 type Asked = Pick<ModelCall, 'model' | 'stream' | 'endpoint'>
 
+/** The report of one request, which begins now; `key` is the client's, if it has one. */
 export function createReport(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext): Report {
   const { clock, observer, catalog } = context
   const { waitUntil } = exchange

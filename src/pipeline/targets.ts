@@ -6,6 +6,7 @@ import type { RouteTable } from '../routing/table.ts'
 import type { Visit } from '../routing/visit.ts'
 import { unreachableModel } from './unreachable-model.ts'
 
+/** Where the routes of a name are looked up, and who chooses among them. */
 export interface Way {
   table: RouteTable
   visit: Visit

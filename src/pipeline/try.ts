@@ -47,6 +47,7 @@ export interface Try {
   lose(): void
 }
 
+/** Calls the target of a leg once. Failures are results; only when nobody waits any more does `result` reject. */
 export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): Try {
   const { call, context, report, client } = request
   const { target } = route

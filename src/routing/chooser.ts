@@ -26,6 +26,7 @@ export interface Trip {
   answered(route: Route): Promise<void>
 }
 
+/** What the strategies choose by. */
 export interface ChooserDependencies {
   rotation: Rotation
   pins: Pins
@@ -35,6 +36,7 @@ export interface ChooserDependencies {
   random: () => number
 }
 
+/** Chooses by all strategies. */
 export function createChooser({ rotation, pins, pace, health, random }: ChooserDependencies): Chooser {
   const isWell = (target: RouteTarget) => !health.standingOf(target)
 

@@ -10,6 +10,7 @@ export interface Explanation {
   error?: { status: number; code: string; message: string }
 }
 
+/** One target that a name leads to, and what would become of it. */
 export interface ExplainedTarget {
   provider: string
   model: string
@@ -27,6 +28,7 @@ export interface ExplainedTarget {
   via?: string
 }
 
+/** An entry of a combo that is not for this request. */
 export interface LeftOut {
   combo: string
   model: string

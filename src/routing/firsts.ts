@@ -18,6 +18,7 @@ export interface Firsts {
   costOf(entry: Entry): number | undefined
 }
 
+/** Firsts by the catalog's prices; remembers what it has worked out, so it lives as long as the routes it is made for. */
 export function createFirsts(catalog: Catalog, meaningOf: (model: string) => Meaning): Firsts {
   const firsts = new Map<string, RouteTarget | undefined>()
   const costs = new Map<RouteTarget, number | undefined>()

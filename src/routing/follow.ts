@@ -18,6 +18,7 @@ interface Stage {
   followed: number
 }
 
+/** Who chooses in a group, and what its entries stand for. */
 export interface FollowDependencies {
   visit: Visit
   prospect: Prospect

@@ -4,6 +4,7 @@ import type { Condition, Strategy } from '../types.ts'
 import type { Turn } from './rotation.ts'
 import type { Inputs } from './strategies/order.ts'
 
+/** A target by a connection as it is stored. */
 export type RouteTarget = Target<ConnectionRecord>
 
 /** Several ways to a model, among which a strategy chooses: the models of a combo, or the connections of a provider. */
@@ -21,6 +22,7 @@ export interface Group {
   entries: readonly Entry[]
 }
 
+/** One of the ways of a group. */
 export interface Entry {
   /** Its place in the list. */
   index: number

@@ -11,6 +11,7 @@ export const comboLabel = (name: string): string => `combo/${name}`
 /** Names the state of a provider's connections. */
 const providerLabel = (provider: string): string => `provider/${provider}`
 
+/** A combo as a group of its models. */
 export const comboGroup = (combo: Combo): Group => ({
   name: combo.name,
   label: comboLabel(combo.name),

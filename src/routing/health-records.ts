@@ -39,6 +39,7 @@ export interface HealthRecord {
   inquiry?: Inquiry
 }
 
+/** All that is held against targets: 1000 records at most, in memory. */
 export interface HealthRecords {
   isEmpty(): boolean
   /** The records that concern a target: at most three. */
@@ -56,6 +57,7 @@ export interface HealthRecords {
 /** Clients choose model names, so there is a limit; what is missed least goes first. */
 const MAX_RECORDS = 1_000
 
+/** Records of nothing yet. */
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 

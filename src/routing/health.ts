@@ -81,6 +81,7 @@ const isBelieved = (asked: number | undefined, { baseMs }: Terms, { times }: Hea
 
 const backOff = ({ baseMs, maxMs }: Terms, { times }: HealthRecord) => Math.min(maxMs, baseMs * 2 ** (times - 1))
 
+/** Health that begins with nothing held against anyone; `random` gives another number in [0, 1) with each call. */
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const records = createHealthRecords()
   let order = 0 // of calls and cooldowns, which time alone does not tell

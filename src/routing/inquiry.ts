@@ -7,6 +7,7 @@ export interface Inquiry {
   ended: Promise<Ending>
 }
 
+/** What became of it; `dropped`: nobody waited to hear. */
 export type Ending = 'answered' | 'failed' | 'dropped'
 
 interface Inquired {

@@ -3,6 +3,7 @@ import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
 import type { Catalog } from '../types.ts'
 import type { Group } from './group.ts'
 
+/** What is configured, as far as names lead through it. */
 export interface MissingProvidersWorld {
   catalog: Catalog
   combos: ReadonlyMap<string, Group>

@@ -6,6 +6,7 @@ import type { Catalog } from '../types.ts'
 /** Active connections by each of their three names, in the order in which they are used. */
 export type NamedConnections = ReadonlyMap<string, readonly ConnectionRecord[]>
 
+/** Files active connections under their names. */
 export function connectionsByName(connections: readonly ConnectionRecord[], catalog: Catalog): NamedConnections {
   const byName = new Map<string, ConnectionRecord[]>()
   for (const connection of activeInOrder(connections)) {

@@ -13,6 +13,7 @@ export interface Pace {
   loadOf(target: RouteTarget): number
 }
 
+/** One request that is under way to a target. */
 export interface Run {
   answeredAfter(ms: number): void
   /** May be called more than once. */
@@ -39,6 +40,7 @@ const MIN_SAMPLES = 20
 /** Clients choose model names, so there is a limit; the oldest go first. */
 const MAX_RECORDS = 10_000
 
+/** The pace of nobody yet; 10,000 targets are remembered at most. */
 export function createPace(): Pace {
   const records = new Map<string, Record>()
 

@@ -12,6 +12,7 @@ export interface Pins {
 /** Longer than any provider keeps a cached prompt; then a session goes home. */
 const TTL_MS = 60 * 60 * 1_000
 
+/** Pins in shared state, for an hour each. */
 export const createPins = (state: SharedState): Pins => ({
   of: async (group, session) => (await state.read(keyOf(group, session)))?.value,
   set: async (group, session, entry) => void (await state.write(keyOf(group, session), entry.name, { ttlMs: TTL_MS })),

@@ -31,6 +31,7 @@ interface Waiting {
 /** Races lost to other instances; then a turn may be taken twice, which is better than to wait. */
 const MAX_RACES = 50
 
+/** Turns in shared state: one of all instances where that is in a storage. */
 export function createRotation(state: SharedState): Rotation {
   const queues = new Map<string, Waiting[]>()
 

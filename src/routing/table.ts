@@ -36,12 +36,14 @@ const MAX_KNOWN = 1_000
 
 const MAX_REACH = 100
 
+/** What a table needs besides what it is compiled from. */
 export interface RouteTableDependencies {
   catalog: Catalog
   /** Read only for `names`. */
   customModels: () => Awaitable<readonly CustomModel[]>
 }
 
+/** Compiles what is configured, to be asked for the routes of a name. */
 export function createRouteTable(routes: Routes, { catalog, customModels }: RouteTableDependencies): RouteTable {
   const combos = new Map(routes.combos.map((combo) => [combo.name, comboGroup(combo)]))
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))

@@ -19,7 +19,7 @@ export const azureRules: CloudRules = {
 
 /**
  * The address with `/openai/v1`, where the body names the deployment; with a dated version the older one, where the path does. Keys go into
- * `api-key`, tokens of Entra ID are borne.
+ * `api-key`, tokens of Entra ID are bearer tokens.
  */
 export function azureCall(
   { path, headers, body }: Ask,

@@ -18,7 +18,7 @@ export const bedrockRules: CloudRules = {
       : undefined,
 }
 
-/** Asks the region's own address, or the one that the connection has. A key of Bedrock's is borne, with access keys the call is signed. */
+/** Asks the region's own address, or the one that the connection has. A key of Bedrock's is a bearer token; with access keys the call is signed. */
 export async function bedrockCall(
   { path, query, headers, body }: Ask,
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
