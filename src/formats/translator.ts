@@ -121,7 +121,7 @@ export interface ErrorAnswer {
   now: number
 }
 
-/** Reads one stream of a provider; throws `UPSTREAM_INVALID` on an event that cannot be read. */
+/** Reads one stream of a provider; an event that is no JSON is told as `unreadable`. */
 export interface StreamReader {
   observe(event: SseEvent): void
   /** The stream is over: tells what was held back. `createSequence` judges whether the end is a good one. */

@@ -1,8 +1,9 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import { type CanonicalError, saysOverflow } from '../canonical/errors.ts'
+import type { CanonicalError } from '../canonical/errors.ts'
 import type { EmbeddedError } from '../format.ts'
 import type { ErrorAnswer } from '../translator.ts'
 import { kindOf, parseVendorError } from '../vendor-error.ts'
+import { saysOverflow } from '../vendor-words.ts'
 
 /** An error body: a message, with a capital in the older services. What does not fit gets the code by which that is known. */
 export function readError(body: unknown): { message?: string; code?: string } {

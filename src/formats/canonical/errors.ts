@@ -1,5 +1,3 @@
-export { saysNoFunds, saysOverflow } from '../vendor-words.ts'
-
 /** What went wrong, in no format's words. */
 export type ErrorKind =
   | 'bad-request'
@@ -17,6 +15,7 @@ export type ErrorKind =
   | 'server'
   | 'overloaded'
 
+/** An error in no format: every format reads its own into one, and writes its own out of it. */
 export interface CanonicalError {
   kind: ErrorKind
   /** The HTTP status that it came with or stands for. Writers may have another one for its kind. */

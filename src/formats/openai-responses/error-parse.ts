@@ -1,5 +1,6 @@
-import { type CanonicalError, saysNoFunds } from '../canonical/errors.ts'
+import type { CanonicalError } from '../canonical/errors.ts'
 import { kindOf, parseEmbeddedError } from '../vendor-error.ts'
+import { saysNoFunds } from '../vendor-words.ts'
 
 /** The error of a response that failed, or of an error event: only its code says what status it would have had. */
 export function responseError(error: unknown): CanonicalError {
