@@ -2,9 +2,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import type { TextPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
+import { parseTokens } from '../openai-logprobs.ts'
 import { parseAnnotation, parseAnnotations } from './annotations.ts'
 import type { ItemContext, ItemReader } from './item-reader.ts'
-import { parseLogprobs } from './logprobs.ts'
 import { phaseOf } from './output-parse.ts'
 
 interface OpenText {
@@ -33,7 +33,7 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
   }
 
   function add(place: unknown, type: OpenText['type'], more: unknown, logprobs?: unknown) {
-    const tokens = parseLogprobs(logprobs)
+    const tokens = parseTokens(logprobs)
     if (typeof more !== 'string' || (more === '' && !tokens)) return
     const text = textAt(place, type)
     text.hasText = true

@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { argumentsText } from '../canonical/arguments.ts'
 import { defined } from '../canonical/defined.ts'
 import type { AssistantPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
+import { parseTokens } from '../openai-logprobs.ts'
 import type { ReadContext } from '../translator.ts'
 import { parseAnnotations } from './annotations.ts'
 import { imagePart, searchPart } from './assistant-parse.ts'
-import { parseLogprobs } from './logprobs.ts'
 import { parseThought } from './reasoning.ts'
 
 /** Reads the items of one answer; no two calls in it have the same id. */
@@ -65,7 +65,7 @@ function parseMessage({ content, phase }: JsonObject): AssistantPart[] {
         text: said,
         phase: phaseOf(phase),
         citations: citations.length > 0 ? citations : undefined,
-        logprobs: parseLogprobs(part.logprobs),
+        logprobs: parseTokens(part.logprobs),
       }),
     ]
   })
