@@ -6,7 +6,7 @@ import type { WireFinish } from './wire.ts'
 export function finishOf(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
   if (typeof name !== 'string' || name === '' || name === 'FINISH_REASON_UNSPECIFIED') return undefined
-  const known = read[name] ?? 'stop'
+  const known = read.get(name) ?? 'stop'
   const isTold = known === 'content-filter' || known === 'malformed-call'
   return defined<Finish>({
     reason: known,
@@ -23,28 +23,30 @@ export function blockedFinish(blockReason: unknown, message: unknown): Finish | 
   }
 }
 
-const read: Readonly<Record<string, FinishReason>> = {
-  STOP: 'stop',
-  MAX_TOKENS: 'length',
-  SAFETY: 'content-filter',
-  RECITATION: 'content-filter',
-  LANGUAGE: 'content-filter',
-  OTHER: 'content-filter', // nothing more is said, and the answer is not complete
-  BLOCKLIST: 'content-filter',
-  PROHIBITED_CONTENT: 'content-filter',
-  SPII: 'content-filter',
-  MODEL_ARMOR: 'content-filter',
-  IMAGE_SAFETY: 'content-filter',
-  IMAGE_PROHIBITED_CONTENT: 'content-filter',
-  IMAGE_RECITATION: 'content-filter',
-  IMAGE_OTHER: 'content-filter',
-  CONTINUATION: 'pause',
-  MALFORMED_FUNCTION_CALL: 'malformed-call',
-  MALFORMED_RESPONSE: 'malformed-call',
-  UNEXPECTED_TOOL_CALL: 'malformed-call',
-  TOO_MANY_TOOL_CALLS: 'malformed-call',
-  MISSING_THOUGHT_SIGNATURE: 'malformed-call',
-}
+const read = new Map<string, FinishReason>(
+  Object.entries({
+    STOP: 'stop',
+    MAX_TOKENS: 'length',
+    SAFETY: 'content-filter',
+    RECITATION: 'content-filter',
+    LANGUAGE: 'content-filter',
+    OTHER: 'content-filter', // nothing more is said, and the answer is not complete
+    BLOCKLIST: 'content-filter',
+    PROHIBITED_CONTENT: 'content-filter',
+    SPII: 'content-filter',
+    MODEL_ARMOR: 'content-filter',
+    IMAGE_SAFETY: 'content-filter',
+    IMAGE_PROHIBITED_CONTENT: 'content-filter',
+    IMAGE_RECITATION: 'content-filter',
+    IMAGE_OTHER: 'content-filter',
+    CONTINUATION: 'pause',
+    MALFORMED_FUNCTION_CALL: 'malformed-call',
+    MALFORMED_RESPONSE: 'malformed-call',
+    UNEXPECTED_TOOL_CALL: 'malformed-call',
+    TOO_MANY_TOOL_CALLS: 'malformed-call',
+    MISSING_THOUGHT_SIGNATURE: 'malformed-call',
+  } satisfies Record<string, FinishReason>),
+)
 
 /** Where the request asked for enums as numbers; the first five mean the same in all of Google's versions. */
 const byNumber = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']

@@ -2,18 +2,20 @@ import type { FinishReason } from '../canonical/answer.ts'
 import type { WireFinish } from './wire.ts'
 
 /** `finish_reason` of OpenAI and of the vendors that follow it; whatever else they say is a plain end. */
-export const finishReasonOf = (wire: string): FinishReason => read[wire] ?? 'stop'
+export const finishReasonOf = (wire: string): FinishReason => read.get(wire) ?? 'stop'
 
-const read: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  eos: 'stop', // Together
-  length: 'length',
-  model_length: 'context-window', // Mistral
-  insufficient_system_resource: 'length', // DeepSeek: cut by the provider
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  content_filter: 'content-filter',
-}
+const read = new Map<string, FinishReason>(
+  Object.entries({
+    stop: 'stop',
+    eos: 'stop', // Together
+    length: 'length',
+    model_length: 'context-window', // Mistral
+    insufficient_system_resource: 'length', // DeepSeek: cut by the provider
+    tool_calls: 'tool-calls',
+    function_call: 'tool-calls',
+    content_filter: 'content-filter',
+  } satisfies Record<string, FinishReason>),
+)
 
 /** `finish_reason` for a client. */
 export const wireFinish = (reason: FinishReason): WireFinish => write[reason]

@@ -6,15 +6,17 @@ import type { WireOutcome } from './wire.ts'
 export function finishReasonOf({ status, incomplete_details: details }: JsonObject): FinishReason {
   if (status !== 'incomplete') return 'stop'
   const reason = isObject(details) && typeof details.reason === 'string' ? details.reason : ''
-  return reasons[reason] ?? 'length'
+  return reasons.get(reason) ?? 'length'
 }
 
-const reasons: Readonly<Record<string, FinishReason>> = {
-  max_output_tokens: 'length',
-  max_messages: 'length',
-  content_filter: 'content-filter',
-  steered: 'stop', // the client went on without it
-}
+const reasons = new Map<string, FinishReason>(
+  Object.entries({
+    max_output_tokens: 'length',
+    max_messages: 'length',
+    content_filter: 'content-filter',
+    steered: 'stop', // the client went on without it
+  } satisfies Record<string, FinishReason>),
+)
 
 type Ending = Pick<WireOutcome, 'incomplete_details'> & { status: 'completed' | 'incomplete' | 'failed' }
 
