@@ -1,9 +1,12 @@
+import { entryOf } from '../lib/entry-of.ts'
 import type { ErrorFacts } from './format.ts'
 
 /** OpenAI's envelope, read by clients of all its endpoints. Trouble of the gateway's own is told as spec.md, Errors has it. */
 export function openaiErrorBody({ status, code, message, param }: ErrorFacts): object {
   if (status === 500) return { error: { message, type: typeOf(status) } }
-  return { error: { message, type: typeOf(status), param: param ?? null, code: codes[code] ?? code.toLowerCase() } }
+  return {
+    error: { message, type: typeOf(status), param: param ?? null, code: entryOf(codes, code) ?? code.toLowerCase() },
+  }
 }
 
 function typeOf(status: number): string {

@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
@@ -11,7 +12,7 @@ export function parseCitations(citations: unknown): Citation[] | undefined {
 }
 
 export function parseCitation(citation: JsonObject): Citation | undefined {
-  const unit = units[String(citation.type)]
+  const unit = entryOf(units, String(citation.type))
   const url = text(citation.url) ?? text(citation.source)
   if (!unit && url === undefined) return undefined
   const [start, end] = unit ? [citation[`start_${unit}`], citation[`end_${unit}`]] : []

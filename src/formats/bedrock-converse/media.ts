@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import type { FilePart, ImagePart, VideoPart } from '../canonical/parts.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireBytes, WireDocument, WireImage, WireText, WireVideo } from './wire.ts'
@@ -10,7 +11,7 @@ export function writeImage(part: ImagePart, target: TargetContext): WireImage {
 
 export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
   const { bytes, mediaType } = bytesOf(part, target)
-  const format = VIDEOS[mediaType] ?? /^video\/(mp4|mkv|webm|flv|mpeg|mpg|wmv)$/.exec(mediaType)?.[1]
+  const format = entryOf(VIDEOS, mediaType) ?? /^video\/(mp4|mkv|webm|flv|mpeg|mpg|wmv)$/.exec(mediaType)?.[1]
   return { video: { format: format ?? refuseType(part, mediaType, target), source: { bytes } } }
 }
 
@@ -18,7 +19,8 @@ export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
 export function writeDocument(part: FilePart, names: Set<string>, target: TargetContext): WireDocument {
   const { source: from, context, citable } = part
   const mediaType = mediaTypeOf(from)
-  const format = DOCUMENTS[mediaType] ?? (mediaType.startsWith('text/') ? 'txt' : refuseType(part, mediaType, target))
+  const format =
+    entryOf(DOCUMENTS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : refuseType(part, mediaType, target))
   const source: WireText | WireBytes =
     from.type === 'text' ? { text: from.text } : { bytes: bytesOf(part, target).bytes }
   return {

@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { ImagePart } from '../canonical/parts.ts'
 import type { Turn } from '../canonical/turns.ts'
@@ -8,7 +9,7 @@ type Detail = NonNullable<ImagePart['detail']>
 
 /** How closely the images of a request are looked at: one resolution for all media, or one on a part. */
 export function detailOf(resolution: string | undefined): Detail | undefined {
-  return resolution === undefined ? undefined : details[resolution]
+  return resolution === undefined ? undefined : entryOf(details, resolution)
 }
 
 /** A part says it in an object. */

@@ -1,8 +1,11 @@
+import { entryOf } from '../../lib/entry-of.ts'
 /** The media type that an address looks like by its ending. */
 export function typeOfUrl(url: string): string | undefined {
   const path = url.split(/[?#]/, 1)[0] ?? ''
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
-  return types[ending] ?? (/^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i.test(url) ? 'video/mp4' : undefined)
+  return (
+    entryOf(types, ending) ?? (/^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i.test(url) ? 'video/mp4' : undefined)
+  )
 }
 
 const types: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import type { Effort, ReasoningTraits } from '../../traits.ts'
 import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
@@ -9,7 +10,7 @@ export function parseThinking(config: Fields): ReasoningOptions | undefined {
   const budget = config.number('thinkingBudget')
   const level = config.text('thinkingLevel')?.toUpperCase()
   const shown = config.flag('includeThoughts')
-  const effort = level === undefined ? undefined : efforts[level]
+  const effort = level === undefined ? undefined : entryOf(efforts, level)
   const reasoning = defined<ReasoningOptions>({
     effort: budget === 0 ? 'none' : effort,
     budget: budget === undefined || budget === 0 ? undefined : budget < 0 ? 'auto' : budget,

@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import { isObject } from '../../lib/json.ts'
 import type { TokenUsage } from '../canonical/usage.ts'
 import { count } from '../count.ts'
@@ -28,7 +29,7 @@ export function serviceTierOf(usage: unknown): string | undefined {
   if (!isObject(usage)) return undefined
   const { serviceTier, trafficType } = usage
   if (typeof serviceTier === 'string') return serviceTier === 'standard' ? 'default' : serviceTier
-  return typeof trafficType === 'string' ? tiers[trafficType] : undefined
+  return typeof trafficType === 'string' ? entryOf(tiers, trafficType) : undefined
 }
 
 const tiers: Readonly<Record<string, string>> = { ON_DEMAND_FLEX: 'flex', ON_DEMAND_PRIORITY: 'priority' }

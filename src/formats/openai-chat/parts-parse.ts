@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import { base64Source, sourceOfUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
@@ -48,7 +49,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
       const format = audio.text('format') ?? 'wav'
       return {
         type: 'audio',
-        source: base64Source(audioTypes[format] ?? `audio/${format}`, audio.text('data') ?? ''),
+        source: base64Source(entryOf(audioTypes, format) ?? `audio/${format}`, audio.text('data') ?? ''),
         ...(cache && { cache }),
       }
     }

@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import { dataUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { MediaSource } from '../canonical/media.ts'
@@ -51,7 +52,7 @@ function writeFile(part: FilePart, target: TargetContext): WireUserPart {
 
 function writeAudio(part: AudioPart, target: TargetContext): { data: string; format: 'wav' | 'mp3' } {
   const { source } = part
-  const format = source.type === 'base64' ? formats[source.mediaType] : undefined
+  const format = source.type === 'base64' ? entryOf(formats, source.mediaType) : undefined
   if (source.type !== 'base64' || !format)
     return target.warnings.refuse(
       target.warnings.pathOf(part, 'audio'),

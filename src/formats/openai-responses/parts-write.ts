@@ -1,3 +1,4 @@
+import { entryOf } from '../../lib/entry-of.ts'
 import { dataUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { MediaSource } from '../canonical/media.ts'
@@ -55,7 +56,7 @@ function writeFile(part: FilePart, target: TargetContext): WireInputPart {
 }
 
 /** Data without a name is refused, and the type is taken from the name. */
-const defaultName = (mediaType: string) => `file.${extensions[mediaType] ?? 'pdf'}`
+const defaultName = (mediaType: string) => `file.${entryOf(extensions, mediaType) ?? 'pdf'}`
 
 const extensions: Readonly<Record<string, string>> = {
   'text/plain': 'txt',

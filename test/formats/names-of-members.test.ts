@@ -1,0 +1,30 @@
+import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
+import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
+import { openaiErrorBody } from '../../src/formats/openai-error-body.ts'
+import { assert, suite } from '../support/suite.ts'
+import { contexts } from './support/contexts.ts'
+
+const test = suite('names that every object has')
+
+for (const name of ['constructor', 'toString', '__proto__']) {
+  test(`"${name}" is no format of sound`, () => {
+    const { warnings } = contexts(chatTranslator)
+    const content = [{ type: 'input_audio', input_audio: { format: name, data: 'AAAA' } }]
+    const { turns } = chatTranslator.parseRequest({ model: 'm', messages: [{ role: 'user', content }] }, { warnings })
+    const source = { type: 'base64', mediaType: `audio/${name}`, data: 'AAAA' }
+    assert.equal(turns, [{ role: 'user', content: [{ type: 'audio', source }] }])
+  })
+
+  test(`"${name}" is no level of thinking`, () => {
+    const { warnings } = contexts(geminiTranslator)
+    const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
+    const body = { contents, generationConfig: { thinkingConfig: { thinkingLevel: name } } }
+    const { options } = geminiTranslator.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
+    assert.is(options.reasoning?.effort, undefined)
+  })
+
+  test(`"${name}" is a code like any other`, () => {
+    const { error }: { error?: { code?: string } } = openaiErrorBody({ status: 400, code: name, message: 'no' })
+    assert.is(error?.code, name.toLowerCase())
+  })
+}
