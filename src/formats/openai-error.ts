@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { CanonicalError, ErrorKind } from './canonical/errors.ts'
+import { type CanonicalError, type ErrorKind, statusOf } from './canonical/errors.ts'
 
 /** An error as OpenAI's clients read it. They try again on 408, 409, 429 and 5xx unless they are told that it is no use. */
 export function writeError(error: CanonicalError): {
@@ -19,11 +19,6 @@ export function openaiError(error: CanonicalError) {
   const { kind, message, param = null } = error
   const [, type, code] = table[kind]
   return { message, type, param, code: code ?? error.code?.toLowerCase() ?? null }
-}
-
-/** A finer status of the same class stays: a 502 is a server error as a 500 is. */
-function statusOf({ kind, status }: CanonicalError, usual: number): number {
-  return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
 }
 
 /** Status, `type`, and the `code` that clients act on, if there is one. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
+import { type CanonicalError, type ErrorKind, statusOf } from '../canonical/errors.ts'
 import { overflowMessage } from './error.ts'
 
 /**
@@ -21,11 +21,6 @@ export function writeError(error: CanonicalError): {
     headers,
     body: { type: 'error', error: { type, message: kind === 'context-overflow' ? overflowMessage(message) : message } },
   }
-}
-
-/** A finer status of the same class stays: a 502 is a server error as a 500 is. */
-function statusOf({ kind, status }: CanonicalError, usual: number): number {
-  return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
 }
 
 const table: Readonly<Record<ErrorKind, readonly [status: number, type: string]>> = {

@@ -28,6 +28,14 @@ export interface CanonicalError {
   retryAfterMs?: number
 }
 
+/**
+ * The status to answer with, where `usual` is that of a format for the kind. A finer one of the same class stays: a 502 is a server error
+ * as a 500 is.
+ */
+export function statusOf({ kind, status }: CanonicalError, usual: number): number {
+  return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
+}
+
 /** The kind that a status stands for when nothing finer is known. */
 export function kindOfStatus(status: number): ErrorKind {
   return kinds[status] ?? (status >= 500 ? 'server' : 'bad-request')
