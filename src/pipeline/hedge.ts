@@ -1,5 +1,6 @@
 import { startDeadline } from '../lib/deadline.ts'
 import type { Route } from '../routing/group.ts'
+import type { FailedAttempt } from './attempt.ts'
 import type { Itinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
 import { type Leg, type Success, type Try, tryLeg } from './try.ts'
@@ -9,13 +10,13 @@ import { type Leg, type Success, type Try, tryLeg } from './try.ts'
  * come. The first answer wins; the other attempt ends at once. `undefined` when none has answered.
  */
 export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itinerary): Promise<Success | undefined> {
-  const first = start(request, leg)
+  const first = tryLeg(request, leg)
   request.client.follows(first)
   const delayMs = delayOf(request, leg.route)
-  if (delayMs === undefined || !(await isSlower(request, first, delayMs))) return settle(first)
+  if (delayMs === undefined || !(await isSlower(request, first, delayMs))) return taken(first, await first.result)
   const other = request.context.hedgeBudget.spend() ? await itinerary.next({ hedge: true }) : undefined
-  if (!other) return settle(first)
-  const second = start(request, other)
+  if (!other) return taken(first, await first.result)
+  const second = tryLeg(request, other)
   request.client.follows({
     cancel(reason) {
       first.cancel(reason)
@@ -32,21 +33,14 @@ export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itiner
   const outcome = await one.result
   const isDecided = outcome.kind === 'success' || outcome.failure.class === 'client'
   if (isDecided) two.lose()
-  return (await settle(one)) ?? (isDecided ? undefined : settle(two))
+  return taken(one, outcome) ?? (isDecided ? undefined : taken(two, await two.result))
 
-  async function settle({ route, result }: Started): Promise<Success | undefined> {
-    const outcome = await result
+  function taken({ route }: Try, outcome: Success | FailedAttempt): Success | undefined {
     if (outcome.kind === 'success') return outcome
     itinerary.failed(route, outcome)
     return undefined
   }
 }
-
-interface Started extends Try {
-  route: Route
-}
-
-const start = (request: ModelRequest, leg: Leg): Started => ({ ...tryLeg(request, leg), route: leg.route })
 
 function delayOf({ call, context }: ModelRequest, { target, via }: Route): number | undefined {
   for (let choice = via; choice; choice = choice.before)
@@ -55,7 +49,7 @@ function delayOf({ call, context }: ModelRequest, { target, via }: Route): numbe
 }
 
 /** Has the attempt neither answered nor failed after so many ms? */
-function isSlower({ context }: ModelRequest, { result }: Started, ms: number): Promise<boolean> {
+function isSlower({ context }: ModelRequest, { result }: Try, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const deadline = startDeadline(context.clock, ms, () => resolve(true))
     const onTime = () => {

@@ -42,8 +42,12 @@ export function attemptRecord(
 ): AttemptRecord {
   const { provider, connection, model } = target
   const { startedAt, now } = times
-  const where = { provider, connectionId: connection.id, model, startedAt, durationMs: now - startedAt }
-  return { ...where, ...result, ...(via && { via: viaOf(via) }) }
+  const { outcome, status, message } = result
+  const durationMs = now - startedAt
+  const record: AttemptRecord = { provider, connectionId: connection.id, model, startedAt, durationMs, outcome, status }
+  if (message !== undefined) record.message = message
+  if (via) record.via = viaOf(via)
+  return record
 }
 
 /**

@@ -5,6 +5,8 @@ import { isPromise } from '../lib/awaitable.ts'
 import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
+import type { Trip } from '../routing/chooser.ts'
+import type { Visit } from '../routing/visit.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
 import { watchClient } from './client.ts'
@@ -77,7 +79,7 @@ export async function runModelRequest(
     throw await failed(error)
   }
   const answering = answer(request)
-  if (!request.call.stream) return answering
+  if (!request.call.stream) return await answering // a promise that is returned as it is takes two turns more
   while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
     if (!trying || trying.isVerbatim) continue // a provider of the client's own format is heard as it is, its status included
     const { signsOfLife } = await import('./signs-of-life.ts')
@@ -91,19 +93,23 @@ type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => void): Promise<Outcome> {
   const { call, context, report, exchange, client } = request
-  const trip = context.chooser.tripFor(factsOf(call, (name) => exchange.header(name)))
+  let trip: Trip | undefined // most requests come through no group
+  const visit: Visit = (group, prospect) => {
+    trip ??= context.chooser.tripFor(factsOf(call, (name) => exchange.header(name)))
+    return trip.visit(group, prospect)
+  }
   try {
     const known = context.routes()
     const table = isPromise(known) ? await client.unlessGone(known) : known
-    const routes = routesOf(call.model, { table, visit: trip.visit })
+    const routes = routesOf(call.model, { table, visit })
     const itinerary = createItinerary(routes, request)
     for (let leg = await itinerary.next(); leg; leg = await itinerary.next()) {
       onTry(leg.passage)
       const trying = tryFrom(request, leg, itinerary)
-      trip.begun()
+      trip?.begun()
       const success = await trying
       if (!success) continue
-      await trip.answered(success.route)
+      if (trip) await trip.answered(success.route)
       return { success }
     }
     const { failures } = itinerary
@@ -118,7 +124,7 @@ async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => v
     const course = { failed: failures, steps: report.steps, stop, dueAt, format: request.format, now }
     return { reply: await finalReply(course) }
   } finally {
-    trip.begun()
+    trip?.begun()
   }
 }
 

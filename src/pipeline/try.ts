@@ -1,4 +1,4 @@
-import { isPromise } from '../lib/awaitable.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { UpstreamCall } from '../lib/exchange.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
@@ -40,6 +40,7 @@ export interface Success {
 
 /** A call to one target, with what it means for the target's health and for the report. */
 export interface Try {
+  route: Route
   /** Rejects when nobody waits for it any more. */
   result: Promise<Success | FailedAttempt>
   cancel(reason: unknown): void
@@ -64,13 +65,13 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
   async function callTarget(upstream: UpstreamCall): Promise<AttemptResult> {
     try {
       const { stream, endpoint } = call
-      secrets = secretsOf(upstream)
+      if (stream) secrets = secretsOf(upstream) // what comes later may quote them, too
       attempt = startAttempt(upstream, { format: passage.format, stream, operation: endpoint.operation }, context)
       const result = await attempt.result
       if (result.kind === 'whole') bytes = stream ? await streamOf(result) : passage.whole(result)
       if (result.kind !== 'failure') return result
       const { redact } = await import('./redact.ts')
-      return passage.failed(redact(result, secrets))
+      return passage.failed(redact(result, secretsOf(upstream)))
     } catch (thrown) {
       return failed(thrown)
     }
@@ -96,26 +97,29 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
     })
 
   /** The call with its credential. One that cannot be opened is a failure of its connection alone. */
-  async function prepare(): Promise<UpstreamCall | FailedAttempt> {
-    let apiKey: string | undefined
-    try {
-      const key = context.apiKeyOf(target.connection)
-      apiKey = isPromise(key) ? await abandonable(key) : key
-    } catch (thrown) {
+  function prepare(): Awaitable<UpstreamCall | FailedAttempt> {
+    const apiKey = context.apiKeyOf(target.connection)
+    if (!isPromise(apiKey)) return callWith(apiKey)
+    return abandonable(apiKey).then(callWith, (thrown: unknown): FailedAttempt => {
       if (!client.gone) context.observer.onError(thrown)
       return { kind: 'failure', failure: unreadableCredential }
-    }
+    })
+  }
+
+  function callWith(apiKey: string | undefined): Awaitable<UpstreamCall | FailedAttempt> {
     try {
       const { cloud } = target
       if (!cloud) return upstreamCall(target, apiKey, passage.ask)
-      return await abandonable(context.cloudCall(passage.ask, { cloud, target, apiKey, fetch: context.fetch }))
+      const made = context.cloudCall(passage.ask, { cloud, target, apiKey, fetch: context.fetch })
+      return abandonable(made).catch(failed)
     } catch (thrown) {
       return failed(thrown)
     }
   }
 
   async function outcome(): Promise<Success | FailedAttempt> {
-    const prepared = await prepare()
+    const preparing = prepare()
+    const prepared = isPromise(preparing) ? await preparing : preparing
     const end = client.gone ?? (isLost && OUTRUN)
     if (end) {
       trial.dropped()
@@ -147,6 +151,7 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
   const result = outcome()
   result.then(({ kind }) => kind === 'failure' && pacing.ended(), pacing.ended)
   return {
+    route,
     result,
     cancel(reason) {
       abandon?.(reason)

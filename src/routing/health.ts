@@ -67,6 +67,8 @@ const MAX_MESSAGE = 300
 /** Cooldowns are up to this much longer, so that instances do not probe in step. */
 const JITTER = 0.1
 
+const NONE: HealthRecord[] = []
+
 const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== undefined && retryAt <= now && !probing
 
 /** Did it begin to cool after that call, which so can say nothing of it? */
@@ -86,7 +88,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   const records = createHealthRecords()
   let order = 0 // of calls and cooldowns, which time alone does not tell
 
-  const heldAgainst = (target: HealthTarget) => (records.isEmpty() ? [] : records.of(target))
+  const heldAgainst = (target: HealthTarget) => (records.isEmpty() ? NONE : records.of(target))
 
   function standingOf(target: HealthTarget): Standing | undefined {
     if (records.isEmpty()) return undefined
@@ -103,8 +105,8 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   function begin(target: HealthTarget): Trial {
     const now = clock.now()
     const began = ++order
-    const standing = heldAgainst(target).filter(({ retryAt }) => retryAt !== undefined)
-    const probed = standing.filter((record) => isDue(record, now))
+    const standing = records.isEmpty() ? NONE : records.of(target).filter(({ retryAt }) => retryAt !== undefined)
+    const probed = standing.length === 0 ? NONE : standing.filter((record) => isDue(record, now))
     const end = standing.length === 0 ? undefined : inquire({ standing, probed, now })
 
     /** It is back, unless there is newer news. Of what fails now and then only a success tells that it no longer does. */

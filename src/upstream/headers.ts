@@ -19,7 +19,7 @@ export function requestHeaders(
   exchange: Pick<Exchange, 'header'>,
   defaults: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }
+  const headers: Record<string, string> = Object.assign({ 'content-type': 'application/json' }, defaults)
   const listed = namesIn(exchange.header('connection'))
   for (const name of towardsUpstream) {
     const value = exchange.header(name)
