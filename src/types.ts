@@ -97,6 +97,8 @@ export interface CatalogProvider {
   format?: ProviderFormat
   /** Of models whose names begin so, where those speak another: `{ 'claude-': 'anthropic-messages' }`. */
   formats?: Readonly<Record<string, ProviderFormat>>
+  /** Formats that its `baseUrl` speaks as well, so that clients of those are passed through, too. */
+  alsoSpeaks?: readonly WireFormat[]
   /** Default: what the format uses. */
   auth?: AuthStyle
   /** Instead of `baseUrl` and `auth`: it is reached as that cloud is, by the connection's settings. */
@@ -157,13 +159,11 @@ export interface Condition {
   /** The size of the request's body, both ends included. */
   bytes?: { min?: number; max?: number }
   stream?: boolean
-  /** Does the request bring tools? */
+  /** Does the request bring tools, does it hold images? */
   tools?: boolean
-  /** Does it hold images? */
   images?: boolean
-  /** By header name. */
+  /** By header name, and by field of the body's `metadata`; numbers and booleans are compared as text. */
   headers?: Record<string, Pattern>
-  /** By field of the body's `metadata`; numbers and booleans are compared as text. */
   metadata?: Record<string, Pattern>
 }
 

@@ -1,5 +1,6 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import type { WireFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
 import { asJsonArray } from './json-array.ts'
 import type { SpokenRequest } from './model-request.ts'
@@ -7,12 +8,17 @@ import { type Passage, wantsArray } from './passage.ts'
 import { relayStream } from './relay.ts'
 
 /** The way to a target. Throws `INVALID_REQUEST` when the target's format cannot say what the client asks. */
-export function passageTo(request: SpokenRequest, target: RouteTarget): Awaitable<Passage> {
+export function passageTo(request: SpokenRequest, routeTarget: RouteTarget): Awaitable<Passage> {
+  const target = speaking(request.format.name, routeTarget)
   if (target.format === request.format.name && !SEALED.test(request.call.text)) return verbatim(request, target)
   return request.call.endpoint.operation === 'count-tokens'
     ? import('./count.ts').then(({ translatedCount }) => translatedCount(request, target))
     : import('./translation.ts').then(({ translated }) => translated(request, target))
 }
+
+/** The same target in the client's own format, where it speaks that, too. */
+const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
+  target.format !== format && target.alsoSpeaks?.includes(format) ? { ...target, format } : target
 
 /** What the gateway itself has put into an earlier answer: how sealed state begins, plain and in base64 (formats/canonical/state.ts). */
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/

@@ -6,6 +6,7 @@ export const vendors: Record<string, ProviderDefinition> = {
     name: 'OpenAI',
     docsUrl: 'https://developers.openai.com/api/docs/models',
     baseUrl: 'https://api.openai.com/v1',
+    alsoSpeaks: ['openai-responses'],
     serviceKinds: ['llm', 'image', 'tts', 'stt', 'embedding'],
   },
   anthropic: {
@@ -37,6 +38,7 @@ export const vendors: Record<string, ProviderDefinition> = {
     name: 'xAI',
     docsUrl: 'https://docs.x.ai/docs/models',
     baseUrl: 'https://api.x.ai/v1',
+    alsoSpeaks: ['openai-responses'],
     serviceKinds: ['llm', 'image'],
   },
   cohere: {

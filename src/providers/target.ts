@@ -1,4 +1,4 @@
-import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFormat } from '../types.ts'
+import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFormat, WireFormat } from '../types.ts'
 import { compatibleFormat } from './compatible.ts'
 import { definitionOf } from './names.ts'
 
@@ -9,6 +9,8 @@ export interface Target<C extends Connectable = Connectable> {
   /** The provider's own name of the model. */
   model: string
   format: ProviderFormat
+  /** Formats that are spoken there as well. */
+  alsoSpeaks?: readonly WireFormat[]
   /** Without a trailing slash; `undefined` when neither the connection nor the catalog has one. */
   baseUrl: string | undefined
   /** Undefined: what the format uses. */
@@ -19,11 +21,13 @@ export interface Target<C extends Connectable = Connectable> {
 
 type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
 
-/** The connection's own format and address count before the catalog's. */
+/** The connection's own format and address count before the catalog's, which knows nothing of what is spoken elsewhere. */
 export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): Target<C> {
   const definition = definitionOf(catalog, connection.provider)
   const own = connection.providerSpecificData
+  const isVendors = !own?.format && !own?.baseUrl?.trim()
   return {
+    ...(isVendors && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
     connection,
     provider: connection.provider,
     model,

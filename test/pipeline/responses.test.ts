@@ -47,3 +47,23 @@ test('a Responses client cannot ask for what is kept at a provider, whatever tha
   await world.post('/v1/responses', { model: 'kept/r', input: 'Hi', previous_response_id: null, background: false })
   assert.is(up.calls.length, 1)
 })
+
+test('a Responses client is passed through where the vendor speaks both, unless the connection says another address or format', async () => {
+  const both = { ...catalog.one, baseUrl: 'http://both.test/v1', alsoSpeaks: ['openai-responses'] } as const
+  const elsewhere = { provider: 'both', providerSpecificData: { baseUrl: 'http://own.test/v1' } }
+  const told = { provider: 'both', providerSpecificData: { format: 'openai-chat' } } as const
+  for (const [connection, url] of [
+    ['both', 'http://both.test/v1/responses'],
+    [elsewhere, 'http://own.test/v1/chat/completions'],
+    [told, 'http://both.test/v1/chat/completions'],
+  ] as const) {
+    const up = fakeUpstream(each)
+    const world = await openWorld({ fetch: up, catalog: { both }, connections: [connection] })
+    await world.post('/v1/responses', { model: 'both/m', input: 'Hi', tools: [{ type: 'image_generation' }] })
+    await world.post('/v1/responses', { model: 'both/m', input: 'Hi' })
+    assert.is(up.calls.at(-1)?.url.href, url)
+    assert.is(up.calls.length, url.endsWith('/responses') ? 2 : 1, 'tools of the vendor cannot be translated')
+    await world.chat({ model: 'both/m' })
+    assert.match(up.calls.at(-1)?.url.pathname ?? '', /\/chat\/completions$/)
+  }
+})

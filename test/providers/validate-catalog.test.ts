@@ -84,6 +84,14 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, format: 'openai' } },
     'acme: format "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
+  'an unknown format beside its own': [
+    { acme: { ...provider, alsoSpeaks: ['openai'] } },
+    'acme: alsoSpeaks "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
+  ],
+  'what else it speaks, as text': [
+    { acme: { ...provider, alsoSpeaks: 'openai-responses' } },
+    'acme: alsoSpeaks is not a list',
+  ],
   'an unknown format of some models': [
     { acme: { ...provider, formats: { 'claude-': 'anthropic' } } },
     'acme: formats.claude- "anthropic" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',

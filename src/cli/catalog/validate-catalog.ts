@@ -24,6 +24,7 @@ const providerFields: Record<keyof CatalogProvider, true> = {
   baseUrl: true,
   format: true,
   formats: true,
+  alsoSpeaks: true,
   auth: true,
   cloud: true,
   serviceKinds: true,
@@ -63,6 +64,7 @@ function providerProblems(id: string, provider: unknown): string[] {
     ...(provider.baseUrl === undefined ? [] : urlProblems('baseUrl', provider.baseUrl)),
     ...memberProblems('format', provider.format, formats),
     ...(provider.formats === undefined ? [] : formatsProblems(provider.formats)),
+    ...(provider.alsoSpeaks === undefined ? [] : alsoSpeaksProblems(provider.alsoSpeaks)),
     ...memberProblems('auth', provider.auth, auths),
     ...memberProblems('cloud', provider.cloud, clouds),
     ...serviceProblems(provider, served),
@@ -75,6 +77,11 @@ function formatsProblems(value: unknown): string[] {
   if (!isObject(value)) return ['formats is not an object']
   return Object.entries(value).flatMap(([start, format]) => memberProblems(`formats.${start}`, format ?? null, formats))
 }
+
+const alsoSpeaksProblems = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.flatMap((format) => memberProblems('alsoSpeaks', format ?? null, formats))
+    : ['alsoSpeaks is not a list']
 
 /** Undefined when `serviceKinds` is there but names nothing. */
 function servedKinds(provider: JsonObject): readonly unknown[] | undefined {
