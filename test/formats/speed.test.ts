@@ -51,7 +51,7 @@ function ratioOf(one: () => void, other: () => void): number {
   for (let round = 0; round < ROUNDS; round++) {
     first = Math.min(first, time(one))
     second = Math.min(second, time(other))
-    if (round > 300 && round % 100 === 0 && first / second <= MOST) break
+    if (round > 100 && round % 50 === 0 && first / second <= MOST) break
   }
   return first / second
 }

@@ -1,5 +1,9 @@
 import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import type { Order, Report } from './protocol.ts'
+
+/** What one process has compiled no other has to. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
 export interface FileResult {
   readonly path: string
@@ -34,6 +38,7 @@ export async function runFiles(paths: readonly string[], options: PoolOptions): 
 function runWorker(waiting: string[], { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
   const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last is the leash
+    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
   })
   let result: FileResult | undefined
   let lastPath = 'test/runner/worker.ts'

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import fc from 'fast-check'
 import { describeError } from './describe.ts'
 import type { Order, Report } from './protocol.ts'
 import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
@@ -28,7 +27,6 @@ for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
 }
 new Worker(new URL('./leash.ts', import.meta.url)).unref()
 quietUvu()
-fc.configureGlobal({ seed: Number(process.env.SEED ?? 1) })
 
 process.on('message', async (order: Order) => {
   if (order.do === 'stop') return void setTimeout(() => process.exit(0), LATE_MS)
@@ -66,9 +64,11 @@ async function runFile(path: string): Promise<void> {
 async function runSuites(path: string, file: FileRecord): Promise<void> {
   const loading = { title: 'loading', timeoutMs }
   file.onPhase(loading)
-  if (/^import\b[^'"]*['"]uvu['"]/m.test(await readFile(path, 'utf8'))) {
+  const source = await readFile(path, 'utf8')
+  if (/^import\b[^'"]*['"]uvu['"]/m.test(source)) {
     throw 'it imports uvu: take `suite` and `assert` from test/support/suite.ts, which forget nothing'
   }
+  if (/^import\b[^'"]*['"]fast-check['"]/m.test(source)) await seedProperties()
   const queue: Queue = []
   uvu.UVU_QUEUE = [queue]
   await within(loading, () => import(pathToFileURL(path).href))
@@ -76,6 +76,12 @@ async function runSuites(path: string, file: FileRecord): Promise<void> {
   for (const start of file.starts) start()
   for (const runSuite of queue) await runSuite().catch(() => {}) // a hook that threw was reported
   for (const { outcome, suite, name } of file.tests) if (!outcome) fail(`${suite} › ${name}`, 'it did not run')
+}
+
+/** Properties meet the same cases in every run. */
+async function seedProperties(): Promise<void> {
+  const { configureGlobal } = await import('fast-check')
+  configureGlobal({ seed: Number(process.env.SEED ?? 1) })
 }
 
 /** uvu prints a dot a test; the report is somebody else's. */
