@@ -19,6 +19,8 @@ export interface HealthRecord {
   updatedAt?: string
   /** The connections whose failures count against the provider. */
   connections: Set<string>
+  /** The models of those failures, but for failures that no model answered. */
+  models: Set<string>
   reason: FailureClass
   message: string
   /** In a row. */
@@ -68,6 +70,7 @@ export function createHealthRecords(): HealthRecords {
     const record: HealthRecord = {
       ...subject,
       connections: new Set(),
+      models: new Set(),
       reason: 'server',
       message: '',
       failures: 0,

@@ -60,6 +60,7 @@ type Terms = Omit<Cooling, 'level'>
 /** A provider is left alone after so many failures in a row at two or more of its connections. */
 const PROVIDER: Terms = { after: 5, baseMs: 5_000, maxMs: 60_000 }
 const PROVIDER_CONNECTIONS = 2
+const ANY_MODEL = ''
 /** Nothing that a provider asks for counts for longer. */
 const MAX_ASKED_MS = 60 * 60 * 1_000
 /** Providers may say a lot. */
@@ -182,7 +183,9 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   function countForProvider(target: HealthTarget, failure: HealthFailure & { began: number }) {
     const record = records.at(target, 'provider')
     record.connections.add(target.connection.id)
-    const isWide = record.connections.size >= PROVIDER_CONNECTIONS
+    record.models.add(failure.class === 'network' ? ANY_MODEL : target.model)
+    const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one bad model takes no other with it
+    const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
     count(record, isWide ? PROVIDER : { ...PROVIDER, after: Number.POSITIVE_INFINITY }, {
       ...failure,
       retryAfterMs: undefined,

@@ -160,6 +160,15 @@ test('failures of requests that were under way, or tried it for want of another,
   assert.is(waitOf(), 3_000)
 })
 
+test('a model that fails at every account takes no other model with it, unless nothing answers at all', () => {
+  const bad = open()
+  for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
+  assert.is(bad.waitOf(target('a', 'good')), undefined)
+  const gone = open()
+  for (const id of ['a', 'b', 'a', 'b', 'a']) gone.fail('network', target(id, 'only'))
+  assert.is(gone.waitOf(target('c', 'good')), 5_000)
+})
+
 test('a provider is left alone when two of its accounts fail, never for one', () => {
   const one = open()
   for (let at = 0; at < 50; at++) one.fail('network')

@@ -3,10 +3,19 @@ import { embeddedError, readVendorError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { openaiErrorBody } from '../openai-error-body.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
-import { errorOf, watchChatStream } from './stream.ts'
+import { errorInChoices, errorOf, watchChatStream } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
 const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0
+
+/** A choice of a chat has a message, one of a completion a text; some that follow send a delta. */
+const isAnswer = ({ choices }: JsonObject) =>
+  Array.isArray(choices) &&
+  choices.some((choice) => isObject(choice) && (isObject(choice.message ?? choice.delta) || 'text' in choice))
+
+/** The answer's own error, or that of a choice. */
+const errorInAnswer = (answer: JsonObject): unknown =>
+  hasChoices(answer) ? errorInChoices(answer.choices) : errorOf(answer)
 
 /** OpenAI Chat Completions. */
 export const openaiChat: Format = {
@@ -18,8 +27,8 @@ export const openaiChat: Format = {
   keepAlive: KEEP_ALIVE,
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
-  errorIn: (answer) => (isObject(answer) && !hasChoices(answer) ? embeddedError(errorOf(answer)) : undefined),
-  isAnswer: hasChoices,
+  errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
+  isAnswer,
   readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).chatTranslator,
 }

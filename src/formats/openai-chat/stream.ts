@@ -16,7 +16,7 @@ export function watchChatStream(): StreamWatch {
     const chunk = tryParseJson(data)
     if (event === 'error') watch.error ??= embeddedError(namedError(chunk, data))
     if (!isObject(chunk)) return // says nothing that a client could read
-    const error = errorOf(chunk)
+    const error = errorOf(chunk) ?? errorInChoices(chunk.choices)
     watch.error ??= embeddedError(error)
     watch.usage = chatUsage(chunk.usage) ?? watch.usage
     if (error || !Array.isArray(chunk.choices)) return
@@ -32,6 +32,13 @@ export function watchChatStream(): StreamWatch {
 
 /** Some servers of models send the error itself, without an envelope. */
 export const errorOf = (chunk: JsonObject): unknown => chunk.error ?? (chunk.object === 'error' ? chunk : undefined)
+
+/** OpenRouter tells of a failure behind it in a choice that finishes so. */
+export function errorInChoices(choices: unknown): unknown {
+  if (!Array.isArray(choices)) return undefined
+  const failed = choices.find((choice) => isObject(choice) && (choice.error || choice.finish_reason === 'error'))
+  return failed && (failed.error || 'The provider says that its answer ended in an error.')
+}
 
 /** What an event that is called `error` says: no provider of this format names its other events. */
 export const namedError = (chunk: unknown, data: string): unknown =>

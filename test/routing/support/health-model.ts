@@ -15,7 +15,15 @@ export function createModel() {
   let order = 0
 
   function heldAgainst(key: string): Held {
-    const record = held.get(key) ?? { key, failures: 0, times: 0, cooledIn: 0, accounts: new Set(), isProbed: false }
+    const record = held.get(key) ?? {
+      key,
+      failures: 0,
+      times: 0,
+      cooledIn: 0,
+      accounts: new Set(),
+      models: new Set(),
+      isProbed: false,
+    }
     held.set(key, record)
     return record
   }
@@ -107,7 +115,9 @@ export function createModel() {
       if (what !== 'server' && what !== 'network' && what !== 'timeout') return
       const provider = heldAgainst('p')
       provider.accounts.add(target.connection.id)
-      const after = provider.accounts.size > 1 ? 5 : Number.POSITIVE_INFINITY
+      provider.models.add(what === 'network' ? 'all' : target.model)
+      const isOfMany = provider.models.size > 1 || provider.models.has('all')
+      const after = provider.accounts.size > 1 && isOfMany ? 5 : Number.POSITIVE_INFINITY
       count(provider, { after, baseMs: 5_000, maxMs: 60_000, what, asked: undefined, now, began })
     },
     isUsable: (target: HealthTarget, now: number) =>
@@ -128,6 +138,7 @@ interface Held {
   /** Streams have broken off. */
   isCut?: boolean
   accounts: Set<string>
+  models: Set<string>
 }
 
 interface Counted {

@@ -1,0 +1,37 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('an error in a choice')
+
+const failed = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }
+const error = { code: 502, message: 'Provider disconnected' }
+
+/** What came of a request whose first target answered so. */
+async function attempts(first: () => Response, stream = false) {
+  const good = () =>
+    stream ? sse(['data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n']) : json(chatAnswer())
+  const up = fakeUpstream(({ provider }) => (provider === 'one' ? first() : good()))
+  const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
+  const response = await world.chat({ model: 'chain', stream })
+  await response.text()
+  return response.headers.get('x-signalbox-attempts')?.replaceAll(';via=chain:fallback', '')
+}
+
+for (const [what, choice] of Object.entries({
+  'with its words': { ...failed, error },
+  'by its finish alone': failed,
+  'of no message': { index: 0, message: null },
+  'of nothing': {},
+}))
+  test(`is a failure of the target, whole: ${what}`, async () => {
+    assert.match(String(await attempts(() => json({ choices: [choice] }))), /^one\/m=502:\w+, two\/m=200$/)
+  })
+
+for (const more of [{ error }, {}])
+  test(`is a failure of the target as the first event: ${JSON.stringify(more)}`, async () => {
+    const chunk = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...more }] })
+    const events = [`data: ${chunk}\n\n`, 'data: [DONE]\n\n']
+    assert.match(String(await attempts(() => sse(events), true)), /^one\/m=502:\w+, two\/m=200$/)
+  })
