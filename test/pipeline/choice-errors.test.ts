@@ -22,8 +22,6 @@ async function attempts(first: () => Response, stream = false) {
 for (const [what, choice] of Object.entries({
   'with its words': { ...failed, error },
   'by its finish alone': failed,
-  'of no message': { index: 0, message: null },
-  'of nothing': {},
 }))
   test(`is a failure of the target, whole: ${what}`, async () => {
     assert.match(String(await attempts(() => json({ choices: [choice] }))), /^one\/m=502:\w+, two\/m=200$/)

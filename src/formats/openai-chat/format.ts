@@ -8,11 +8,6 @@ import { chatUsage } from './usage.ts'
 
 const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0
 
-/** A choice of a chat has a message, one of a completion a text; some that follow send a delta. */
-const isAnswer = ({ choices }: JsonObject) =>
-  Array.isArray(choices) &&
-  choices.some((choice) => isObject(choice) && (isObject(choice.message ?? choice.delta) || 'text' in choice))
-
 /** The answer's own error, or that of a choice. */
 const errorInAnswer = (answer: JsonObject): unknown =>
   hasChoices(answer) ? errorInChoices(answer.choices) : errorOf(answer)
@@ -28,7 +23,7 @@ export const openaiChat: Format = {
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
-  isAnswer,
+  isAnswer: hasChoices,
   readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).chatTranslator,
 }
