@@ -1,17 +1,11 @@
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-codes.ts'
+
 /** Where one value stands in a JSON text: `text.slice(start, end)`. */
 export interface Span {
   name: string
   start: number
   end: number
 }
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const OPEN_BRACKET = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
 
 /**
  * Finds the named members of the outermost object without parsing it, so that one value can be replaced and every other

@@ -1,3 +1,5 @@
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json-codes.ts'
+
 /** Follows the JSON of an object that comes in pieces, each of which is looked at once. Keeps only the last few of them. */
 export interface ObjectScan {
   add(piece: string): void
@@ -49,9 +51,3 @@ export function createObjectScan(): ObjectScan {
 const MOST_UNSEEN = 256
 
 const SPACE = 0x20
-const QUOTE = 0x22
-const OPEN_BRACKET = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d

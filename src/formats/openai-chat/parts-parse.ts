@@ -1,37 +1,14 @@
 import { entryOf } from '../../lib/entry-of.ts'
 import { base64Source, sourceOfUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
-import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { Fields } from '../canonical/fields.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { CacheMark, FilePart, ImagePart, TextPart, UserPart } from '../canonical/parts.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import type { ContentForm } from '../openai-content.ts'
 
-/** `content` of a message from a user or a tool: a string or parts. An empty text is no part. */
-export function parseContent(message: Fields, warnings: Warnings): UserPart[] {
-  const content = message.any('content')
-  if (content === undefined || content === '') return []
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  const path = message.path('content')
-  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
-  return content.flatMap((entry: unknown, index) => {
-    if (typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
-    const fields = elementFields(entry, `${path}[${index}]`, warnings)
-    const part = parsePart(fields, warnings)
-    fields.drop()
-    if (!part) return []
-    if (part.type !== 'text') warnings.place(part, fields.at)
-    return [part]
-  })
-}
-
-/** The same where only text has a meaning (instructions). */
-export function parseTexts(message: Fields, warnings: Warnings): TextPart[] {
-  return parseContent(message, warnings).map((part) =>
-    part.type === 'text'
-      ? part
-      : warnings.refuse(message.path('content'), `a part of type ${part.type} has no place here.`),
-  )
-}
+/** The content of a message from a user, a tool or the host. */
+export const messageContent: ContentForm = { parsePart, takesStrings: true }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
   const cache = parseMark(fields)

@@ -1,8 +1,9 @@
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { ToolResult, Turn } from '../canonical/turns.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { parseContent, parseTexts } from '../openai-content.ts'
 import { type LegacyCalls, parseAssistant } from './assistant-parse.ts'
-import { parseContent, parseTexts } from './parts-parse.ts'
+import { messageContent } from './parts-parse.ts'
 
 /** `messages`, each a turn; messages of tools that follow each other are one. */
 export function parseTurns(messages: readonly unknown[], warnings: Warnings): Turn[] {
@@ -24,9 +25,14 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', as: role, content: parseTexts(message, warnings), ...named(message) }
+      return {
+        role: 'system',
+        as: role,
+        content: parseTexts(message, 'content', warnings, messageContent),
+        ...named(message),
+      }
     case 'user':
-      return { role: 'user', content: parseContent(message, warnings), ...named(message) }
+      return { role: 'user', content: parseContent(message, 'content', warnings, messageContent), ...named(message) }
     case 'assistant':
       return { role: 'assistant', content: parseAssistant(message, calls, warnings), ...named(message) }
     case 'tool':
@@ -41,7 +47,11 @@ function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCa
   const callId = role === 'tool' ? message.text('tool_call_id') : calls.last
   if (callId === undefined)
     warnings.refuse(message.path('tool_call_id'), 'is required: the id of the call that this is the result of.')
-  const result: ToolResult = { callId, content: parseContent(message, warnings), ...named(message) }
+  const result: ToolResult = {
+    callId,
+    content: parseContent(message, 'content', warnings, messageContent),
+    ...named(message),
+  }
   warnings.place(result, message.at)
   return result
 }

@@ -5,9 +5,10 @@ import type { AssistantPart } from '../canonical/parts.ts'
 import type { Tool } from '../canonical/tools.ts'
 import type { SystemTurn, ToolResult, Turn, UserTurn } from '../canonical/turns.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { parseContent, parseTexts } from '../openai-content.ts'
 import { parseAssistantItem } from './assistant-parse.ts'
 import type { Namespaces } from './namespaces.ts'
-import { parseContent, parseTexts } from './parts-parse.ts'
+import { itemContent } from './parts-parse.ts'
 import { parseTools } from './tools-parse.ts'
 
 interface Conversation {
@@ -79,7 +80,7 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
     const result = defined<ToolResult>({
       callId,
       name: item.text('name'),
-      content: parseContent(item, 'output', warnings),
+      content: parseContent(item, 'output', warnings, itemContent),
       isFreeForm: isFreeForm || undefined,
     })
     warnings.place(result, item.at)
@@ -119,9 +120,9 @@ function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', as: role, content: parseTexts(item, warnings) }
+      return { role: 'system', as: role, content: parseTexts(item, 'content', warnings, itemContent) }
     case 'user':
-      return { role: 'user', content: parseContent(item, 'content', warnings) }
+      return { role: 'user', content: parseContent(item, 'content', warnings, itemContent) }
     default:
       return warnings.refuse(item.path('role'), 'must be system, developer, user or assistant.')
   }

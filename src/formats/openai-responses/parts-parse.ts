@@ -1,35 +1,13 @@
 import { base64Source, sourceOfUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
-import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { Fields } from '../canonical/fields.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, CacheMark, FilePart, ImagePart, TextPart, UserPart } from '../canonical/parts.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import type { ContentForm } from '../openai-content.ts'
 
-/** `content` of a message or `output` of a tool: a string or parts. An empty text is no part. */
-export function parseContent(item: Fields, name: 'content' | 'output', warnings: Warnings): UserPart[] {
-  const content = item.any(name)
-  if (content === undefined || content === '') return []
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  const path = item.path(name)
-  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
-  return content.flatMap((entry: unknown, index) => {
-    const fields = elementFields(entry, `${path}[${index}]`, warnings)
-    const part = parsePart(fields, warnings)
-    fields.drop()
-    if (!part) return []
-    if (part.type !== 'text') warnings.place(part, fields.at)
-    return [part]
-  })
-}
-
-/** The same where only text has a meaning (instructions). */
-export function parseTexts(item: Fields, warnings: Warnings): TextPart[] {
-  return parseContent(item, 'content', warnings).map((part) =>
-    part.type === 'text'
-      ? part
-      : warnings.refuse(item.path('content'), `a part of type ${part.type} has no place here.`),
-  )
-}
+/** `content` of a message, and `output` of a tool. */
+export const itemContent: ContentForm = { parsePart, takesStrings: false }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
   const cache = parseMark(fields)
