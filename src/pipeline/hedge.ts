@@ -1,19 +1,12 @@
-import { startDeadline } from '../lib/deadline.ts'
-import type { Route } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
 import type { Itinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Leg, type Success, type Try, tryLeg } from './try.ts'
+import { type Success, type Try, tryLeg } from './try.ts'
 
 /**
- * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time in which 95 % of its answers
- * come. The first answer wins; the other attempt ends at once. `undefined` when none has answered.
+ * Tries the next target beside one that is slow. The first answer wins; the other attempt ends at once. `undefined` when none has answered.
  */
-export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itinerary): Promise<Success | undefined> {
-  const first = tryLeg(request, leg)
-  request.client.follows(first)
-  const delayMs = delayOf(request, leg.route)
-  if (delayMs === undefined || !(await isSlower(request, first, delayMs))) return taken(first, await first.result)
+export async function tryBeside(request: ModelRequest, first: Try, itinerary: Itinerary): Promise<Success | undefined> {
   const other = request.context.hedgeBudget.spend() ? await itinerary.next({ hedge: true }) : undefined
   if (!other) return taken(first, await first.result)
   const second = tryLeg(request, other)
@@ -40,22 +33,4 @@ export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itiner
     itinerary.failed(route, outcome)
     return undefined
   }
-}
-
-function delayOf({ call, context }: ModelRequest, { target, via }: Route): number | undefined {
-  for (let choice = via; choice; choice = choice.before)
-    if (choice.group.hedge) return context.pace.p95Of(target, call.stream)
-  return undefined
-}
-
-/** Has the attempt neither answered nor failed after so many ms? */
-function isSlower({ context }: ModelRequest, { result }: Try, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const deadline = startDeadline(context.clock, ms, () => resolve(true))
-    const onTime = () => {
-      deadline.cancel()
-      resolve(false)
-    }
-    result.then(onTime, onTime)
-  })
 }

@@ -14,7 +14,7 @@ import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import { factsOf } from './facts.ts'
 import type { Failure } from './failure.ts'
-import { tryFrom } from './hedge.ts'
+
 import { createItinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { Passage } from './passage.ts'
@@ -24,6 +24,7 @@ import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
 import { routesOf } from './targets.ts'
 import type { Success } from './try.ts'
+import { tryFrom } from './try-from.ts'
 
 /** One model request, from its exchange to its reply. Throws what the client is to read as an error in its own format. */
 export async function runModelRequest(

@@ -1,10 +1,9 @@
 import { gatewayError } from '../errors.ts'
-import { isPromise } from '../lib/awaitable.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Chosen, Group, Route } from '../routing/group.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { Visit } from '../routing/visit.ts'
-import { unreachableModel } from './unreachable-model.ts'
 
 /** Where the routes of a name are looked up, and who chooses among them. */
 export interface Way {
@@ -32,8 +31,11 @@ export function routesOf(model: string, { table, visit, onGroup }: Way): NextRou
     return chosen
   }
 
-  function checked(route: Route | undefined): Route | undefined {
-    if (!route && !isAny) throw leftOut ? notMeant(leftOut) : unreachableModel(model, table)
+  function checked(route: Route | undefined): Awaitable<Route | undefined> {
+    if (!route && !isAny) {
+      if (leftOut) throw notMeant(leftOut)
+      return unreachable(model, table)
+    }
     isAny = true
     return route
   }
@@ -43,6 +45,11 @@ export function routesOf(model: string, { table, visit, onGroup }: Way): NextRou
     const route = next()
     return isPromise(route) ? route.then(checked) : checked(route)
   }
+}
+
+async function unreachable(model: string, table: RouteTable): Promise<never> {
+  const { unreachableModel } = await import('./unreachable-model.ts')
+  throw await unreachableModel(model, table)
 }
 
 async function unknown(model: string, table: RouteTable): Promise<never> {

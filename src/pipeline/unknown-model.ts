@@ -9,7 +9,7 @@ export async function unknownModel(
   model: string,
   table: Pick<RouteTable, 'missingProviders' | 'names'>,
 ): Promise<GatewayError> {
-  if (table.missingProviders(model).length > 0) return unreachableModel(model, table)
+  if ((await table.missingProviders(model)).length > 0) return unreachableModel(model, table)
   const names = await table.names().catch(() => []) // a hint is not worth a failure
   const hint = didYouMean(nearest(model, names))
   return gatewayError('MODEL_NOT_FOUND', {

@@ -2,8 +2,11 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import type { RouteTable } from '../routing/table.ts'
 
 /** The refusal of a name that means something and leads nowhere; it names the providers that lack a connection. */
-export function unreachableModel(model: string, table: Pick<RouteTable, 'missingProviders'>): GatewayError {
-  const missing = table.missingProviders(model).map((provider) => `"${provider}"`)
+export async function unreachableModel(
+  model: string,
+  table: Pick<RouteTable, 'missingProviders'>,
+): Promise<GatewayError> {
+  const missing = (await table.missingProviders(model)).map((provider) => `"${provider}"`)
   const why =
     missing.length === 0
       ? 'none of its names belongs to an active connection.'

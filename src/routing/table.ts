@@ -6,7 +6,6 @@ import { createFirsts, type Meaning } from './firsts.ts'
 import { follow, type NextRoute } from './follow.ts'
 import type { Entry, Group, Route, RouteTarget } from './group.ts'
 import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
-import { missingProviders } from './missing-providers.ts'
 import { connectionsByName } from './named-connections.ts'
 import type { Prospect, Visit } from './visit.ts'
 
@@ -26,7 +25,7 @@ export interface RouteTable {
    */
   resolve(model: string, visit: Visit): NextRoute | undefined
   /** The first providers that a name leads to and to which no active connection does. */
-  missingProviders(model: string): string[]
+  missingProviders(model: string): Promise<string[]>
   /** All names that lead somewhere, as far as they can be known without asking a provider, or would if anything were connected. */
   names(): Promise<string[]>
 }
@@ -101,8 +100,11 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
         ('strategy' in meaning ? follow(meaning, { visit, prospect, meaningOf: meaningOfEntry }) : each(meaning))
       )
     },
-    missingProviders: (model) =>
-      missingProviders(model, { ...routes, catalog, combos, aliases, isConnected: (name) => connections.has(name) }),
+    async missingProviders(model) {
+      const { missingProviders } = await import('./missing-providers.ts')
+      const isConnected = (name: string) => connections.has(name)
+      return missingProviders(model, { ...routes, catalog, combos, aliases, isConnected })
+    },
     async names() {
       const { knownNames } = await import('./known-names.ts')
       const leads = (model: string) => direct(model) !== undefined
