@@ -66,8 +66,6 @@ export interface UpstreamFormat {
   errorIn(answer: unknown): EmbeddedError | undefined
   /** Does a whole answer hold anything of an answer, be it only the reason why it says nothing? */
   isAnswer(answer: JsonObject): boolean
-  /** What an error body of this format says: message and code. */
-  readError(body: unknown): { message?: string; code?: string }
   /** To and from the canonical form, loaded when the first request needs it; absent while the format is only passed through. */
   loadTranslator?(): Promise<UpstreamTranslator>
 }

@@ -1,7 +1,8 @@
 import { isObject } from '../lib/json.ts'
 import { askedWaitMs } from '../lib/retry-after.ts'
 import { type CanonicalError, type ErrorKind, kindOfStatus } from './canonical/errors.ts'
-import { embeddedError, readVendorError } from './embedded-error.ts'
+import { embeddedError } from './embedded-error.ts'
+import { readVendorError } from './read-vendor-error.ts'
 import type { ErrorAnswer } from './translator.ts'
 import { saysBadKey, saysNoFunds, saysOverflow } from './vendor-words.ts'
 

@@ -1,4 +1,5 @@
 import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
+import { readError } from '../formats/read-error.ts'
 import {
   saysAccountRefused,
   saysContentRefused,
@@ -28,7 +29,7 @@ export function failureOfStatus(
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
   const body = json ?? text
-  const message = format.readError(body).message ?? `The provider answered with status ${status}.`
+  const message = readError(format.name, body).message ?? `The provider answered with status ${status}.`
   const failure = failureOf({ status, message, body, header: (name) => answer.header(name), now })
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }

@@ -1,5 +1,6 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Format } from '../formats/format.ts'
+import { readError } from '../formats/read-error.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { Reply, UpstreamAnswer } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
@@ -81,7 +82,7 @@ async function inFormat({ body, status }: Failure, head: UpstreamAnswer, { forma
   const json = tryParseJson(text)
   const translator = isErrorOf(format.name, json) ? undefined : await format.loadTranslator?.()
   if (!translator) return bytes
-  const isKnown = format.readError(json).message !== undefined
+  const isKnown = readError(format.name, json).message !== undefined
   const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
   return encodeUtf8(JSON.stringify(translator.writeError(error).body))
 }

@@ -1,5 +1,6 @@
 import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { ErrorFacts } from '../formats/format.ts'
+import { readError } from '../formats/read-error.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { type ByteStream, isByteStream, type Reply } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
@@ -31,7 +32,7 @@ export function signsOfLife(answering: Promise<Reply>, request: ModelRequest, tr
       const { status, body = '' } = await answering
       if (isByteStream(body)) return body
       if (status === 200) return once(body)
-      const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = format.readError(jsonOf(body))
+      const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = readError(format.name, jsonOf(body))
       return told({ status, code, message })
     } catch (thrown) {
       if (!isGatewayError(thrown)) context.observer.onError(thrown)

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts'
-import { embeddedError, readVendorError } from '../embedded-error.ts'
+import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { anthropicErrorBody } from './error.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
@@ -18,6 +18,5 @@ export const anthropicMessages: Format = {
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
-  readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).messagesTranslator,
 }

@@ -18,6 +18,5 @@ export const bedrockConverse: UpstreamFormat = {
     return message === undefined ? undefined : { message, status: 502, error: answer }
   },
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
-  readError,
   loadTranslator: async () => (await import('./translator.ts')).converseTranslator,
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts'
-import { embeddedError, readVendorError } from '../embedded-error.ts'
+import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { geminiErrorBody } from './error.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
@@ -20,11 +20,6 @@ export const gemini: Format = {
   errorIn: (answer) => chunksOf(answer).map(errorIn).find(Boolean),
   isAnswer: ({ candidates, promptFeedback }) =>
     (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
-  readError(body) {
-    const [envelope] = chunksOf(body)
-    const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
-    return { ...readVendorError(body), ...(typeof error?.status === 'string' && { code: error.status }) }
-  },
   loadTranslator: async () => (await import('./translator.ts')).geminiTranslator,
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { embeddedError, readVendorError } from '../embedded-error.ts'
+import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { openaiErrorBody } from '../openai-error-body.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
@@ -24,6 +24,5 @@ export const openaiChat: Format = {
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
   isAnswer: hasChoices,
-  readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).chatTranslator,
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts'
-import { embeddedError, readVendorError } from '../embedded-error.ts'
+import { embeddedError } from '../embedded-error.ts'
 import type { ErrorFacts, Format } from '../format.ts'
 import { openaiErrorBody } from '../openai-error-body.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
@@ -21,7 +21,6 @@ export const openaiResponses: Format = {
       ? embeddedError(answer.error)
       : undefined,
   isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
-  readError: readVendorError,
   loadTranslator: async () => (await import('./translator.ts')).responsesTranslator,
 }
 

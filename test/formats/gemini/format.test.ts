@@ -6,6 +6,7 @@ import {
 } from '../../../src/formats/gemini/count-tokens.ts'
 import { gemini } from '../../../src/formats/gemini/format.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { readError } from '../../../src/formats/read-error.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
@@ -69,7 +70,7 @@ whole('may be errors', () => {
   assert.equal(gemini.errorIn({ error }), { message: 'slow', status: 429, error })
   assert.equal(gemini.errorIn([{ error }]), { message: 'slow', status: 429, error })
   assert.is(gemini.errorIn(answer), undefined)
-  assert.equal(gemini.readError([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
+  assert.equal(readError('gemini', [{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 
 whole('have a translator when one is needed', async () => {
