@@ -22,6 +22,8 @@ export interface EmbeddedError {
   status: number
   /** As the provider has sent it. */
   error?: unknown
+  /** Only this answer is no good, which says nothing of who has sent it. */
+  class?: 'content'
 }
 
 /** What decides over a stream's commit, its end and its accounting. */

@@ -83,7 +83,7 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
         return { kind: 'stream', head, body: head.body, committed }
       }
       pending.cancel(committed)
-      return { kind: 'failure', failure: 'class' in committed ? committed : await said(committed, head, clock) }
+      return { kind: 'failure', failure: await said(committed, head, clock) }
     }
     if (isFailure) pending.hurry(ERROR_BODY_MS)
     else {
@@ -125,6 +125,7 @@ async function receiveWhole(
 
 /** What an error in a 200 means. */
 async function said(error: EmbeddedError, head: UpstreamAnswer, clock: Clock): Promise<Failure> {
+  if (error.class) return contentFailure(error.message)
   const { failureOfEmbedded } = await import('./failure-said.ts')
   return failureOfEmbedded(error, { head, now: clock.now() })
 }

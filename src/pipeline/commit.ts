@@ -1,7 +1,6 @@
 import type { EmbeddedError, StreamWatch, UpstreamFormat } from '../formats/format.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../lib/sse.ts'
-import { contentFailure, type Failure } from './failure.ts'
 
 /** A stream whose first meaningful event has arrived: what was held back until then, and what is known of it. */
 export interface Committed {
@@ -14,10 +13,7 @@ export interface Committed {
  * failures of the attempt, so that the next target can be tried; after it they belong to the client. Rethrows what `body` throws; throws
  * `UPSTREAM_INVALID` when nothing is said within 16 MiB.
  */
-export async function commitStream(
-  body: ByteStream,
-  format: UpstreamFormat,
-): Promise<Committed | EmbeddedError | Failure> {
+export async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | EmbeddedError> {
   const watch = format.watchStream()
   const head: Uint8Array[] = []
   let size = 0
@@ -37,8 +33,10 @@ export async function commitStream(
   parser.end() // half an event, which is no JSON, says nothing
   if (watch.error && !watch.started) return watch.error
   if (watch.started && watch.ended) return { head, watch }
-  if (watch.started) return contentFailure('The provider ended the stream before its answer was complete.')
-  return contentFailure(
+  if (watch.started) return noAnswer('The provider ended the stream before its answer was complete.')
+  return noAnswer(
     watch.ended ? 'The provider sent an empty answer.' : 'The provider ended the stream before it had said anything.',
   )
 }
+
+const noAnswer = (message: string): EmbeddedError => ({ class: 'content', status: 502, message })

@@ -1,6 +1,7 @@
 import { toGatewayError } from '../errors.ts'
+import { type CanonicalError, MALFORMED_CALL } from '../formats/canonical/errors.ts'
 import type { StreamEvent } from '../formats/canonical/stream.ts'
-import type { TokenUsage } from '../formats/format.ts'
+import type { EmbeddedError, TokenUsage } from '../formats/format.ts'
 import { errorOf, type StreamTranslation, translateStream } from '../formats/translate-stream.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
@@ -36,7 +37,7 @@ export function relayTranslated(
 
   const watched = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
     if (event.type === 'end') usage = event.usage
-    if (event.type === 'error') error = { message: event.error.message, status: event.error.status }
+    if (event.type === 'error') error = endOf(event.error)
     if (event.type === 'end' || event.type === 'error') isOver = true
     emit(event)
   }
@@ -98,3 +99,6 @@ export function relayTranslated(
     },
   }
 }
+
+const endOf = ({ message, status, code }: CanonicalError): EmbeddedError =>
+  code === MALFORMED_CALL ? { message, status, class: 'content' } : { message, status }

@@ -37,9 +37,9 @@ export function successReply(
 }
 
 /** A stream that broke off is no fault of the client's, unless its error says so. What the provider said then may quote anything. */
-function tellCut(trial: Trial, { status }: EmbeddedError) {
+function tellCut(trial: Trial, { status, class: own }: EmbeddedError) {
   const message = `The stream broke off after it had begun (status ${status}).`
-  if (status >= 500) trial.cut({ class: status === 504 ? 'timeout' : 'network', message })
+  if (status >= 500) trial.cut({ class: own ?? (status === 504 ? 'timeout' : 'network'), message })
 }
 
 /** `x-signalbox-warning: dropped:seed, clamped:temperature`. */

@@ -28,6 +28,9 @@ export interface CanonicalError {
   retryAfterMs?: number
 }
 
+/** The code of an answer that the model itself has broken, which says nothing against who sent it. */
+export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
+
 /**
  * The status to answer with, where `usual` is that of a format for the kind. A finer one of the same class stays: a 502 is a server error
  * as a 500 is.

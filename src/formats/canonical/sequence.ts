@@ -1,5 +1,5 @@
 import { type Finish, settleFinish } from './answer.ts'
-import type { CanonicalError } from './errors.ts'
+import { type CanonicalError, MALFORMED_CALL } from './errors.ts'
 import type { PartStartEvent, ReaderEvent, StreamEvent } from './stream.ts'
 import type { TokenUsage } from './usage.ts'
 
@@ -79,6 +79,8 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
   function complete() {
     if (isOver) return
     start()
+    const broken = candidates.find(({ finish }) => finish?.reason === 'malformed-call')?.finish
+    if (broken) return fail({ ...BROKEN, ...(broken.explanation && { message: broken.explanation }) })
     isOver = true
     for (const key of open) emit({ type: 'part-end', key })
     const finishes = candidates.map(({ finish, hasToolCalls }) => settleFinish(finish, hasToolCalls))
@@ -107,5 +109,11 @@ interface Candidate {
   hasToolCalls: boolean
 }
 
+const BROKEN = {
+  kind: 'server',
+  status: 502,
+  code: MALFORMED_CALL,
+  message: 'The model made a tool call that cannot be read.',
+} as const
 const UNREADABLE = 'The provider sent an event that cannot be read.'
 const CUT = 'The provider ended the stream before its answer was complete.'

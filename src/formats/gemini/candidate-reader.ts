@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { MALFORMED_CALL } from '../canonical/errors.ts'
 import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
@@ -143,4 +144,4 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
 
 /** Nothing was said, so that another try may do better. */
 const malformed = (explanation = 'The model made a function call that is malformed.') =>
-  ({ kind: 'server', status: 502, code: 'MALFORMED_FUNCTION_CALL', message: explanation }) as const
+  ({ kind: 'server', status: 502, code: MALFORMED_CALL, message: explanation }) as const

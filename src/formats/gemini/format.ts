@@ -1,6 +1,7 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
+import { brokenBy, hasContent } from './broken.ts'
 import { geminiErrorBody } from './error.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchGeminiStream } from './stream.ts'
@@ -27,5 +28,9 @@ const chunksOf = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer
 
 const usageIn = (chunk: unknown) => (isObject(chunk) ? geminiUsage(chunk.usageMetadata) : undefined)
 
-const errorIn = (chunk: unknown) =>
-  isObject(chunk) && !Array.isArray(chunk.candidates) ? embeddedError(chunk.error) : undefined
+function errorIn(chunk: unknown) {
+  if (!isObject(chunk)) return undefined
+  if (!Array.isArray(chunk.candidates)) return embeddedError(chunk.error)
+  const candidates: JsonObject[] = chunk.candidates.filter(isObject)
+  return candidates.some(hasContent) ? undefined : candidates.map((one) => brokenBy(one, false)).find(Boolean)
+}

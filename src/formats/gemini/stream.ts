@@ -2,6 +2,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { embeddedError } from '../embedded-error.ts'
 import { type StreamWatch, untouchedStream } from '../format.ts'
+import { brokenBy, hasContent } from './broken.ts'
 import { geminiUsage } from './usage.ts'
 
 /** Chunks with candidates, ended by a finish reason or by a prompt that was blocked; there is no end mark. */
@@ -21,16 +22,17 @@ export function watchGeminiStream(): StreamWatch {
     if (!Array.isArray(candidates)) return
     for (const candidate of candidates) {
       if (!isObject(candidate)) continue
-      if (candidate.finishReason) watch.started = watch.ended = true
-      else if (hasContent(candidate.content)) watch.started = true
+      if (hasContent(candidate)) watch.started = true
+      if (candidate.finishReason) end(candidate)
     }
   }
 
-  return watch
-}
+  function end(candidate: JsonObject) {
+    const error = brokenBy(candidate, watch.started)
+    watch.ended = true
+    if (error) watch.error ??= error
+    else watch.started = true
+  }
 
-/** An empty text without a signature is nothing yet. */
-function hasContent(content: unknown): boolean {
-  const parts: unknown[] = isObject(content) && Array.isArray(content.parts) ? content.parts : []
-  return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))
+  return watch
 }

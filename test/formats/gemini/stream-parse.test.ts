@@ -117,7 +117,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
   'a broken call after words': [
     [text('a'), text('', { finishReason: 'MALFORMED_FUNCTION_CALL' })],
     ['text: a'],
-    'malformed-call',
+    'error',
   ],
   'a broken call and nothing else': [[text('', { finishReason: 'MALFORMED_FUNCTION_CALL' })], [], 'error'],
 }

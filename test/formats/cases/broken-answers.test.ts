@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients } from '../support/clients.ts'
+import { geminiChunk, said, whole } from './answers.ts'
+import { ask, dataOf, streamOf } from './support.ts'
+
+const test = suite('cases: answers that the model has broken')
+
+const message = 'Malformed function call: print(default_api.f('
+const broken = (finishReason: string, more: JsonObject = {}) => ({ candidates: [{ finishReason, index: 0, ...more }] })
+
+/** A combo of a provider of Gemini's format that answers so, and of one that is fine. */
+const chain = { model: 'chain', connections: ['gemini', 'chat'], combos: { chain: ['gemini/m', 'chat/m'] } }
+
+const empty: Readonly<Record<string, JsonObject>> = {
+  'a malformed call': broken('MALFORMED_FUNCTION_CALL', { finishMessage: message }),
+  'a malformed answer': broken('MALFORMED_RESPONSE', { content: { role: 'model' } }),
+  'a call of no tool': broken('UNEXPECTED_TOOL_CALL', { content: { role: 'model', parts: [{ text: '' }] } }),
+  'too many calls': broken('TOO_MANY_TOOL_CALLS'),
+  'nothing, for another reason': broken('OTHER', { content: { parts: [] } }),
+}
+
+for (const client of wireFormats) {
+  for (const [what, chunk] of Object.entries(empty))
+    test(`${what} is no answer, streamed or not: ${client}`, async () => {
+      for (const stream of [true, false]) {
+        const { response, up } = await ask({
+          ...{ client, stream, ...chain },
+          answer({ provider }) {
+            if (provider === 'gemini') return stream ? streamOf('gemini', [chunk]) : json(chunk)
+            return stream ? streamOf('openai-chat', said['openai-chat']('spare')) : json(whole['openai-chat'])
+          },
+        })
+        assert.equal([response.status, up.providers], [200, ['gemini', 'chat']])
+        if (stream) assert.is((await clients[client](response)).text, 'spare')
+      }
+    })
+
+  test(`the only target's broken answer is told as such: ${client}`, async () => {
+    for (const stream of [true, false]) {
+      const chunk = empty['a malformed call'] ?? {}
+      const answer = () => (stream ? streamOf('gemini', [chunk]) : json(chunk))
+      const { response, world } = await ask({ client, model: 'gemini/m', stream, answer })
+      assert.is(response.status, 502)
+      assert.match(await response.text(), /Malformed function call/)
+      assert.is(world.told.attempts[0]?.outcome, 'content')
+    }
+  })
+
+  test(`a stream that breaks behind its first word is no success, nor has it a clean end: ${client}`, async () => {
+    const { response, up, world } = await ask({
+      ...{ client, stream: true, ...chain },
+      answer: () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
+    })
+    const events = await dataOf(response)
+    const last = JSON.stringify(events.at(-1))
+    assert.match(last, client === 'gemini' ? /MALFORMED_FUNCTION_CALL/ : /"error":\{/)
+    assert.equal(up.providers, ['gemini'])
+    assert.is(world.told.requests[0]?.status, 502)
+  })
+}
+
+test('what is said before an end for another reason is an answer', async () => {
+  const answer = () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken('OTHER')])
+  for (const client of ['openai-chat', 'gemini'] as const) {
+    const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
+    assert.is((await clients[client](response.clone())).text, 'a')
+    await response.text()
+    assert.is(world.told.requests[0]?.status, 200)
+  }
+})
