@@ -13,6 +13,7 @@ export type {
 export type { ComboChange, NewCombo } from './management/combos.ts'
 export type { ConnectionChange, NewConnection, ShownConnection } from './management/connections.ts'
 export type { ExplainedRequest } from './management/explain.ts'
+export type { ShownKey } from './management/keys.ts'
 export type { Management } from './management/management.ts'
 export type { Provider, ProviderChange } from './management/providers.ts'
 export type { GatewayOptions, Limits } from './options.ts'

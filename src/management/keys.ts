@@ -11,13 +11,19 @@ import { timestamp } from './time.ts'
 
 /** Clients' API keys (spec.md, API keys). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
 export interface KeyOperations<Input = never> {
-  list(): Promise<{ keys: ApiKey[] }>
-  get(id: string): Promise<{ key: ApiKey }>
+  list(): Promise<{ keys: ShownKey[] }>
+  get(id: string): Promise<{ key: ShownKey }>
   /** Answers the key's value as `key`. */
   create(input: { name: string } | Input): Promise<{ key: string; id: string; name: string; createdAt: string }>
   /** Renames, pauses or resumes; a pause holds from the very next request. */
-  update(id: string, input: { name?: string; isActive?: boolean } | Input): Promise<{ key: ApiKey }>
+  update(id: string, input: { name?: string; isActive?: boolean } | Input): Promise<{ key: ShownKey }>
   delete(id: string): Promise<{ success: true }>
+}
+
+/** A client's key, and whether its value can be told. */
+export interface ShownKey extends ApiKey {
+  /** Why `key` is empty; absent when it is not. */
+  error?: string
 }
 
 const newKey = closed({ name: fields.name })
@@ -26,9 +32,12 @@ const keyChange = closed({ name: v.exactOptional(fields.name), isActive: v.exact
 export function createKeyOperations({ store, clock }: { store: Store; clock: Clock }): KeyOperations<unknown> {
   const find = (id: string) => findRecord(store.keys, 'Key', (record) => record.id === id)
 
-  async function shown({ id, name, isActive, createdAt, sealedKey }: KeyRecord): Promise<ApiKey> {
-    const key = await (await store.vault()).open(placeOfKey(id), sealedKey)
-    return { id, name, key, isActive: isActive !== false, createdAt }
+  /** One that cannot be opened must not hide the other keys. */
+  async function shown({ id, name, isActive, createdAt, sealedKey }: KeyRecord): Promise<ShownKey> {
+    const vault = await store.vault() // without it none can be opened
+    const key = await vault.open(placeOfKey(id), sealedKey).catch(() => undefined)
+    const rest = { isActive: isActive !== false, createdAt }
+    return key === undefined ? { id, name, key: '', ...rest, error: UNREADABLE } : { id, name, key, ...rest }
   }
 
   return {
@@ -66,3 +75,7 @@ export function createKeyOperations({ store, clock }: { store: Store; clock: Clo
     },
   }
 }
+
+/** It is found by its digest and never opened, so that it still works. */
+const UNREADABLE =
+  'The key cannot be opened: it was changed, moved, or sealed with another secret. Whoever has it may still use it. Delete it and make a new one.'

@@ -1,0 +1,56 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('a key that cannot be opened')
+
+/** Three keys, of which the second was damaged in the storage. */
+async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
+  const door = openDoor()
+  const ids: string[] = []
+  for (const name of ['one', 'two', 'three']) ids.push((await door.expect(201, 'POST', '/api/keys', { name })).id)
+  const before = (await door.expect(200, 'GET', '/api/keys')).keys
+  for (const { key, value } of await door.storage.list('keys/')) {
+    const stored = JSON.parse(value)
+    if (stored.record.id !== ids[1]) continue
+    stored.record.sealedKey = damage(stored.record.sealedKey)
+    await door.storage.set(key, JSON.stringify(stored))
+  }
+  return { ...door, before, id: ids[1] ?? '' }
+}
+
+const SAYS = /cannot be opened: it was changed, moved, or sealed with another secret.*Delete it/
+
+for (const [how, damage] of [
+  ['is not sealed at all', () => 'sbx_'],
+  ['was changed', (sealed: string) => `${sealed.startsWith('A') ? 'B' : 'A'}${sealed.slice(1)}`],
+  ['is missing', () => undefined],
+  ['is no text', () => 7],
+] as const) {
+  test(`that ${how} is shown as such, and the others as ever`, async () => {
+    const { expect, before, id } = await doorWithDamage(damage)
+    const { keys } = await expect(200, 'GET', '/api/keys')
+    assert.equal([keys[0], keys[2]], [before[0], before[2]])
+    const { error, ...rest } = (keys[1] ?? {}) as { error?: string }
+    assert.equal(rest, { ...before[1], key: '' })
+    assert.match(error ?? '', SAYS)
+    assert.equal(await expect(200, 'GET', `/api/keys/${id}`), { key: keys[1] })
+  })
+}
+
+test('can be paused and deleted', async () => {
+  const { expect, before, id } = await doorWithDamage()
+  const { key } = (await expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })) as unknown as {
+    key: { isActive: boolean; error: string }
+  }
+  assert.is(key.isActive, false)
+  assert.match(key.error, SAYS)
+  await expect(200, 'DELETE', `/api/keys/${id}`)
+  assert.equal((await expect(200, 'GET', '/api/keys')).keys, [before[0], before[2]])
+})
+
+test('is something else than a vault that cannot be opened, which fails the whole list', async () => {
+  const { expect, storage } = await doorWithDamage()
+  const later = openDoor({ storage, secret: 'another secret, as long as secrets must be' })
+  await later.expect(500, 'GET', '/api/keys')
+  await expect(200, 'GET', '/api/keys')
+})
