@@ -62,11 +62,16 @@ export function createConnectionOperations({
 
   const seal = async (id: string, apiKey: string) => (await store.vault()).seal(placeOfApiKey(id), apiKey)
 
-  /** One that cannot be opened must not hide the other connections. */
+  /** One that cannot be opened must hide neither the other connections nor the rest of its own. */
+  async function readCredential(record: ConnectionRecord): Promise<string | undefined> {
+    if (record.sealedApiKey === undefined) return undefined
+    await store.vault() // without it none can be opened
+    return openApiKey(store, record).catch(() => undefined)
+  }
+
   async function shownCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
     if (record.sealedApiKey === undefined) return {}
-    await store.vault() // without it none can be opened
-    const apiKey = await openApiKey(store, record).catch(() => undefined)
+    const apiKey = await readCredential(record)
     return apiKey === undefined ? { error: UNREADABLE } : { apiKey: shortened(apiKey) }
   }
 
@@ -125,7 +130,7 @@ export function createConnectionOperations({
       const data = change.providerSpecificData && checkedData(found.provider, change.providerSpecificData)
       if (data !== undefined) requireProvider(catalog, found.provider, data ?? undefined)
       if (data !== undefined || typeof change.apiKey === 'string') {
-        const apiKey = change.apiKey === undefined ? await openApiKey(store, found) : (change.apiKey ?? undefined)
+        const apiKey = change.apiKey === undefined ? await readCredential(found) : (change.apiKey ?? undefined)
         const next = data === undefined ? found.providerSpecificData : (data ?? undefined)
         checkCloud(catalog, found.provider, { data: next, apiKey })
       }

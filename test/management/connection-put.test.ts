@@ -121,5 +121,11 @@ test('a key that was moved to another connection is not accepted', async () => {
   const shown = await expect(200, 'GET', `/api/connections/${other.id}`)
   assert.is(shown.apiKey, undefined)
   assert.match(shown.error, /changed, moved, or sealed with another secret/)
+  const changed = await expect(200, 'PUT', `/api/connections/${other.id}`, { providerSpecificData: { prefix: 'q' } })
+  assert.match(changed.error, /sealed with another secret/)
+  assert.equal(
+    (await expect(200, 'GET', '/api/connections')).connections.map(({ apiKey }) => apiKey),
+    ['…abcd', undefined],
+  )
   await expect(200, 'DELETE', `/api/connections/${other.id}`)
 })
