@@ -2,6 +2,7 @@ import type { BunRuntime, BunServer } from '../types/bun.ts'
 import type { FetchGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
+import { checkGateway, checkOptions } from './lib/options.ts'
 
 export type { BunServer } from '../types/bun.ts'
 export type { FetchGateway } from '../types/gateway.ts'
@@ -18,6 +19,8 @@ export interface BunGatewayServer extends BunServer {
 
 /** Serves a gateway with `Bun.serve`, without the 10 s of silence after which Bun cuts a stream. */
 export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): BunGatewayServer {
+  checkGateway('serveBun', gateway, 'fetch')
+  checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
   const { Bun } = globalThis as { Bun?: BunRuntime } // the runtime's global; its own types are not to be needed
   if (!Bun) throw new TypeError('serveBun runs in Bun only.')

@@ -2,6 +2,7 @@ import type { DenoRuntime, DenoServer } from '../types/deno.ts'
 import type { FetchGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
+import { checkGateway, checkOptions } from './lib/options.ts'
 
 export type { DenoServer } from '../types/deno.ts'
 export type { FetchGateway } from '../types/gateway.ts'
@@ -20,6 +21,8 @@ export interface DenoGatewayServer extends DenoServer {
 
 /** Serves a gateway with `Deno.serve`, and prints nothing. */
 export function serveDeno(gateway: FetchGateway, options: ServeDenoOptions = {}): DenoGatewayServer {
+  checkGateway('serveDeno', gateway, 'fetch')
+  checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
   const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global; its own types are not to be needed
   if (!Deno) throw new TypeError('serveDeno runs in Deno only.')

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeGateway } from '../types/gateway.ts'
+import { checkGateway } from './lib/options.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
 export type { ExchangeGateway } from '../types/gateway.ts'
@@ -15,5 +16,6 @@ export type ExpressHandler = (req: IncomingMessage, res: ServerResponse, next: (
  * not its own go on to the next handler. Mount it before `express.json()`, which rounds integers beyond 2^53.
  */
 export function toExpressHandler(gateway: ExchangeGateway, options?: ExpressHandlerOptions): ExpressHandler {
+  checkGateway('toExpressHandler', gateway, 'exchange')
   return toNodeHandler(gateway, options)
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UpstreamFetch } from '../../../src/index.ts'
 import type { ExchangeGateway } from '../../types/gateway.ts'
+import { checkGateway, checkOptions } from '../lib/options.ts'
 import { NodeExchange } from './exchange.ts'
 import { isHost } from './host.ts'
 import { refuse } from './refuse.ts'
@@ -23,9 +24,14 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (er
 /**
  * Serves a gateway under `node:http` and what is built on it. A gateway with a `basePath` sees the whole path (`originalUrl`), one
  * without the path below the mount. A body that `express.json()` has parsed is written again from `req.body`, where integers
- * beyond 2^53 are rounded already: mount the gateway before body parsers.
+ * beyond 2^53 are rounded already: mount the gateway before body parsers. Throws a TypeError on options that it does not know.
  */
 export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOptions = {}): NodeHandler {
+  checkGateway('toNodeHandler', gateway, 'exchange')
+  checkOptions(options, { upstream: true })
+  const given: unknown = options.upstream
+  if (given !== undefined && given !== false && typeof given !== 'function')
+    throw new TypeError('upstream must be a function, or false.')
   const upstream = () => (options.upstream === undefined ? sharedNodeFetch() : options.upstream || undefined)
   return (req, res, next) => {
     const written = writtenTarget(gateway, req)

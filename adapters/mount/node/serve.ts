@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { ExchangeGateway } from '../../types/gateway.ts'
 import type { ListenOptions } from '../../types/listen.ts'
 import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
+import { checkGateway, checkOptions } from '../lib/options.ts'
 import { awaitContinue } from './continue.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
 import { listen } from './listen.ts'
@@ -31,8 +32,10 @@ export interface NodeServer {
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** Serves a gateway on a port of its own. Rejects with a sentence when the port cannot be had. */
+/** Serves a gateway on a port of its own. Rejects with a sentence when the port cannot be had, or an option is none. */
 export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOptions = {}): Promise<NodeServer> {
+  checkGateway('serveNode', gateway, 'exchange')
+  checkOptions(options, { port: true, hostname: true, allowedHosts: true, hostAdvice: true, upstream: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts, hostAdvice, ...handlerOptions } = options
   const isWelcome = createHostGuard(hostname, allowedHosts)
   const handle = toNodeHandler(gateway, handlerOptions)

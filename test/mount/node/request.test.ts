@@ -216,7 +216,7 @@ test('offers one way to call upstreams for the whole process, another one, or no
 
 test('does not load undici before the first call', async () => {
   const entry = new URL('../../../adapters/mount/node.ts', import.meta.url).href
-  const script = `import { _cache } from 'node:module'; import { toNodeHandler } from '${entry}'; toNodeHandler({})
+  const script = `import { _cache } from 'node:module'; import { toNodeHandler } from '${entry}'; toNodeHandler({ exchange() {} })
     console.log(Object.keys(_cache).filter((path) => path.includes('undici')).length)`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
   assert.is(stdout.trim(), '0')

@@ -1,0 +1,46 @@
+import { serveBun } from '../../adapters/mount/bun.ts'
+import { serveDeno } from '../../adapters/mount/deno.ts'
+import { toExpressHandler } from '../../adapters/mount/express.ts'
+import { serveNode, toNodeHandler } from '../../adapters/mount/node.ts'
+import { assert, suite } from '../support/suite.ts'
+import { stubGateway } from './node/lab.ts'
+
+const test = suite('options of the mounts')
+
+const gateway = { ...stubGateway(() => undefined), fetch: async () => new Response() }
+const mounts = { serveNode, toNodeHandler, toExpressHandler, serveBun, serveDeno }
+
+/** As a caller without types would. */
+const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
+  const answer: unknown = await Promise.resolve()
+    .then(() => Reflect.apply(mounts[name], undefined, given))
+    .catch((error: unknown) => error)
+  return answer instanceof TypeError ? answer.message : 'no TypeError'
+}
+
+const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]> = [
+  ['serveNode', { host: '::' }, 'host is no option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
+  ['serveNode', { prot: 1 }, 'prot is no option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
+  ['serveNode', { allowedHosts: 'a.example' }, 'allowedHosts must be a list of host names.'],
+  ['serveNode', { allowedHosts: [1] }, 'allowedHosts must be a list of host names.'],
+  ['serveNode', null, 'The options must be an object.'],
+  ['serveNode', 4000, 'The options must be an object.'],
+  ['toNodeHandler', { fetch: () => {} }, 'fetch is no option. Known: upstream.'],
+  ['toNodeHandler', { upstream: 'x' }, 'upstream must be a function, or false.'],
+  ['toNodeHandler', { upstream: true }, 'upstream must be a function, or false.'],
+  ['toExpressHandler', { path: '/ai' }, 'path is no option. Known: upstream.'],
+  ['serveBun', { host: '::' }, 'host is no option. Known: port, hostname, allowedHosts.'],
+  ['serveDeno', { host: '::' }, 'host is no option. Known: port, hostname, allowedHosts.'],
+]
+for (const [name, options, says] of refused) {
+  test(`${name} refuses ${JSON.stringify(options)}: ${says}`, async () => {
+    assert.is(await call(name, gateway, options), says)
+  })
+}
+
+for (const name of ['serveNode', 'toNodeHandler', 'toExpressHandler', 'serveBun', 'serveDeno'] as const) {
+  test(`${name} says how it is called when there is no gateway`, async () => {
+    for (const none of [undefined, { port: 4000 }, () => new Response()])
+      assert.is(await call(name, none), `${name} takes a gateway first: ${name}(createGateway({ storage })).`)
+  })
+}
