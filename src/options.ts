@@ -4,6 +4,7 @@ import { isObject } from './lib/json.ts'
 import { refuseUnknownOptions } from './lib/unknown-options.ts'
 import type { PipelineLimits } from './pipeline/context.ts'
 import type { Hooks } from './pipeline/observer.ts'
+import { checkCatalog } from './providers/catalog.ts'
 import type { Secret } from './store/vault.ts'
 import type { Catalog, Clock, Logger, Storage } from './types.ts'
 
@@ -79,6 +80,7 @@ export function checkOptions(options: GatewayOptions): void {
   if (catalog !== undefined && !isObject(catalog)) {
     throw new TypeError('catalog must be an object of provider definitions by provider id.')
   }
+  if (catalog) checkCatalog(catalog)
   if (sharedState !== undefined && typeof sharedState !== 'boolean')
     throw new TypeError('sharedState must be true or false.')
   if (sharedState && !storage.atomic)

@@ -1,6 +1,7 @@
 import type { Catalog, CatalogModel } from '../types.ts'
 import { models } from './catalog.data.ts'
 import { extraModels } from './catalog.extra.ts'
+import { providerProblem } from './catalog-problem.ts'
 import type { ProviderDefinition } from './definition.ts'
 import { definitions } from './definitions.ts'
 
@@ -10,6 +11,22 @@ import { definitions } from './definitions.ts'
  * dates: catalog.data.ts, catalog.extra.ts.
  */
 export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, extraModels)
+
+/** Throws a TypeError that names the first field of a host's own catalog with which the gateway cannot work. */
+export function checkCatalog(catalog: Catalog): void {
+  const problem = catalogProblem(catalog)
+  if (problem) throw new TypeError(problem)
+}
+
+function catalogProblem(catalog: Catalog): string | undefined {
+  try {
+    for (const [id, provider] of Object.entries(catalog)) {
+      const problem = provider === defaultCatalog[id] ? undefined : providerProblem(provider, `catalog.${id}`)
+      if (problem) return problem
+    }
+  } catch {} // what throws when it is read may be read another day; the request that does is told
+  return undefined
+}
 
 type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
 

@@ -1,21 +1,12 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { AuthStyle, CatalogProvider, Cloud, ProviderFormat } from '../../types.ts'
+import { authStyles, clouds, providerFormats } from '../../providers/catalog-unions.ts'
+import type { CatalogProvider } from '../../types.ts'
 import { isMember, isText, kinds, memberProblems, show, unknownFields } from './validate-field.ts'
 import { modelListProblems } from './validate-model.ts'
 
 /*
- * Written as records so that a new member of a union, or a new field of a type, fails the compiler here until it is
- * checked.
+ * Written as a record so that a new field of the type fails the compiler here until it is checked.
  */
-const formats: Record<ProviderFormat, true> = {
-  'openai-chat': true,
-  'openai-responses': true,
-  'anthropic-messages': true,
-  gemini: true,
-  'bedrock-converse': true,
-}
-const auths: Record<AuthStyle, true> = { bearer: true, 'x-api-key': true, 'x-goog-api-key': true, 'api-key': true }
-const clouds: Record<Cloud, true> = { azure: true, bedrock: true, vertex: true }
 const providerFields: Record<keyof CatalogProvider, true> = {
   alias: true,
   catalogAlias: true,
@@ -62,10 +53,10 @@ function providerProblems(id: string, provider: unknown): string[] {
     ...(isText(provider.name) ? [] : ['name is missing or blank']),
     ...urlProblems('docsUrl', provider.docsUrl),
     ...(provider.baseUrl === undefined ? [] : urlProblems('baseUrl', provider.baseUrl)),
-    ...memberProblems('format', provider.format, formats),
+    ...memberProblems('format', provider.format, providerFormats),
     ...(provider.formats === undefined ? [] : formatsProblems(provider.formats)),
     ...(provider.alsoSpeaks === undefined ? [] : alsoSpeaksProblems(provider.alsoSpeaks)),
-    ...memberProblems('auth', provider.auth, auths),
+    ...memberProblems('auth', provider.auth, authStyles),
     ...memberProblems('cloud', provider.cloud, clouds),
     ...serviceProblems(provider, served),
     ...configProblems(provider, served),
@@ -75,12 +66,14 @@ function providerProblems(id: string, provider: unknown): string[] {
 
 function formatsProblems(value: unknown): string[] {
   if (!isObject(value)) return ['formats is not an object']
-  return Object.entries(value).flatMap(([start, format]) => memberProblems(`formats.${start}`, format ?? null, formats))
+  return Object.entries(value).flatMap(([start, format]) =>
+    memberProblems(`formats.${start}`, format ?? null, providerFormats),
+  )
 }
 
 const alsoSpeaksProblems = (value: unknown): string[] =>
   Array.isArray(value)
-    ? value.flatMap((format) => memberProblems('alsoSpeaks', format ?? null, formats))
+    ? value.flatMap((format) => memberProblems('alsoSpeaks', format ?? null, providerFormats))
     : ['alsoSpeaks is not a list']
 
 /** Undefined when `serviceKinds` is there but names nothing. */

@@ -1,0 +1,103 @@
+import { isObject } from '../lib/json.ts'
+import type { CatalogModel, CatalogProvider } from '../types.ts'
+import { authStyles, clouds, providerFormats } from './catalog-unions.ts'
+
+/** What is wrong with a value, as a sentence that begins with its path; `undefined` when nothing is. */
+type Rule = (value: unknown, path: string) => string | undefined
+
+/**
+ * What the gateway cannot work with in a provider of a host's own catalog, or what is nearly the name of a field; `undefined` when there is
+ * nothing. What it can make do without, such as a kind that it does not know, is fine.
+ */
+export function providerProblem(provider: unknown, path: string): string | undefined {
+  if (!isObject(provider)) return `${path} must be an object, such as { baseUrl, models }.`
+  return misspelt(provider, path) ?? fieldProblem(provider, providerRules, path)
+}
+
+const must =
+  (be: string, test: (value: unknown) => boolean): Rule =>
+  (value, path) =>
+    test(value) ? undefined : `${path} must be ${be}.`
+
+const optional =
+  (rule: Rule): Rule =>
+  (value, path) =>
+    value === undefined ? undefined : rule(value, path)
+
+const text = must('text', (value) => typeof value === 'string')
+const amount = must('a number that is not negative', (value) => typeof value === 'number' && value >= 0)
+const address = must('an address that starts with http:// or https://', (value) => {
+  return typeof value === 'string' && /^\s*https?:\/\//i.test(value) && URL.canParse(value)
+})
+
+const oneOf = (members: object): Rule =>
+  must(
+    `one of ${Object.keys(members).join(', ')}`,
+    (value) => typeof value === 'string' && Object.hasOwn(members, value),
+  )
+
+const listOf =
+  (rule: Rule): Rule =>
+  (value, path) =>
+    Array.isArray(value) ? first(value, (item, index) => rule(item, `${path}[${index}]`)) : `${path} must be a list.`
+
+const recordOf =
+  (rule: Rule): Rule =>
+  (value, path) =>
+    isObject(value)
+      ? first(Object.entries(value), ([name, item]) => rule(item, `${path}.${name}`))
+      : `${path} must be an object.`
+
+const objectOf =
+  (rules: Record<string, Rule>): Rule =>
+  (value, path) =>
+    isObject(value) ? fieldProblem(value, rules, path) : `${path} must be an object.`
+
+const modelRules: Record<keyof CatalogModel, Rule> = {
+  id: text,
+  type: optional(text),
+  contextWindow: optional(amount),
+  maxOutputTokens: optional(amount),
+  price: optional(recordOf(optional(amount))),
+}
+const named = objectOf({ models: optional(listOf(objectOf({ id: text }))) })
+
+const providerRules: Record<keyof CatalogProvider, Rule> = {
+  alias: optional(text),
+  catalogAlias: optional(text),
+  name: optional(text),
+  docsUrl: optional(text),
+  baseUrl: optional(address),
+  format: optional(oneOf(providerFormats)),
+  formats: optional(recordOf(oneOf(providerFormats))),
+  alsoSpeaks: optional(listOf(oneOf(providerFormats))),
+  auth: optional(oneOf(authStyles)),
+  cloud: optional(oneOf(clouds)),
+  serviceKinds: optional(listOf(text)),
+  models: optional(listOf(objectOf(modelRules))),
+  ttsConfig: optional(named),
+  embeddingConfig: optional(named),
+  searchConfig: optional(objectOf({})),
+  fetchConfig: optional(objectOf({})),
+}
+
+const fieldProblem = (value: object, rules: Record<string, Rule>, path: string) =>
+  first(Object.entries(rules), ([name, rule]) => rule(Reflect.get(value, name), `${path}.${name}`))
+
+/** Fields of the host's own are fine; one that only looks different is not meant to be one. */
+function misspelt(provider: object, path: string): string | undefined {
+  const plain = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
+  return first(Object.keys(provider), (name) => {
+    if (Object.hasOwn(providerRules, name)) return undefined
+    const meant = Object.keys(providerRules).find((known) => plain(known) === plain(name))
+    return meant && `${path}.${name} is no field of a provider. Did you mean "${meant}"?`
+  })
+}
+
+function first<T>(items: readonly T[], problemOf: (item: T, index: number) => string | undefined): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const problem = problemOf(item, index)
+    if (problem) return problem
+  }
+  return undefined
+}
