@@ -111,6 +111,8 @@ export interface Traits {
   developerRole: boolean
   /** Takes system messages behind the first turn; `before-answer`: only between the user's words and the answer to them. */
   lateSystem: boolean | 'before-answer'
+  /** Does it take a text of the user that says nothing? `blanks`: not an empty one. */
+  emptyText: 'taken' | 'blanks' | 'refused'
   /** May the last turn be the assistant's own, to be continued? */
   prefill: boolean
   toolIds: Alphabet

@@ -1,12 +1,14 @@
 import { elementFields, type Fields } from './canonical/fields.ts'
 import type { TextPart, UserPart } from './canonical/parts.ts'
-import type { Warnings } from './canonical/warnings.ts'
+import type { FieldNames, Warnings } from './canonical/warnings.ts'
 
 /** Content as both of OpenAI's formats have it: a string, or an array of parts that `parsePart` understands. An empty text is no part. */
 export interface ContentForm {
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
   /** May a part be a bare string, too? */
   takesStrings: boolean
+  /** What the format calls the fields of parts. */
+  names: FieldNames
 }
 
 /** The content in the member `name`. Throws `INVALID_REQUEST` naming what is neither a string nor a part. */
@@ -22,7 +24,7 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, for
     const part = form.parsePart(fields, warnings)
     fields.drop()
     if (!part) return []
-    if (part.type !== 'text') warnings.place(part, fields.at)
+    warnings.place(part, fields.at, form.names)
     return [part]
   })
 }

@@ -19,7 +19,7 @@ export function parseAssistant(blocks: readonly Fields[], warnings: Warnings): A
     const part = parsePart(block, searches, warnings)
     block.drop()
     if (!part) return []
-    if (part.type !== 'text') warnings.place(part, block.at)
+    warnings.place(part, block.at)
     return [part]
   })
   for (const place of searches.places.values()) warnings.dropped(place) // has found nothing so far
@@ -37,7 +37,7 @@ function parsePart(block: Fields, { queries, places }: Searches, warnings: Warni
   switch (type) {
     case 'text': {
       const citations = parseCitations(block.any('citations'))
-      const part = parseText(block)
+      const part = parseText(block, warnings)
       return part && citations ? { ...part, citations } : part
     }
     case 'thinking':
@@ -71,7 +71,7 @@ function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
     id: required('id'),
     name: required('name'),
     arguments: argumentsText(block.any('input')),
-    cache: parseMark(block),
+    cache: parseMark(block, warnings),
   })
 }
 

@@ -10,7 +10,7 @@ export function parseOptions(body: Fields, version: string | undefined, warnings
   refuseServerState(body, warnings)
   if (body.number('max_tokens') === 0)
     warnings.refuse('max_tokens', 'must be above 0: only Anthropic can fill its cache without an answer.')
-  const auto = parseMark(body)
+  const auto = parseMark(body, warnings)
   const options = defined<RequestOptions>({
     maxOutputTokens: body.number('max_tokens'),
     stop: body.texts('stop_sequences'),

@@ -15,12 +15,14 @@ export function blocksOf(holder: Fields, name: string, warnings: Warnings): Fiel
   return content.map((block: unknown, index) => elementFields(block, `${path}[${index}]`, warnings))
 }
 
+const PART_NAMES = { name: 'title', citable: 'citations' }
+
 /** What a user or a tool says. An empty text is no part. */
 export function parseBlock(block: Fields, warnings: Warnings): UserPart[] {
   const part = parsePart(block, warnings)
   block.drop()
   if (!part) return []
-  if (part.type !== 'text') warnings.place(part, block.at)
+  warnings.place(part, block.at, PART_NAMES)
   return [part]
 }
 
@@ -29,9 +31,9 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
   switch (type) {
     case 'text':
       block.ignore('citations') // means something in an answer only
-      return parseText(block)
+      return parseText(block, warnings)
     case 'image':
-      return defined<ImagePart>({ type, source: parseSource(block, warnings), cache: parseMark(block) })
+      return defined<ImagePart>({ type, source: parseSource(block, warnings), cache: parseMark(block, warnings) })
     case 'document':
       return defined<FilePart>({
         type: 'file',
@@ -39,7 +41,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         name: block.text('title'),
         context: block.text('context'),
         citable: isCitable(block),
-        cache: parseMark(block),
+        cache: parseMark(block, warnings),
       })
     case 'search_result':
       return defined<SearchResultPart>({
@@ -48,7 +50,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         title: block.text('title') ?? '',
         content: parseTexts(block, 'content', warnings),
         citable: isCitable(block),
-        cache: parseMark(block),
+        cache: parseMark(block, warnings),
       })
     case 'tool_reference': // a tool that was put off until it was found; all of them are declared here
       warnings.changed(block.at, 'replaced')
@@ -58,9 +60,9 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
   }
 }
 
-export function parseText(block: Fields): TextPart | undefined {
+export function parseText(block: Fields, warnings: Warnings): TextPart | undefined {
   const text = block.text('text')
-  return text ? defined<TextPart>({ type: 'text', text, cache: parseMark(block) }) : undefined
+  return text ? defined<TextPart>({ type: 'text', text, cache: parseMark(block, warnings) }) : undefined
 }
 
 /** Where only text has a meaning: instructions, and what was found. */
@@ -72,7 +74,7 @@ export function parseTexts(holder: Fields, name: string, warnings: Warnings): Te
       return []
     }
     if (type !== 'text') warnings.refuse(block.path('type'), `"${type}" has no place here.`)
-    const part = parseText(block)
+    const part = parseText(block, warnings)
     block.ignore('citations')
     block.drop()
     return part ?? []

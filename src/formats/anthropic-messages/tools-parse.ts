@@ -37,7 +37,7 @@ function parseFunction(tool: Fields, warnings: Warnings): FunctionTool {
     description: tool.text('description'),
     schema: tool.object('input_schema'),
     strict: tool.flag('strict'),
-    cache: parseMark(tool),
+    cache: parseMark(tool, warnings),
   })
 }
 

@@ -14,6 +14,7 @@ export function parseTurns(body: Fields, warnings: Warnings): Turn[] {
   messages.forEach((entry, index) => {
     const message = elementFields(entry, `messages[${index}]`, warnings)
     for (const turn of parseMessage(message, warnings)) {
+      warnings.place(turn, message.at)
       const last = turns.at(-1)
       if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
       else turns.push(turn)
@@ -59,7 +60,7 @@ function parseResult(block: Fields, warnings: Warnings): ToolResult {
     callId: block.text('tool_use_id') ?? warnings.refuse(block.path('tool_use_id'), 'is required.'),
     content: blocksOf(block, 'content', warnings).flatMap((inner) => parseBlock(inner, warnings)),
     isError: block.flag('is_error') || undefined,
-    cache: parseMark(block),
+    cache: parseMark(block, warnings),
   })
   block.drop()
   warnings.place(result, block.at)

@@ -1,3 +1,4 @@
+import { dropName } from '../canonical/drop-name.ts'
 import type { Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeAssistant } from './assistant-write.ts'
@@ -11,7 +12,7 @@ import type { WireMessageParam, WireTextParam } from './wire-request.ts'
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const first = turns.findIndex((turn) => turn.role !== 'system')
   const lead = first === -1 ? turns.length : first
-  if (turns.some((turn) => turn.role !== 'tool' && turn.name !== undefined)) target.warnings.dropped('messages.name')
+  for (const turn of turns) dropName(turn, target.warnings)
   const system = turns
     .slice(0, lead)
     .flatMap((turn) => (turn.role === 'system' ? writeTexts(turn.content, target) : []))

@@ -47,7 +47,7 @@ export function writeMark(cache: CacheMark | undefined, { traits, warnings }: Ta
   if (!cache || traits.cacheMarks === 'none') return []
   const { ttl } = cache
   if (ttl === undefined) return [{ cachePoint: { type: 'default' } }]
-  if (ttl !== '5m' && ttl !== '1h') warnings.changed('cache', 'replaced')
+  if (ttl !== '5m' && ttl !== '1h') warnings.changed(warnings.pathOf(cache, 'cache', 'ttl'), 'replaced')
   return [{ cachePoint: { type: 'default', ttl: ttl === '5m' ? ttl : '1h' } }]
 }
 

@@ -13,6 +13,7 @@ export const converseTranslator: UpstreamTranslator = {
     maxTemperature: 1,
     developerRole: false,
     lateSystem: false,
+    emptyText: 'refused',
     prefill: false,
     strictTools: false,
     toolChoices: [],

@@ -1,3 +1,4 @@
+import { dropName } from '../canonical/drop-name.ts'
 import type { Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { type WriteState, writeAssistant, writeMark, writePart, writeResult, writeText } from './parts-write.ts'
@@ -8,7 +9,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const state: WriteState = { ...target, names: new Set() }
   const first = turns.findIndex(({ role }) => role !== 'system')
   const lead = first === -1 ? turns.length : first
-  if (turns.some((turn) => turn.role !== 'tool' && turn.name !== undefined)) target.warnings.dropped('messages.name')
+  for (const turn of turns) dropName(turn, target.warnings)
   const system = turns.slice(0, lead).flatMap((turn) =>
     turn.role !== 'system'
       ? []

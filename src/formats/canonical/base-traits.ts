@@ -32,6 +32,7 @@ export const baseTraits: Traits = {
   stopFields: [],
   developerRole: true,
   lateSystem: true,
+  emptyText: 'taken',
   prefill: true,
   toolIds: NAME,
   callIds: true,

@@ -14,32 +14,46 @@ export interface Warnings {
   changed(field: string, change: Change): void
   /** Leaving it out would change the meaning. Throws `INVALID_REQUEST` that names the field; `data.param` has it alone. */
   refuse(field: string, why: string): never
-  /** Remembers where in the client's request an object stands, so that a loss found later can name it. */
-  place(part: object, path: string): void
-  /** The path of an object that was placed, or `otherwise`. */
-  pathOf(part: object, otherwise: string): string
+  /** The client has said a canonical field under this name, of the several that its format knows for it. */
+  said(field: string, name: string): void
+  /**
+   * Remembers where in the client's request an object stands, so that a loss found later can name it. Copies by spread remember it, too.
+   * `names`: what the client calls the fields of the object that it has under other names.
+   */
+  place(part: object, path: string, names?: FieldNames): void
+  /** The path of an object that was placed, or of one of its fields; else `otherwise`, and what it is called here. */
+  pathOf(part: object, otherwise: string, field?: string): string
   /** `dropped:seed`, `clamped:temperature`: each once, in the order of discovery. */
   list(): string[]
 }
 
+export type FieldNames = Readonly<Record<string, string>>
+
 export interface WarningOptions {
   isStrict: boolean
   /** The client's names of canonical fields (`Translator.fieldNames`). */
-  names?: Readonly<Record<string, string>>
+  names?: FieldNames
+}
+
+const PLACE = Symbol('where it stands in the request')
+
+interface Placed {
+  [PLACE]?: { path: string; names: FieldNames }
 }
 
 export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
   const found = new Set<string>()
-  const places = new WeakMap<object, string>()
+  const said = new Map<string, string>()
+  const nameOf = (field: string) => said.get(field) ?? names[field] ?? field
 
   function changed(field: string, change: Change) {
-    const name = names[field] ?? field
+    const name = nameOf(field)
     if (isStrict) refuse(field, `it would be ${change}, which this request does not allow (strict mode).`)
     found.add(`${change}:${name}`)
   }
 
   function refuse(field: string, why: string): never {
-    const param = names[field] ?? field
+    const param = nameOf(field)
     throw gatewayError('INVALID_REQUEST', { message: `"${param}": ${why}`, data: { param } })
   }
 
@@ -47,8 +61,15 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     changed,
     refuse,
     dropped: (field) => changed(field, 'dropped'),
-    place: (part, path) => void places.set(part, path),
-    pathOf: (part, otherwise) => places.get(part) ?? otherwise,
+    said: (field, name) => void said.set(field, name),
+    place: (part, path, fields = {}) => void Object.assign(part, { [PLACE]: { path, names: fields } }),
+    pathOf,
     list: () => [...found],
   }
+}
+
+function pathOf(part: object, otherwise: string, field?: string): string {
+  const { [PLACE]: place }: Placed = part
+  const path = place?.path ?? otherwise
+  return field === undefined ? path : `${path}.${place?.names[field] ?? field}`
 }

@@ -21,14 +21,14 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     const parts = partsOf(content, warnings)
     const role = content.text('role') || 'user'
     if (role === 'model') model(parts)
-    else if (role === 'user' || role === 'function') user(parts)
+    else if (role === 'user' || role === 'function') user(parts, content.at)
     else warnings.refuse(content.path('role'), 'must be "user" or "model".')
     content.drop()
   })
   say(assembler.flush().map((call) => callPart(call, undefined)))
   return turns
 
-  function user(parts: readonly Fields[]) {
+  function user(parts: readonly Fields[], at: string) {
     say(assembler.flush().map((call) => callPart(call, undefined)))
     const results: ToolResult[] = []
     const said: UserPart[] = []
@@ -39,7 +39,10 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       part.drop()
     }
     answer(results)
-    if (said.length > 0) turns.push({ role: 'user', content: said })
+    if (said.length === 0 && results.length > 0) return
+    const turn: Turn = { role: 'user', content: said }
+    warnings.place(turn, at)
+    turns.push(turn)
   }
 
   function model(parts: readonly Fields[]) {

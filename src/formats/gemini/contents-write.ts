@@ -1,4 +1,5 @@
 import { argumentsOf } from '../canonical/arguments.ts'
+import { dropName } from '../canonical/drop-name.ts'
 import type { AssistantPart, UserPart } from '../canonical/parts.ts'
 import type { ToolResult, Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
@@ -19,7 +20,7 @@ export function writeContents(turns: readonly Turn[], target: TargetContext): Wi
   }
 
   for (const turn of withoutInstructions(turns)) {
-    if ('name' in turn && turn.name !== undefined) target.warnings.dropped('messages.name')
+    dropName(turn, target.warnings)
     if (turn.role === 'assistant') say('model', writeModel(turn.content, target))
     else if (turn.role === 'tool')
       say(

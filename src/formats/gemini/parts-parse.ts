@@ -17,9 +17,11 @@ export function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const media = parseMedia(part) ?? refusePart(part, warnings)
   const detail = media.type === 'image' ? partDetail(part) : undefined
   if (media.type === 'image' && detail) media.detail = detail
-  warnings.place(media, part.at)
+  warnings.place(media, part.at, MEDIA_NAMES)
   return [media]
 }
+
+const MEDIA_NAMES = { detail: 'mediaResolution', name: 'inlineData.displayName' }
 
 /** What the model has said in a part, as the client gives it back; a call is the assembler's. */
 export function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {

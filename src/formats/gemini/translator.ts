@@ -47,6 +47,7 @@ function traits(): Traits {
     maxStopSequences: 5,
     developerRole: false,
     lateSystem: false,
+    emptyText: 'blanks',
     toolNames: { characters: 'A-Za-z0-9_.:-', first: 'A-Za-z_', maxLength: 128 },
     strictTools: false,
     webSearch: true,

@@ -50,7 +50,7 @@ function parseSaid(message: Fields, warnings: Warnings): AssistantPart[] {
     if (type !== 'text' && type !== 'refusal')
       return warnings.refuse(part.path('type'), `"${type}" is no type of content that an assistant has said.`)
     const text = part.text(type) ?? ''
-    const cache = parseMark(part)
+    const cache = parseMark(part, warnings)
     part.drop()
     if (text === '') return []
     return type === 'text' ? [{ type, text, ...(cache && { cache }) }] : [{ type, text }]

@@ -8,10 +8,14 @@ import type { Warnings } from '../canonical/warnings.ts'
 import type { ContentForm } from '../openai-content.ts'
 
 /** The content of a message from a user, a tool or the host. */
-export const messageContent: ContentForm = { parsePart, takesStrings: true }
+export const messageContent: ContentForm = {
+  parsePart,
+  takesStrings: true,
+  names: { name: 'file.filename', detail: 'image_url.detail' },
+}
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
-  const cache = parseMark(fields)
+  const cache = parseMark(fields, warnings)
   const type = fields.text('type')
   switch (type) {
     case 'text':
@@ -89,11 +93,13 @@ function required(fields: Fields, name: string, warnings: Warnings): Fields {
 }
 
 /** A mark in Anthropic's words, as OpenRouter takes it, or in OpenAI's. */
-export function parseMark(fields: Fields): CacheMark | undefined {
+export function parseMark(fields: Fields, warnings: Warnings): CacheMark | undefined {
   const mark = fields.fields('cache_control') ?? fields.fields('prompt_cache_breakpoint')
   if (!mark) return undefined
   const ttl = mark.wish('ttl', ['5m', '30m', '1h', '12h'])
-  return ttl ? { ttl } : {}
+  const cache: CacheMark = ttl ? { ttl } : {}
+  warnings.place(cache, mark.at)
+  return cache
 }
 
 const DETAILS = ['auto', 'low', 'high', 'original'] as const

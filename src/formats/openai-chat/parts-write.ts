@@ -9,7 +9,8 @@ import type { WireMarks, WireTextPart, WireUserPart } from './wire.ts'
 /** User content: a string when that says it all, else parts. */
 export function writeContent(parts: readonly UserPart[], target: TargetContext): string | WireUserPart[] {
   const [only] = parts
-  if (parts.length === 1 && only?.type === 'text' && !only.cache) return only.text
+  if (!only) return ''
+  if (parts.length === 1 && only.type === 'text' && !only.cache) return only.text
   return parts.flatMap((part) => writePart(part, target))
 }
 

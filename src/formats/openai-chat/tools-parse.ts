@@ -28,7 +28,7 @@ function parseTool(tool: Fields, warnings: Warnings): Tool {
       tool.path('type'),
       `a tool of type "${type}" runs at one vendor only and cannot be passed on.`,
     )
-  const cache = parseMark(tool)
+  const cache = parseMark(tool, warnings)
   const parsed = parseFunction(callee, warnings)
   tool.drop()
   return cache ? { ...parsed, cache } : parsed

@@ -13,6 +13,7 @@ export function parseTurns(messages: readonly unknown[], warnings: Warnings): Tu
     const message = elementFields(entry, `messages[${index}]`, warnings)
     const turn = parseTurn(message, calls, warnings)
     message.drop()
+    warnings.place(turn, message.at)
     const last = turns.at(-1)
     if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
     else turns.push(turn)

@@ -43,7 +43,8 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
     switch (type) {
       case 'message': {
         const turn = parseMessage(item, warnings)
-        if (turn.content.length > 0) turns.push(turn) // some say nothing where there is nothing but instructions
+        warnings.place(turn, item.at)
+        turns.push(turn)
         return
       }
       case 'function_call_output':

@@ -1,3 +1,4 @@
+import { dropName } from '../canonical/drop-name.ts'
 import type { AssistantPart, RefusalPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
 import type { SystemTurn, ToolResult, Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
@@ -14,7 +15,7 @@ export function writeItems(turns: readonly Turn[], target: TargetContext): WireI
 }
 
 function writeTurn(turn: Turn, target: TargetContext): WireInputItem[] {
-  if (turn.role !== 'tool' && turn.name !== undefined) target.warnings.dropped('messages.name')
+  dropName(turn, target.warnings)
   switch (turn.role) {
     case 'system':
       return [writeSystem(turn, target)]

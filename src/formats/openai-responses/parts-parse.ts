@@ -7,10 +7,10 @@ import type { Warnings } from '../canonical/warnings.ts'
 import type { ContentForm } from '../openai-content.ts'
 
 /** `content` of a message, and `output` of a tool. */
-export const itemContent: ContentForm = { parsePart, takesStrings: false }
+export const itemContent: ContentForm = { parsePart, takesStrings: false, names: { name: 'filename' } }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
-  const cache = parseMark(fields)
+  const cache = parseMark(fields, warnings)
   const type = fields.text('type')
   switch (type) {
     case 'input_text':
@@ -65,9 +65,11 @@ function parseAudio(fields: Fields, cache: CacheMark | undefined, warnings: Warn
   return defined<AudioPart>({ type: 'audio', source: base64Source(mediaType, audio.text('data') ?? ''), cache })
 }
 
-function parseMark(fields: Fields): CacheMark | undefined {
+function parseMark(fields: Fields, warnings: Warnings): CacheMark | undefined {
   const mark = fields.fields('prompt_cache_breakpoint')
   if (!mark) return undefined
   const ttl = mark.wish('ttl', ['30m', '12h'])
-  return ttl ? { ttl } : {}
+  const cache: CacheMark = ttl ? { ttl } : {}
+  warnings.place(cache, mark.at)
+  return cache
 }

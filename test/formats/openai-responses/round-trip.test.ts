@@ -103,7 +103,7 @@ const conversation: fc.Arbitrary<Turn[]> = fc
       }),
       fc.record({ role: fc.constant('tool' as const), results: fc.array(result, { minLength: 1, maxLength: 2 }) }),
     ),
-    { maxLength: 6 },
+    { minLength: 1, maxLength: 6 },
   )
   .map((turns) =>
     turns.filter((turn, index) => {
@@ -191,7 +191,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
   .map(({ lead, rest, ...fields }) => ({
     ...fields,
     streamUsage: fields.stream,
-    turns: rest.length > 0 ? [...(fields.output?.type === 'json' ? [] : lead), ...rest] : [],
+    turns: [...(fields.output?.type === 'json' ? [] : lead), ...rest],
   }))
 
 test('what this format can carry comes back as it was', () => {

@@ -25,7 +25,10 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
     if (turn.role !== 'tool') continue
     for (const result of turn.results) {
       const caller = asked.get(result.callId)
-      if (caller) groups.get(caller)?.set(result.callId, result)
+      const results = caller && groups.get(caller)
+      const before = results?.get(result.callId)
+      if (before) warnings.dropped(warnings.pathOf(before, 'turns'))
+      if (results) results.set(result.callId, result)
       else orphansOf(turn).push(result)
     }
   }

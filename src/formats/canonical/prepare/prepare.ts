@@ -42,7 +42,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
   ])
   const rename = createRenamer(names, traits.toolNames)
   const own = keepOwnState(fitServerTools(shaped.turns, warnings), origin, traits.reasoning.replay)
-  const paired = withoutEmpty(pairTools(fitInputs(own, target), warnings))
+  const paired = withoutEmpty(pairTools(fitInputs(own, target), warnings), target)
   const renameId = createRenamer(callsIn(paired).ids, traits.toolIds)
   const called = fitCalls(paired, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
   const tools = chooseTools(asked, shaped.tool, called, { ...target, rename })

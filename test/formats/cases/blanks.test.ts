@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { whole } from './answers.ts'
+import { ask, formatOf } from './support.ts'
+
+const test = suite('cases: a user who says nothing')
+
+/** A conversation that ends with the user's blanks, and what the client calls that turn. */
+const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: string]> = {
+  'openai-chat': (blanks) => [
+    { messages: [said('user', 'Hi'), said('assistant', 'Once'), said('user', blanks)] },
+    'messages[2]',
+  ],
+  'openai-responses': (blanks) => [
+    { input: [said('user', 'Hi'), said('assistant', 'Once'), said('user', blanks)] },
+    'input[2]',
+  ],
+  'anthropic-messages': (blanks) => [
+    { messages: [said('user', 'Hi'), said('assistant', 'Once'), said('user', blanks)] },
+    'messages[2]',
+  ],
+  gemini: (blanks) => [
+    { contents: [content('user', 'Hi'), content('model', 'Once'), content('user', blanks)] },
+    'contents[2]',
+  ],
+}
+
+const said = (role: string, text: string) => ({ role, content: text })
+const content = (role: string, text: string) => ({ role, parts: [{ text }] })
+
+/** What every provider is sent last for an empty text, and for blanks. */
+const last: Record<string, [empty: JsonObject, blanks: JsonObject]> = {
+  chat: [said('user', ''), said('user', ' \n')],
+  responses: [
+    { type: 'message', ...said('user', '') },
+    { type: 'message', ...said('user', ' \n') },
+  ],
+  messages: [
+    { role: 'user', content: [{ type: 'text', text: '(continue)' }] },
+    { role: 'user', content: [{ type: 'text', text: '(continue)' }] },
+  ],
+  gemini: [content('user', '(continue)'), content('user', ' \n')],
+}
+
+const clients = Object.keys(ending) as WireFormat[]
+
+for (const client of clients) {
+  for (const [provider, expected] of Object.entries(last)) {
+    const model = `${provider}/m`
+    if (formatOf(model) === client) continue
+    test(`has a turn all the same: ${client} for ${provider}`, async () => {
+      for (const [index, blanks] of ['', ' \n'].entries()) {
+        const [body, field] = ending[client](blanks)
+        const question = { client, model, body, answer: () => json(whole[formatOf(model)]) }
+        const { sent, warned } = await ask(question)
+        const turns = [sent.messages, sent.input, sent.contents].find(Array.isArray)
+        assert.equal(turns?.at(-1), expected[index])
+        const isReplaced = JSON.stringify(expected[index]).includes('continue')
+        assert.equal(warned, isReplaced ? [`replaced:${field}`] : [])
+        const strict = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
+        assert.is(strict.response.status, isReplaced ? 400 : 200)
+      }
+    })
+  }
+}
+
+test('needs no turn beside the results of tools', async () => {
+  const messages = [
+    said('user', 'Hi'),
+    { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f' } }] },
+    { role: 'tool', tool_call_id: 'c', content: '1' },
+    said('user', ' '),
+  ]
+  const { sent, warned } = await ask({
+    client: 'openai-chat',
+    model: 'messages/m',
+    body: { messages },
+    answer: () => json(whole['anthropic-messages']),
+  })
+  const turns = Array.isArray(sent.messages) ? sent.messages : []
+  assert.equal(turns.at(-1), {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: '1' }] }],
+  })
+  assert.equal(warned, [])
+})
