@@ -25,17 +25,26 @@ export interface PoolOptions {
   onResult(result: FileResult): void
 }
 
-/** Runs every file and settles when all have a result; a process that dies or blocks costs its file a failure, no more. */
+/**
+ * Runs every file and settles when all have a result; a process that dies or blocks costs its file a failure, no more. One lane begins
+ * with the last: neighbours wait for the same thing, such as the disk, and would wait for each other.
+ */
 export async function runFiles(paths: readonly string[], options: PoolOptions): Promise<void> {
   const waiting = [...paths]
-  const lane = async () => {
-    while (waiting.length > 0) await runWorker(waiting, options)
+  const lane = async (_: unknown, number: number) => {
+    const take = () => (number % 2 === 0 ? waiting.shift() : waiting.pop())
+    while (waiting.length > 0) await runWorker({ waiting, take }, options)
   }
   await Promise.all(Array.from({ length: Math.min(options.workers, paths.length) }, lane))
 }
 
+interface Queue {
+  waiting: string[]
+  take(): string | undefined
+}
+
 /** One process, from its start until no file is waiting, it was told to stop, or it died. */
-function runWorker(waiting: string[], { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
+function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onResult }: PoolOptions): Promise<void> {
   const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last is the leash
     env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
@@ -63,7 +72,7 @@ function runWorker(waiting: string[], { isolate, timeoutMs, graceMs, onResult }:
 
   const order = (what: Order) => void child.send(what)
   const next = (isFirst: boolean) => {
-    const path = isolate && !isFirst ? undefined : waiting.shift()
+    const path = isolate && !isFirst ? undefined : take()
     if (path === undefined) return order({ do: 'stop' })
     result = { path, passed: [], failed: [], skipped: [], ms: 0 }
     lastPath = path

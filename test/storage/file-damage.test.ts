@@ -12,6 +12,8 @@ import { KEYS, plannedWrite } from './support/plan.ts'
 import { createRandom } from './support/random.ts'
 
 const IN_MEMORY = 10_000
+/** Every so many of them is damage to a large file. */
+const LARGE_EVERY = 20
 const ON_DISK = 200
 const LANES = 4
 
@@ -27,18 +29,13 @@ const test = suite('file storage, damaged')
 
 test(`tells each of ${IN_MEMORY} damaged files from a good one`, () => {
   const random = createRandom()
-  const rows = new Map(
-    Array.from({ length: KEYS }, (_, number) => {
-      const { key, value = '' } = plannedWrite(number)
-      return [key, { value, version: String(number) }]
-    }),
-  )
-  const { bytes } = encodeStore({ revision: 41, rows })
-  assert.ok(bytes.length > 200_000)
-  assert.is(decodeStore(bytes).kind, 'good')
+  const large = fileWith(KEYS)
+  const small = fileWith(KEYS / LARGE_EVERY)
+  assert.ok(large.length > 200_000)
+  for (const bytes of [large, small]) assert.is(decodeStore(bytes).kind, 'good')
   const missed: string[] = []
   for (let count = 0; count < IN_MEMORY; count++) {
-    const damaged = damage(bytes, random)
+    const damaged = damage(count % LARGE_EVERY === 0 ? large : small, random)
     const { kind } = decodeStore(damaged.bytes)
     if (kind !== 'corrupt') missed.push(`${kind}: ${damaged.how}`)
   }
@@ -204,6 +201,17 @@ test('never gives a version again that was lost with a commit', () =>
       assert.is(await storage.set('a', 'stale', { ifVersion: lost }), false)
     }
   }))
+
+/** The file of a store of so many keys. */
+function fileWith(keys: number): Buffer {
+  const rows = new Map(
+    Array.from({ length: keys }, (_, number) => {
+      const { key, value = '' } = plannedWrite(number)
+      return [key, { value, version: String(number) }]
+    }),
+  )
+  return encodeStore({ revision: 41, rows }).bytes
+}
 
 /** A store that holds a = 2, and a = 1 in its previous version. Answers its files. */
 async function twoVersions(path: string): Promise<Record<string, Buffer>> {
