@@ -89,6 +89,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     apiKeyOf: createCredentials(store),
     cloudCall: createCloudCall(clock),
     clock,
+    random: platformRandom,
     catalog,
     limits,
     retryBudget: createRetryBudget(clock),

@@ -32,6 +32,8 @@ export interface PipelineContext {
   fetch: UpstreamFetch
   cloudCall: CloudCall
   clock: Clock
+  /** Another number in [0, 1) with each call; not for secrets. */
+  random(): number
   catalog: Catalog
   limits: PipelineLimits
   retryBudget: Budget

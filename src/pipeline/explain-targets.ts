@@ -18,9 +18,17 @@ export async function explainTargets(
   const lastResort = earliest(standings)
   const targets: ExplainedTarget[] = []
   let used = 0
+  const seen = new Set<string>()
   let refusal: GatewayError | undefined
   for (const [at, route] of routes.entries()) {
     const standing = standings[at]
+    const { connection, model } = route.target
+    const place = `${connection.id}/${model}`
+    if (seen.has(place)) {
+      targets.push(explained(route, 'skipped', 'it stands in this list already'))
+      continue
+    }
+    seen.add(place)
     const isCandidate = standing === undefined || at === lastResort
     const refused = isCandidate && used < limits.maxAttempts ? await refusalOf(request, route) : undefined
     refusal ??= refused

@@ -56,16 +56,25 @@ function failureOf({ status, message, body, header, now }: Refused): Failure {
   const said = readSaid(body, header('x-amzn-errortype'))
   const failureClass = classOf(status, said)
   const isRateLimit = failureClass === 'rate-limit'
+  const retryAfterMs = askedWaitMs({ header, body, now, isRateLimit })
   return (
     retold(failureClass, status, said.codes) ?? {
       class: failureClass,
       ...(isRateLimit && saysOneModel(said) && { level: 'model' }),
       status: status > 599 ? 502 : status,
       message,
-      retryAfterMs: askedWaitMs({ header, body, now, isRateLimit }),
+      retryAfterMs,
+      isInviting: PASSING.has(failureClass) && invitesAgain(header('x-should-retry'), retryAfterMs),
     }
   )
 }
+
+/** What may be over in a moment. */
+const PASSING: ReadonlySet<FailureClass> = new Set(['rate-limit', 'server', 'timeout'])
+
+/** Says it so itself, or for how long to wait; `x-should-retry` decides. */
+const invitesAgain = (advice: string | undefined, retryAfterMs: number | undefined) =>
+  advice === 'true' || (advice !== 'false' && retryAfterMs !== undefined)
 
 /** What an error status means for the chain, together with what is said (design.md: a client's 4xx never walks it). */
 function classOf(status: number, said: VendorSaid): FailureClass {

@@ -13,6 +13,10 @@ export interface Failure {
   /** What the provider said, or what happened. Fit for the caller: it holds no secret. */
   message: string
   retryAfterMs?: number | undefined
+  /** The answer invites to ask the same target again. */
+  isInviting?: boolean
+  /** Of the network: `ECONNREFUSED`. */
+  code?: unknown
   /** The provider's own JSON error, which the caller may have as it is. */
   body?: Uint8Array
   /** Of an error that was translated, in place of the provider's. */
@@ -24,7 +28,7 @@ export function failureOfError(thrown: unknown): Failure {
   const error = toGatewayError(thrown)
   if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message }
   const failureClass = CLASSES[error.code] ?? 'network'
-  return { class: failureClass, status: error.status, message: error.message }
+  return { class: failureClass, status: error.status, message: error.message, code: error.data.code }
 }
 
 const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {

@@ -104,7 +104,7 @@ function exhausted(
 
 const STOPS: Record<Stop, string> = {
   'max-attempts': 'No other target was tried: a request has no more attempts (limits.maxAttempts).',
-  'retry-budget': 'No other target was tried: the retry budget of the gateway is used up.',
+  'retry-budget': 'No further attempt was made: the retry budget of the gateway is used up.',
 }
 
 /** The one status that all attempts share; a mixture is a bad gateway. */

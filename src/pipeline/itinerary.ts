@@ -1,9 +1,8 @@
 import { type GatewayError, isGatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { contextWindowOf } from '../providers/catalog-model.ts'
-import { targetName } from '../providers/target.ts'
 import type { NextRoute } from '../routing/follow.ts'
-import type { Route } from '../routing/group.ts'
+import type { Route, RouteTarget } from '../routing/group.ts'
 import type { FailedAttempt } from './attempt.ts'
 import { unreadableCredential } from './failure.ts'
 import type { Stop } from './final.ts'
@@ -20,17 +19,26 @@ export interface Itinerary {
    */
   next(options?: { hedge?: boolean }): Promise<Leg | undefined>
   failed(route: Route, result: FailedAttempt): void
-  readonly failures: readonly FailedAttempt[]
+  /** The last of each target. */
+  readonly failures: readonly FailedTarget[]
   /** Why there is no next one: attempts or retries were used up, or the first target that cannot be told what the client asks;
    * and when the first of those that are cooling recovers. */
   verdict(): { stop: Stop | undefined; refusal: GatewayError | undefined; dueAt: number | undefined }
 }
 
+/** What has become of a target that was tried in vain. */
+export interface FailedTarget extends FailedAttempt {
+  route: Route
+}
+
 /** What is here is not waited for: most requests have one route, and nothing to translate. */
 export function createItinerary(nextRoute: NextRoute, request: ModelRequest): Itinerary {
   const { context, report, client } = request
-  const { health, limits, retryBudget, catalog, clock } = context
-  const failures: FailedAttempt[] = []
+  const { health, limits, retryBudget, catalog } = context
+  const failures: FailedTarget[] = []
+  const tried: RouteTarget[] = []
+  let repeated: FailedTarget | undefined // is being tried again
+  let repeats = 0
   let tries = 0
   let soonest: { route: Route; dueAt: number } | undefined
   let window: number | undefined // what the request did not fit into; without end when that is not known
@@ -41,8 +49,14 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
   let isOver = false
   let isLast = false // one that is cooling was tried for want of another
 
-  /** Is it cooling, or too small for the request? */
+  /** Was it tried already, is it cooling, or too small for the request? */
   function isPassedOver(route: Route): boolean {
+    const { target } = route
+    if (tried.some((one) => isSame(one, target))) {
+      const failed = failures.find(({ route: one }) => isSame(one.target, target))
+      if (failed) report.skipped(route, failed.failure.class)
+      return true
+    }
     const standing = health.standingOf(route.target)
     const isSmall = window !== undefined && (contextWindowOf(catalog, route.target) ?? 0) <= window
     if (standing && (!soonest || standing.dueAt < soonest.dueAt)) soonest = { route, dueAt: standing.dueAt }
@@ -72,18 +86,24 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     }
   }
 
-  /** The way to a target that is not well, when it is this request's turn to try it. */
-  async function lastLeg(route: Route): Promise<Leg | undefined> {
-    const left = new Promise<unknown>((leave) => client.follows({ cancel: leave }))
-    const turn = await health.turn(route.target, left)
-    if (client.gone) {
-      if ('dropped' in turn) turn.dropped()
-      throw client.gone
+  /** No other target is left: one that was tried already, or one that is cooling if none was. */
+  async function oneMore(): Promise<Leg | undefined> {
+    const { lastLeg, legAgain } = await import('./last-legs.ts')
+    const lent = { context, client, legOf }
+    if (tries > 0) {
+      const again = await legAgain(failures, lent, { times: repeats++, mayRetry })
+      repeated = again?.repeated
+      return again?.leg
     }
-    if ('dropped' in turn) return legOf(route, turn)
-    const { stillCooling } = await import('./still-cooling.ts')
-    failures.push({ kind: 'failure', failure: stillCooling(targetName(route.target), turn, clock.now()) })
-    return undefined
+    isLast = true
+    const last = soonest && (await lastLeg(soonest.route, lent))
+    if (last?.failed) failures.push(last.failed)
+    return last?.leg
+  }
+
+  function mayRetry(): boolean {
+    if (!retryBudget.spend()) stop = 'retry-budget'
+    return !stop
   }
 
   /** The last attempt is kept for another provider, if there is one, where all before have gone to keys that one has refused. */
@@ -117,18 +137,21 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
         return undefined
       }
       let leg = await nextLeg()
-      if (!leg && tries === 0 && !hedge && soonest && !isLast) {
-        isLast = true
-        leg = await lastLeg(soonest.route)
+      if (leg && !hedge && tries > 0 && !mayRetry()) {
+        leg.trial.dropped()
+        return undefined
       }
-      if (leg && !hedge && tries > 0 && !retryBudget.spend()) stop = 'retry-budget'
-      if (stop) leg?.trial.dropped()
-      if (!leg || stop) return undefined
+      if (!leg && !hedge && !isLast && (tries > 0 || soonest)) leg = await oneMore()
+      if (!leg) return undefined
       tries += 1
+      tried.push(leg.route.target)
       return leg
     },
-    failed({ target }, result) {
-      failures.push(result)
+    failed(route, result) {
+      const { target } = route
+      if (repeated) failures.splice(failures.indexOf(repeated), 1)
+      repeated = undefined
+      failures.push({ ...result, route })
       const { class: failureClass } = result.failure
       const isRefused = failureClass === 'credentials' && (failures.length === 1 || refuser === target.provider)
       refuser = isRefused ? target.provider : undefined
@@ -138,3 +161,6 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     },
   }
 }
+
+const isSame = (one: RouteTarget, other: RouteTarget) =>
+  one.model === other.model && one.connection.id === other.connection.id

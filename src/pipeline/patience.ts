@@ -19,6 +19,7 @@ export function limitPatience(exchange: Exchange, client: Client, clock: Clock):
       message: `The header "${HEADER}" must be a whole number of milliseconds from 1 to ${MAX_MS}.`,
     })
   }
+  client.patientUntil = clock.now() + ms
   return startDeadline(clock, ms, () => client.giveUp(late(ms)))
 }
 

@@ -74,7 +74,8 @@ test("a lone failure with a JSON body is the provider's own, with the gateway's 
       [{ 'retry-after-ms': '40' }, '1'],
       [{}, null],
     ] as const) {
-      const { world } = await chained({ one: () => json(text, status, { ...headers, 'x-request-id': 'r1' }) })
+      const one = () => json(text, status, { ...headers, 'x-request-id': 'r1' })
+      const { world } = await chained({ one }, { limits: { maxAttempts: 1 } })
       const response = await world.chat({ model: 'one/m' })
       assert.is(response.status, status)
       assert.is(await response.text(), text)

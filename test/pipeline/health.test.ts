@@ -55,9 +55,9 @@ test('a probe for which there is no retry left is made by the next request', asy
 
 test('a probe that cannot even be written is made by the next request', async () => {
   const { down, pass, world, ask } = await failing({ connections: ['google'] })
-  down.google = refused(429, { 'retry-after': '1' })
+  down.google = refused(429, { 'retry-after': '3' })
   await ask('google/g')
-  pass(2_000)
+  pass(4_000)
   const response = await world.chat({ model: 'google/\ud800', messages: [{ role: 'user', content: 'Hello' }] })
   assert.ok(response.status >= 400)
   const [entry] = (await world.api.health.list()).health

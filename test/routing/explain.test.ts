@@ -47,6 +47,15 @@ test('a model without a combo: its connections by priority', async () => {
   )
 })
 
+test('a target that is named twice is used once, as it is tried', async () => {
+  const pool = await openPool(['one/m', 'two/m', 'one/m'])
+  assert.equal(await told(pool), [
+    'one first: pool: listed 1st',
+    'two next: pool: listed 2nd',
+    'one skipped: it stands in this list already',
+  ])
+})
+
 test('the way through combos and providers, with each reason on it', async () => {
   const connections = ['one', 'two', { provider: 'two', name: 'spare' }]
   const combos = { inner: { models: ['two/m'], connectionStrategy: 'round-robin' as const } }

@@ -86,7 +86,7 @@ test('least-cost: a combo or an alias costs what its first target does', async (
   }
   const aliases = { short: 'shorter', shorter: 'dear' }
   const tried = await order(combos, { aliases })
-  assert.is(tried, 'free/m one/tie two/m three/m one/bare one/m free/m')
+  assert.is(tried, 'free/m one/tie two/m three/m one/bare one/m')
   const hidden = { inner: ['one/bare', 'free/m'], pool: combo('least-cost', 'inner', 'two/m') }
   assert.is(await order(hidden), 'two/m one/bare free/m')
 })

@@ -1,0 +1,188 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, type World, type WorldOptions } from './support/world.ts'
+
+const test = suite('the same target again')
+
+type Answers = ReadonlyArray<() => Response>
+
+/** A world whose upstream gives these answers, the last one for ever. */
+async function lone(answers: Answers, options: WorldOptions = {}): Promise<{ up: FakeUpstream; world: World }> {
+  const up = fakeUpstream((_, nth) => (answers[nth - 1] ?? answers.at(-1))?.() ?? json(chatAnswer()))
+  return { up, world: await openWorld({ fetch: up, ...options }) }
+}
+
+/** The answer, and how long it took: the clock moves only while the request waits between two attempts. */
+async function asked({ clock, chat, told }: World, up: FakeUpstream, model = 'one/m') {
+  const startedAt = clock.now()
+  let response: Response | undefined
+  const asking = chat({ model }).then((answer) => {
+    response = answer
+  })
+  while (!response) {
+    const isBetween = up.calls.length > 0 && told.attempts.length === up.calls.length && clock.pending() === 1
+    await clock.advance(isBetween ? 10 : 0)
+  }
+  await asking
+  return {
+    status: response.status,
+    header: (name: string) => response?.headers.get(name),
+    attempts: response.headers.get('x-signalbox-attempts'),
+    tookMs: clock.now() - startedAt,
+    text: await response.text(),
+  }
+}
+
+const well = () => json(chatAnswer())
+const refused = (status: number, headers: Record<string, string>) => () =>
+  json({ error: { message: 'not now' } }, status, headers)
+const unsent = (code: string) => () => {
+  throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
+}
+
+for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']) {
+  test(`is tried at once when nothing was sent (${code})`, async () => {
+    const { up, world } = await lone([unsent(code), well])
+    const response = await world.chat({})
+    assert.is(response.status, 200)
+    assert.is(up.calls.length, 2)
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=502:network, one/m=200')
+  })
+}
+
+test('is tried a third time after a short back-off, and not more often than a request has attempts', async () => {
+  const { up, world } = await lone([unsent('ECONNREFUSED')])
+  const { status, attempts, tookMs, text } = await asked(world, up)
+  assert.is(status, 502)
+  assert.is(up.calls.length, 3)
+  assert.is(attempts, 'one/m=502:network, one/m=502:network, one/m=502:network')
+  assert.ok(tookMs <= 600, `${tookMs}`)
+  assert.match(text, /The provider cannot be reached \(ECONNREFUSED\)/)
+})
+
+test('is not tried when the request may have been read', async () => {
+  for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'CERT_HAS_EXPIRED']) {
+    const { up, world } = await lone([unsent(code), well])
+    assert.is((await world.chat({})).status, 502)
+    assert.is(up.calls.length, 1, code)
+  }
+})
+
+test('is not tried when the answer does not ask for it', async () => {
+  for (const [status, headers] of [
+    [500, {}],
+    [503, {}],
+    [429, {}],
+    [429, { 'retry-after': '20' }],
+    [429, { 'retry-after': '2' }],
+    [503, { 'retry-after': '1', 'x-should-retry': 'false' }],
+    [503, { 'retry-after': '30', 'x-should-retry': 'true' }],
+    [400, { 'x-should-retry': 'true' }],
+    [409, { 'x-should-retry': 'true' }],
+    [401, { 'x-should-retry': 'true' }],
+    [404, { 'retry-after': '0' }],
+    [413, { 'retry-after': '0' }],
+  ] as const) {
+    const { up, world } = await lone([refused(status, headers), well])
+    await asked(world, up)
+    assert.is(up.calls.length, 1, `${status} ${JSON.stringify(headers)}`)
+  }
+})
+
+test('is tried after the wait that the answer asks for', async () => {
+  for (const [status, headers, fromMs, toMs] of [
+    [429, { 'retry-after': '0' }, 0, 0],
+    [503, { 'retry-after': '0' }, 0, 0],
+    [429, { 'retry-after': '1' }, 1_000, 1_150],
+    [503, { 'retry-after': '1' }, 1_000, 1_150],
+    [429, { 'retry-after-ms': '300' }, 300, 400],
+    [503, { 'retry-after-ms': '300' }, 300, 400],
+    [503, { 'x-should-retry': 'true' }, 0, 250],
+    [500, { 'x-should-retry': 'true' }, 0, 250],
+    [429, { 'x-should-retry': 'true' }, 1_000, 1_150],
+  ] as const) {
+    const { up, world } = await lone([refused(status, headers), well])
+    const { tookMs, attempts } = await asked(world, up)
+    const what = `${status} ${JSON.stringify(headers)}: ${tookMs} ms`
+    assert.is(up.calls.length, 2, what)
+    assert.ok(tookMs >= fromMs && tookMs <= toMs + 10, what)
+    assert.is(attempts, `one/m=${status}:${status === 429 ? 'rate-limit' : 'server'}, one/m=200`)
+  }
+})
+
+test('whose last answer is a failure, too, is told in its own words of last', async () => {
+  const last = json({ error: { message: 'still not' } }, 503)
+  const { up, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
+  const { status, text, attempts, header } = await asked(world, up)
+  assert.is(status, 503)
+  assert.equal(JSON.parse(text), { error: { message: 'still not' } })
+  assert.is(attempts, 'one/m=503:server, one/m=503:server')
+  assert.is(header('x-should-retry'), 'false')
+})
+
+test('waits no longer than the client does', async () => {
+  const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
+  const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
+  assert.is(response.status, 503)
+  assert.is(up.calls.length, 1)
+})
+
+test('is not waited for when the client has left', async () => {
+  const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
+  const leave = new AbortController()
+  const asking = world.chat({}, { signal: leave.signal })
+  await world.clock.untilPending()
+  leave.abort()
+  await asking.catch(() => {})
+  assert.is(world.clock.pending(), 0)
+  await world.clock.advance(2_000)
+  assert.is(up.calls.length, 1)
+  assert.is(world.told.requests.at(-1)?.status, 499)
+})
+
+test('comes after all other targets, and only if none of them answers', async () => {
+  const combos = { chain: ['one/m', 'two/m'] }
+  const other = await lone([unsent('ECONNREFUSED'), well], { combos })
+  assert.is(
+    (await asked(other.world, other.up, 'chain')).attempts,
+    'one/m=502:network;via=chain:fallback, two/m=200',
+    'the other target',
+  )
+  const again = await lone([unsent('ECONNREFUSED'), refused(500, {}), well], { combos })
+  const { attempts } = await asked(again.world, again.up, 'chain')
+  assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
+})
+
+test('is named once among those that did not answer', async () => {
+  const combos = { chain: ['one/m', 'two/m'] }
+  const { up, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
+  const { text } = await asked(world, up, 'chain')
+  assert.match(text, /None of the 2 targets answered/)
+})
+
+test('takes its attempts out of the retry budget', async () => {
+  const { up, world } = await lone([unsent('ENOTFOUND')], { limits: { maxAttempts: 2 } })
+  let last = new Response()
+  for (let request = 0; request < 20; request++) {
+    await world.api.health.reset()
+    last = await world.chat({})
+  }
+  assert.is(up.calls.length, 20 + 10 + 20 / 5)
+  await world.api.health.reset()
+  last = await world.chat({})
+  assert.is(last.headers.get('x-signalbox-attempts'), 'one/m=502:network, stopped=retry-budget')
+  assert.match(await last.text(), /No further attempt was made: the retry budget/)
+})
+
+test('that a combo names twice is tried once', async () => {
+  const { up, world } = await lone([refused(500, {})], {
+    combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
+  })
+  const { attempts } = await asked(world, up, 'chain')
+  assert.equal(up.providers, ['one', 'two'])
+  assert.is(
+    attempts,
+    'one/m=500:server;via=chain:fallback, one/m=skipped:server;via=chain:fallback>inner:fallback, two/m=500:server, one/m=skipped:server;via=chain:fallback',
+  )
+})
