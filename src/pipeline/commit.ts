@@ -19,7 +19,7 @@ export async function commitStream(body: ByteStream, format: UpstreamFormat): Pr
   let size = 0
   const { framing = sseFraming } = format
   const parser = framing((event) => {
-    if (watch.started || !watch.error) watch.observe(event) // nothing behind an error makes an answer of it
+    if (!watch.error) watch.observe(event) // nothing behind an error makes an answer of it
   })
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)

@@ -33,8 +33,8 @@ export interface RelayedStream extends ByteStream {
 
 /**
  * Passes a committed stream on, in whole events, byte for byte. A stream that is cut, silent too long or ends without its format's
- * end mark gets an error event instead of the rest: never a clean end. So does one that quotes a secret. Keeps a few KiB of the tail to
- * account for it.
+ * end mark gets an error event instead of the rest: never a clean end. So does one that quotes a secret, and one whose provider tells of an
+ * error in any other way than by such an event. Keeps a few KiB of the tail to account for it.
  */
 export function relayStream(
   body: ByteStream,
@@ -56,7 +56,7 @@ export function relayStream(
   }
 
   /** The upstream has ended or failed: the last whole event, and the error in place of all that is missing. */
-  function settle(thrown: unknown) {
+  function settle(thrown: unknown): undefined {
     if (over) return
     if (thrown !== undefined) body.cancel(thrown)
     let rest = closeEvent(splitter.rest())
@@ -67,7 +67,8 @@ export function relayStream(
     const clean = thrown === undefined ? watch.ended : watch.closed
     if (!isQuoting && (clean || watch.error)) {
       parting = rest
-      return finish(watch.error, false)
+      finish(watch.error, false)
+      return
     }
     const { status, code, message } = toGatewayError(isQuoting ? quoted() : (thrown ?? endedEarly()))
     parting = concatBytes([rest, encodeUtf8(format.errorEvent({ status, code, message }))])
@@ -82,8 +83,23 @@ export function relayStream(
       isQuoting = true
       throw quoted()
     }
-    tail.add(whole)
     return whole
+  }
+
+  /** An error is the end, whatever the provider says behind it, but for answers that were complete before. */
+  async function unlessFailed(whole: Uint8Array): Promise<Uint8Array> {
+    const { failedEvents } = await import('./failed-events.ts')
+    const isComplete = () => {
+      tail.observe()
+      return watch.ended
+    }
+    const failed = failedEvents(whole, { format, secrets, isComplete })
+    tail.add(whole)
+    if (!failed) return whole
+    body.cancel()
+    tail.observe()
+    finish(failed.error, false)
+    return failed.bytes
   }
 
   return {
@@ -92,17 +108,18 @@ export function relayStream(
         while (!over) {
           const chunk = first ?? (await body.next())
           first = undefined
-          if (!chunk) settle(undefined)
-          else {
-            const whole = take(chunk)
-            if (whole) return whole
-          }
+          const whole = chunk ? take(chunk) : settle(undefined)
+          if (!whole) continue
+          if (speaksOfErrors(whole)) return await unlessFailed(whole)
+          tail.add(whole)
+          return whole
         }
       } catch (thrown) {
         settle(thrown)
       }
       const last = parting
       parting = undefined
+      if (last && speaksOfErrors(last)) return unlessFailed(last)
       return last?.length ? last : undefined
     },
     fail: settle,
@@ -113,6 +130,9 @@ export function relayStream(
     },
   }
 }
+
+/** A text that quotes it has a backslash within. */
+const speaksOfErrors = createFinder(['"error"', 'event: error', 'event:error'])
 
 const endedEarly = () =>
   gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })

@@ -48,6 +48,14 @@ function bodyOf(format: WireFormat, { status, openai, anthropic, google }: Told)
   return { error: { message: MESSAGE, param: null, ...openai } }
 }
 
+/** How a provider says in mid stream that it has failed, none of them in the way of its clients but Anthropic. */
+const failing: Readonly<Record<WireFormat, string>> = {
+  'openai-chat': `data: {"choices":[{"index":0,"delta":{},"error":{"message":"${MESSAGE}"},"finish_reason":"error"}]}\n\n`,
+  'openai-responses': `event: error\ndata: {"type":"error","code":"server_error","message":"${MESSAGE}"}\n\n`,
+  'anthropic-messages': `event: error\ndata: {"type":"error","error":{"type":"api_error","message":"${MESSAGE}"}}\n\n`,
+  gemini: `data: {"error":{"message":"${MESSAGE}"}}\n\n`,
+}
+
 /** The status of an error, if it is the client's own of the class that it has for that status. */
 function statusOf(error: unknown): number | undefined {
   if (error instanceof ApiError) return error.status
@@ -97,6 +105,17 @@ for (const [name, { create }] of Object.entries(clients)) {
       }
       await failure(create(fetch).ask(MODEL, { stream: true, onText }))
       assert.is(heard, 'It is 21 °C in Paris')
+    })
+
+    test(`${name} hears of it when a provider of ${format} fails in mid stream and ends as if it had not`, async () => {
+      const { events } = saidBy(format).answer
+      const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
+      const { fetch } = await openBefore(
+        format,
+        fakeUpstream(() => sse([...begun, failing[format], ...events.slice(-1)])),
+      )
+      const error = await failure(create(fetch).ask(MODEL, { stream: true }))
+      assert.match(String(error), MESSAGE)
     })
   }
 

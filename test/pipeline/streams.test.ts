@@ -84,8 +84,8 @@ test('an event that lacks but its blank line is no half one: it goes before the 
 test('an error in mid stream is the end: it is passed on once, nothing else is tried', async () => {
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
-    const sent = chatEvents().slice(0, 3).join('') + error + rest
-    const { text, told } = await relayed('chat', [sent])
+    const sent = chatEvents().slice(0, 3).join('') + error
+    const { text, told } = await relayed('chat', [sent + rest])
     assert.is(text, sent)
     assert.is(told.requests[0]?.status, 400)
     assert.is(told.attempts.length, 1)
@@ -97,11 +97,12 @@ test('an error in mid stream is the end: it is passed on once, nothing else is t
   assert.is(told.requests[0]?.status, 529)
 })
 
-test('an error by the name of its event alone is one, whatever end mark follows', async () => {
+test('an error by the name of its event alone is one, which no end mark follows', async () => {
   for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
-    const said = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`, 'data: [DONE]\n\n']
-    const { text, told } = await relayed('chat', said)
-    assert.is(text, said.join(''))
+    const said = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
+    const { text, told } = await relayed('chat', [...said, 'data: [DONE]\n\n'])
+    assert.ok(text.startsWith(`${said.join('')}data: {"error":{`), text)
+    assert.not.match(text, /DONE/)
     assert.is(told.requests[0]?.status, 502, data)
   }
   const bare = 'data: {"object":"error","message":"Out of memory","code":500}\n\n'

@@ -1,0 +1,80 @@
+import type { EmbeddedError, Format } from '../formats/format.ts'
+import { readVendorError } from '../formats/read-vendor-error.ts'
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { createSseParser, type SseEvent } from '../lib/sse.ts'
+import type { WireFormat } from '../types.ts'
+import { isErrorOf } from './native-error.ts'
+import { redacted } from './redact.ts'
+
+/** The end of a stream whose provider says that it failed. */
+export interface FailedEvents {
+  error: EmbeddedError
+  /** What goes to the client: all up to the error, and nothing behind it that could be read as a good end. */
+  bytes: Uint8Array
+}
+
+interface Terms {
+  format: Format
+  secrets: readonly string[]
+  /** Was the answer complete before these events? */
+  isComplete(): boolean
+}
+
+/**
+ * Whole events of a stream as far as a client may have them, when one of them tells of an error; `undefined` when all of them are to go on
+ * as they are. The provider's own words stay; where the clients of the format would pass over them, the format's error event follows.
+ */
+export function failedEvents(whole: Uint8Array, { format, secrets, isComplete }: Terms): FailedEvents | undefined {
+  const text = byteByByte.decode(whole)
+  if (!SPEAKS_OF_ERRORS.test(text)) return undefined
+  const kept: Uint8Array[] = []
+  let error: EmbeddedError | undefined
+  let isTold = false
+  let isEnded = false // within these
+  let start = 0
+  for (const { index, 0: blank } of text.matchAll(EVENT_END)) {
+    const bytes = whole.subarray(start, index + blank.length)
+    start = index + blank.length
+    const said = saidIn(bytes, format)
+    if (!error) isEnded ||= said.ended && !said.error
+    error ??= said.error
+    isTold ||= said.isTold
+    if (!error || said.error) kept.push(bytes)
+  }
+  if (!error || (isTold && (isEnded || isComplete()))) return undefined
+  if (!isTold) kept.push(encodeUtf8(redacted(eventOf(error, format), secrets)))
+  return { error, bytes: concatBytes(kept) }
+}
+
+/** A place in the text is one in the bytes. */
+const byteByByte = new TextDecoder('latin1')
+
+/** Some formats have a place for an error in every event, empty or not. */
+const SPEAKS_OF_ERRORS = /"error"(?!\s*:\s*null)|event: ?error/
+
+const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
+
+function saidIn(bytes: Uint8Array, format: Format) {
+  const watch = format.watchStream()
+  let isTold = false
+  const parser = createSseParser((event) => {
+    watch.observe(event)
+    isTold = isErrorEvent(format.name, event)
+  })
+  parser.push(decodeUtf8Lenient(bytes))
+  parser.end()
+  return { error: watch.error, ended: watch.ended, isTold }
+}
+
+/** Is it what the vendor's own clients take for an error? Anthropic's pass over events without a name. */
+function isErrorEvent(format: WireFormat, { event, data }: SseEvent): boolean {
+  const json = tryParseJson(data)
+  if (format === 'openai-responses') return isObject(json) && json.type === 'response.failed'
+  return isErrorOf(format, json) && (format !== 'anthropic-messages' || event === 'error')
+}
+
+function eventOf({ status, message, error }: EmbeddedError, format: Format): string {
+  const { code = 'UPSTREAM_FAILED' } = readVendorError({ error })
+  return format.errorEvent({ status, code, message })
+}

@@ -1,0 +1,154 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatChunk, chatEvents, messageEvents } from './support/answers.ts'
+import { brokenBody } from './support/broken.ts'
+import { askRaw, rawUpstream } from './support/raw.ts'
+import { catalog, openWorld } from './support/world.ts'
+
+const test = suite('an error that a provider tells of in mid stream')
+
+const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
+
+/** How each format begins, ends, and what path and body ask for it. */
+const formats = {
+  chat: {
+    path: '/v1/chat/completions',
+    body: { model: 'one/m', stream: true },
+    begin: chatEvents().slice(0, 3).join(''),
+    end: 'data: [DONE]\n\n',
+    told: /data: \{"error":\{"message":"[^\n]+\n\n$/,
+  },
+  messages: {
+    path: '/v1/messages',
+    body: { model: 'claude/c', max_tokens: 9, stream: true },
+    begin: messageEvents().slice(0, 5).join(''),
+    end: messageEvents().slice(-3).join(''),
+    told: /event: error\ndata: \{"type":"error","error":\{"type":"[^\n]+\n\n$/,
+  },
+  responses: {
+    path: '/v1/responses',
+    body: { model: 'kept/r', input: 'Hi', stream: true },
+    begin: [
+      event({ type: 'response.created', response: { id: 'r1', status: 'in_progress', error: null, output: [] } }),
+      event({ type: 'response.output_text.delta', delta: 'Hi' }),
+    ].join(''),
+    end: `${event({ type: 'response.completed', response: { id: 'r1', status: 'completed', error: null, output: [] } })}data: [DONE]\n\n`,
+    told: /event: response\.failed\ndata: [^\n]+\n\n$/,
+  },
+  gemini: {
+    path: '/v1beta/models/google/g:streamGenerateContent',
+    body: { contents: [] },
+    begin: data({ candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }] }),
+    end: data({ candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] }),
+    told: /\{"error":\{"code":\d+,"message":"[^\n]+$/,
+  },
+} as const
+
+type Name = keyof typeof formats
+
+function event(fields: { type: string; [name: string]: unknown }): string {
+  return `event: ${fields.type}\n${data(fields)}`
+}
+
+function data(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`
+}
+
+const finishedSo = (fields: object) => data({ choices: [{ index: 0, delta: {}, finish_reason: 'error', ...fields }] })
+const error = { code: 'rate_limit_exceeded', message: 'Slow down' }
+
+/** What is sent between the first words and the end, and whether the format's clients know it for an error. */
+const errors: readonly (readonly [Name, sent: string, isKnown: boolean, status: number])[] = [
+  ['chat', data({ error: { message: 'Overloaded', code: 503 } }), true, 503],
+  ['chat', data({ error: 'Overloaded' }), false, 502],
+  ['chat', data({ error: { message: 'x', code: 502 }, choices: [{ delta: {}, finish_reason: 'error' }] }), true, 502],
+  ['chat', finishedSo({}), false, 502],
+  ['chat', finishedSo({ error: { code: 429, message: 'Slow "down"' } }), false, 429],
+  ['chat', data({ choices: [{ index: 0, delta: { content: '' }, error: { message: 'x' } }] }), false, 502],
+  ['chat', 'event: error\ndata: {"message":"Over"}\n\n', false, 502],
+  ['chat', 'event:error\ndata: Over\n\n', false, 502],
+  ['chat', data({ object: 'error', message: 'Out of memory', code: 500 }), false, 500],
+  ['messages', event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }), true, 529],
+  ['messages', data({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow' } }), false, 429],
+  ['responses', event({ type: 'response.failed', response: { id: 'r1', status: 'failed', error } }), true, 429],
+  ['responses', event({ type: 'error', ...error }), false, 429],
+  [
+    'responses',
+    event({ type: 'error', error }) + event({ type: 'response.failed', response: { status: 'failed', error } }),
+    true,
+    429,
+  ],
+  ['gemini', data({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }), true, 503],
+  ['gemini', data({ error: { message: 'Overloaded' } }), false, 502],
+]
+
+async function ask(name: Name, chunks: readonly string[], how: 'end' | 'stall' | 'reset' = 'end') {
+  const { path, body } = formats[name]
+  const encoder = new TextEncoder()
+  const upstream = brokenBody(
+    chunks.map((chunk) => encoder.encode(chunk)),
+    how,
+  )
+  const world = await openWorld({
+    fetch: rawUpstream(() => upstream),
+    catalog: { ...catalog, kept },
+    connections: ['one', 'claude', 'google', 'kept'],
+  })
+  const { text } = await askRaw(world.gateway, path, body)
+  return { text, upstream, told: world.told }
+}
+
+for (const [name, sent, isKnown, status] of errors) {
+  test(`ends it, and no good end follows: ${name}, ${sent.trim()}`, async () => {
+    const { begin, end, told } = formats[name]
+    const isArray = name === 'gemini'
+    for (const [how, ...chunks] of [
+      ['end', begin, sent, end],
+      ['end', begin + sent + end],
+      ['end', begin, sent + end],
+      ['reset', begin, sent],
+      ['stall', begin, sent],
+    ] as const) {
+      const { text, upstream, told: records } = await ask(name, chunks, how)
+      if (!isArray) {
+        assert.ok(text.startsWith(begin + sent), text)
+        if (isKnown) assert.is(text, begin + sent)
+      }
+      assert.match(isArray ? text.slice(0, -1) : text, told)
+      assert.not.match(text, /\[DONE\]|message_stop|response\.completed|STOP/)
+      assert.is(records.requests[0]?.status, status)
+      assert.is(records.requests.length, 1)
+      assert.is(upstream.isOpen, false)
+    }
+  })
+}
+
+test('counts also where its event lacks the blank line', async () => {
+  const { begin, told } = formats.chat
+  const { text } = await ask('chat', [begin, finishedSo({}).trimEnd()])
+  assert.ok(text.startsWith(begin + finishedSo({})), text)
+  assert.match(text, told)
+})
+
+test('is not what an answer says of errors', async () => {
+  const quoting = [
+    chatChunk({ content: 'data: {"error":{"message":"x"}}\n\nevent: error\n' }),
+    data({ error: null, choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }] }),
+    data({ choices: [{ delta: { content: 'error' }, logprobs: { content: [{ token: 'error', logprob: 0 }] } }] }),
+    data({ choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '{"error":1}' } }] } }] }),
+  ]
+  const sent = [...chatEvents().slice(0, 3), ...quoting, ...chatEvents().slice(-3)]
+  const { text, told } = await ask('chat', sent)
+  assert.is(text, sent.join(''))
+  assert.is(told.requests[0]?.status, 200)
+  const { begin, end } = formats.responses
+  const whole = await ask('responses', [begin, end])
+  assert.is(whole.text, begin + end)
+})
+
+test('says nothing of the credential, however the provider spells it', async () => {
+  const { begin } = formats.chat
+  const spelt = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
+  const { text } = await ask('chat', [begin, spelt])
+  assert.not.match(text, /secret-of-one/)
+  assert.match(text, /no \[credential\]/)
+})
