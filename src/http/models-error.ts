@@ -4,7 +4,10 @@ import type { Exchange, Reply } from '../lib/exchange.ts'
 import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
 
-/** Any error under `/v1` in the format that its caller reads. */
+/**
+ * Any error under `/v1` in the format that its caller reads. SDKs try again by themselves on 408, 409, 429 and 5xx unless they are told that it
+ * is no use; it is only where the gateway shuts down, for another instance may answer.
+ */
 export function modelsErrorReply(
   thrown: unknown,
   request: { path: string; exchange: Exchange },
@@ -17,9 +20,13 @@ export function modelsErrorReply(
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   return jsonReply(status, errorBody(callerFormat(path, exchange), { status, code, message, param }), {
     ...cors,
+    ...(code !== 'CLOSED' && NO_RETRY),
     ...error.headers,
   })
 }
+
+/** That trying the same again is no use. */
+const NO_RETRY = { 'x-should-retry': 'false' }
 
 /** What is the gateway's own trouble goes whole to `onError` and bare to the client; a provider's 500 is not. */
 function asTold(error: GatewayError, onError: (error: unknown) => void): GatewayError {

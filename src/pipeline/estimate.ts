@@ -1,6 +1,7 @@
 import type { Reply } from '../lib/exchange.ts'
 import type { WireFormat } from '../types.ts'
 import type { ModelCall } from './call.ts'
+import { journeyHeaders, type Step } from './journey.ts'
 
 /** Characters of a token in English prose; code and other languages have fewer. */
 const CHARACTERS = 4
@@ -9,11 +10,15 @@ const CHARACTERS = 4
 const IMAGE_TOKENS = 1_600
 
 /** The tokens of a request, guessed by the length of its texts; the answer says that it is a guess. */
-export function estimateReply({ body, endpoint }: ModelCall): Reply {
+export function estimateReply({ body, endpoint }: ModelCall, steps: readonly Step[]): Reply {
   const tokens = Math.max(1, tokensOf(body))
   return {
     status: 200,
-    headers: { 'content-type': 'application/json', 'x-signalbox-warning': 'estimated:input_tokens' },
+    headers: {
+      'content-type': 'application/json',
+      'x-signalbox-warning': 'estimated:input_tokens',
+      ...journeyHeaders(steps),
+    },
     body: JSON.stringify(counted(endpoint.format, tokens)),
   }
 }

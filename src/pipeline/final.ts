@@ -6,9 +6,9 @@ import type { Reply, UpstreamAnswer } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import { replyHeaders } from '../upstream/headers.ts'
-import type { FailedAttempt } from './attempt.ts'
 import type { Failure } from './failure.ts'
-import { isOneOfMany, journeyHeaders, type Step, shortId } from './journey.ts'
+import type { FailedTarget } from './itinerary.ts'
+import { isOneOfMany, journeyHeaders, type Step, shortId, targetHeader } from './journey.ts'
 import { isErrorOf } from './native-error.ts'
 
 /** Why no other target was tried though there was one. */
@@ -16,7 +16,7 @@ export type Stop = 'max-attempts' | 'retry-budget'
 
 /** What has become of a request that no target has answered. */
 export interface Course {
-  failed: readonly FailedAttempt[]
+  failed: readonly FailedTarget[]
   steps: readonly Step[]
   stop: Stop | undefined
   /** When the first target that was passed over recovers; epoch ms. */
@@ -37,12 +37,12 @@ export async function finalReply(course: Course): Promise<Reply> {
   const failures = decisive ? [decisive.failure] : failed.map(({ failure }) => failure)
   const headers = headersOf(failures, course)
   if (!decisive?.head || !decisive.failure.body) throw exhausted(failures, { ...course, headers })
-  const { failure, head } = decisive
+  const { failure, head, route } = decisive
   const said = failure.headers ?? replyHeaders(head, 'application/json')
-  if (!isOfClient(failure)) for (const name of ADVICE) delete said[name]
+  if (!isOfClient(failure)) for (const name of WAITS) delete said[name]
   return {
     status: failure.status,
-    headers: { 'content-type': 'application/json', ...said, ...headers },
+    headers: { 'content-type': 'application/json', ...said, ...targetHeader(route.target), ...headers, ...NO_RETRY },
     body: await inFormat(failure, head, course),
   }
 }
@@ -50,16 +50,17 @@ export async function finalReply(course: Course): Promise<Reply> {
 /** The client's time is over: what it was spent on. */
 export function outOfTime({ message }: GatewayError, steps: readonly Step[]): GatewayError {
   const told = [message, ...saidIn(steps)].join(' ')
-  return gatewayError('UPSTREAM_TIMEOUT', { message: told, headers: { ...journeyHeaders(steps), ...NO_RETRY } })
+  return gatewayError('UPSTREAM_TIMEOUT', { message: told, headers: journeyHeaders(steps) })
 }
 
 /** What only the client can mend. */
 const isOfClient = (failure: Failure) => failure.class === 'client' || failure.class === 'context-overflow'
 
+/** The gateway has tried again already, where that is of any use. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** The provider's own advice, in place of which comes the gateway's. */
-const ADVICE = ['retry-after', 'retry-after-ms', 'x-should-retry']
+/** The provider's own, in place of which comes the gateway's. */
+const WAITS = ['retry-after', 'retry-after-ms']
 
 /** The way there; and unless the client is at fault, when it may be worth to ask again, though not at once. */
 function headersOf(failures: readonly Failure[], { steps, stop, dueAt, now }: Course): Record<string, string> {
@@ -69,7 +70,7 @@ function headersOf(failures: readonly Failure[], { steps, stop, dueAt, now }: Co
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
   if (dueAt !== undefined && failures.length > 0) waits.push(dueAt - now)
   if (waits.length > 0) headers['retry-after'] = String(secondsOf(Math.min(...waits)))
-  return { ...headers, ...NO_RETRY }
+  return headers
 }
 
 /** Whole seconds, from one to a minute. */

@@ -59,10 +59,15 @@ export function attemptRecord(
 export function journeyHeaders(steps: readonly Step[]): Record<string, string> {
   const headers: Record<string, string> = {}
   const answered = steps.find((step) => !('skipped' in step) && step.outcome === 'answered')
-  if (answered) headers['x-signalbox-target'] = headerSafe(targetName(answered))
+  if (answered) Object.assign(headers, targetHeader(answered))
   if (steps.length > 0) headers['x-signalbox-attempts'] = shownSteps(steps)
   return headers
 }
+
+/** Whose answer it is. */
+export const targetHeader = (target: Pick<Step, 'provider' | 'model'>): Record<string, string> => ({
+  'x-signalbox-target': headerSafe(targetName(target)),
+})
 
 /** Clients refuse answers whose headers are too large together. What was tried says more than what was not. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }

@@ -44,5 +44,4 @@ function askedMs(exchange: Exchange): number | undefined {
 const late = (ms: number) =>
   gatewayError('UPSTREAM_TIMEOUT', {
     message: `There was no answer within the ${ms} ms of "${HEADER}".`,
-    headers: { 'x-should-retry': 'false' },
   })

@@ -117,7 +117,7 @@ async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => v
     const { stop, refusal, dueAt } = itinerary.verdict()
     if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure))) {
       const { estimateReply } = await import('./estimate.ts')
-      return { reply: estimateReply(call) }
+      return { reply: estimateReply(call, report.steps) }
     }
     if (failures.length === 0 && refusal) throw refusal
     const { finalReply } = await import('./final.ts')

@@ -31,7 +31,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
       assert.is(await response.text(), text)
       assert.is(response.headers.get('x-request-id'), 'r1')
       assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${status}:client;via=chain:fallback`)
-      assert.is(response.headers.get('x-signalbox-target'), null)
+      assert.is(response.headers.get('x-signalbox-target'), 'one/m')
     }
     assert.equal(up.providers, ['one', 'one'])
     assert.equal(world.told.errors, [])

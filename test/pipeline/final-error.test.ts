@@ -87,7 +87,7 @@ test("a lone failure with a JSON body is the provider's own, with the gateway's 
   }
 })
 
-test("a client's error is as the provider sent it, advice and all", async () => {
+test("a client's error is as the provider sent it, but for the advice to try it again", async () => {
   for (const status of [400, 404, 409, 413, 422]) {
     const text = `{"error": {"message":"no","n":1.0}}`
     const { world } = await chained({
@@ -96,8 +96,28 @@ test("a client's error is as the provider sent it, advice and all", async () => 
     const response = await world.chat({ model: 'chain' })
     assert.is(await response.text(), text)
     assert.is(response.headers.get('retry-after'), '90')
-    assert.is(response.headers.get('x-should-retry'), 'true')
+    assert.is(response.headers.get('x-should-retry'), 'false')
+    assert.is(response.headers.get('x-signalbox-target'), 'one/m')
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=\d+:client;via=chain:fallback$/)
   }
+})
+
+test('what the gateway refuses by itself is not to be tried again either', async () => {
+  const { world } = await chained({})
+  const none = { messages: [{ role: 'user', content: 'Hi' }] }
+  for (const [response, status] of [
+    [await world.chat({ model: 'nobody/nothing' }), 404],
+    [await world.post('/v1/chat/completions', '{'), 400],
+    [await world.post('/v1/chat/completions', none), 400],
+    [await world.post('/v1/nowhere', none), 404],
+  ] as const) {
+    assert.is(response.status, status)
+    assert.is(response.headers.get('x-should-retry'), 'false')
+  }
+  await world.gateway.close()
+  const closed = await world.chat({})
+  assert.is(closed.status, 503)
+  assert.is(closed.headers.get('x-should-retry'), null, 'another instance may answer')
 })
 
 test('a status that no answer may have becomes a bad gateway', async () => {
