@@ -51,20 +51,16 @@ export function attemptRecord(
 }
 
 /**
- * `x-signalbox-target` and `x-signalbox-attempts`: who answered, and in order `<provider>/<model>=<status>` for each attempt, with
+ * `x-signalbox-attempts`: in order `<provider>/<model>=<status>` for each attempt, with
  * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over. The
  * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
  * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
 export function journeyHeaders(steps: readonly Step[]): Record<string, string> {
-  const headers: Record<string, string> = {}
-  const answered = steps.find((step) => !('skipped' in step) && step.outcome === 'answered')
-  if (answered) Object.assign(headers, targetHeader(answered))
-  if (steps.length > 0) headers['x-signalbox-attempts'] = shownSteps(steps)
-  return headers
+  return steps.length > 0 ? { 'x-signalbox-attempts': shownSteps(steps) } : {}
 }
 
-/** Whose answer it is. */
+/** `x-signalbox-target`: whose answer it is. */
 export const targetHeader = (target: Pick<Step, 'provider' | 'model'>): Record<string, string> => ({
   'x-signalbox-target': headerSafe(targetName(target)),
 })

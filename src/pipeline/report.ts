@@ -27,16 +27,23 @@ export interface RequestRecord {
 
 /** Collects what happens to one model request and tells the observer, the end exactly once. */
 export interface Report {
-  readonly attempts: readonly AttemptRecord[]
-  /** The attempts, and the targets that were passed over, in order. */
+  /** The attempts, and the targets that were passed over, in the order in which the request came to them. */
   readonly steps: readonly Step[]
   asked(call: Asked): void
-  /** One attempt is over: with an answer, a failure, or because the client left. */
-  attempted(route: Route, startedAt: number, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
+  /** One attempt begins. */
+  begin(): Begun
+  /** It is over: with an answer, a failure, or because nobody waits for it any more. */
+  attempted(route: Route, begun: Begun, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
   /** The target was passed over, because of an earlier failure of that class. */
   skipped(route: Route, because: FailureClass): void
   /** The request is over; `target` and `usage` when it was answered. */
   ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
+}
+
+/** An attempt under way: when it began (epoch ms), and its place among the steps, which those may overtake that began later. */
+export interface Begun {
+  at: number
+  place: number
 }
 
 /** As much of a call as is told at its end: its body may be large, and streams are long. */
@@ -49,8 +56,17 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   const requestedAt = clock.now()
   const attempts: AttemptRecord[] = []
   const steps: Step[] = []
+  const places: number[] = [] // of the steps
+  let reached = 0
   let call: Asked | undefined
   let over = false
+
+  function add(step: Step, place: number) {
+    let at = steps.length
+    while (at > 0 && Number(places[at - 1]) > place) at--
+    steps.splice(at, 0, step)
+    places.splice(at, 0, place)
+  }
 
   function usageRecord({ model, stream, endpoint }: Asked, target: RouteTarget): UsageRecord {
     return {
@@ -91,19 +107,20 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   }
 
   return {
-    attempts,
     steps,
     asked: ({ model, stream, endpoint }) => {
       call = { model, stream, endpoint }
     },
-    attempted(route, startedAt, result) {
-      const record = attemptRecord(route, { startedAt, now: clock.now() }, result)
+    begin: () => ({ at: clock.now(), place: reached++ }),
+    attempted(route, { at, place }, result) {
+      const record = attemptRecord(route, { startedAt: at, now: clock.now() }, result)
+      add(record, place)
       attempts.push(record)
-      steps.push(record)
+      if (record !== steps.at(-1)) attempts.sort((one, other) => steps.indexOf(one) - steps.indexOf(other))
       observer.onAttempt(record, waitUntil)
     },
     skipped: ({ target: { provider, model, connection }, via }, skipped) =>
-      void steps.push({ provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }),
+      add({ provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }, reached++),
     ended(status, target, usage) {
       if (over) return
       over = true

@@ -3,7 +3,7 @@ import type { EmbeddedError } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/health.ts'
 import { replyHeaders } from '../upstream/headers.ts'
-import { headerSafe, journeyHeaders } from './journey.ts'
+import { headerSafe, journeyHeaders, targetHeader } from './journey.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { StreamEnd } from './relay.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
@@ -16,7 +16,12 @@ export function successReply(
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : passage.streamType
   const said = passage.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': mediaType }
-  const headers = Object.assign(said, journeyHeaders(report.steps), warningHeader(passage.warnings()))
+  const headers = Object.assign(
+    said,
+    targetHeader(target),
+    journeyHeaders(report.steps),
+    warningHeader(passage.warnings()),
+  )
   const status = !passage.isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
     ended()

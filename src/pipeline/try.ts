@@ -52,7 +52,7 @@ export interface Try {
 export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): Try {
   const { call, context, report, client } = request
   const { target } = route
-  const startedAt = context.clock.now()
+  const begun = report.begin()
   const pacing = context.pace.begin(target, call.stream)
   let attempt: Attempt | undefined
   let abandon: ((reason: unknown) => void) | undefined
@@ -130,21 +130,21 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
     if (isLost) throw OUTRUN
     if (client.gone) {
       trial.dropped()
-      report.attempted(route, startedAt, { outcome: 'cancelled', status: client.gone.status })
+      report.attempted(route, begun, { outcome: 'cancelled', status: client.gone.status })
       throw client.gone
     }
     isTold = true
     if (result.kind !== 'failure') {
       if (result.kind === 'stream') trial.begun()
       else trial.answered()
-      pacing.answeredAfter(context.clock.now() - startedAt)
-      report.attempted(route, startedAt, { outcome: 'answered', status: result.head.status })
+      pacing.answeredAfter(context.clock.now() - begun.at)
+      report.attempted(route, begun, { outcome: 'answered', status: result.head.status })
       return { kind: 'success', route, passage, answer: result, bytes, secrets, trial, ended: pacing.ended }
     }
     if (result.failure.class === 'internal') trial.dropped()
     else trial.failed(result.failure)
     const { class: outcome, status, upstreamStatus = status, message } = result.failure
-    report.attempted(route, startedAt, { outcome, status: upstreamStatus, message })
+    report.attempted(route, begun, { outcome, status: upstreamStatus, message })
     return result
   }
 
@@ -163,9 +163,9 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
       attempt?.cancel(OUTRUN)
       pacing.ended()
       if (isTold) return // it has come to its end at the same moment
-      pacing.answeredAfter(context.clock.now() - startedAt) // at least, or slow answers would count less the more of them there are
+      pacing.answeredAfter(context.clock.now() - begun.at) // at least, or slow answers would count less the more of them there are
       trial.dropped()
-      report.attempted(route, startedAt, { outcome: 'outrun', status: 499 })
+      report.attempted(route, begun, { outcome: 'outrun', status: 499 })
     },
   }
 }

@@ -83,10 +83,18 @@ test('the header tells of both, and the slower one is as well as before', async 
   told.msOf = slowFirst
   for (let time = 0; time < 5; time++) {
     const { headers, ms } = await ask()
-    assert.is(headers.get('x-signalbox-attempts'), 'two/m=200;via=pool:fallback, one/m=499:outrun')
+    assert.is(headers.get('x-signalbox-attempts'), 'one/m=499:outrun;via=pool:fallback, two/m=200')
     assert.ok(ms < 100, `${ms} ms`)
   }
   assert.equal((await world.api.health.list()).health, [])
+  assert.equal(
+    world.told.requests.at(-1)?.attempts.map(({ provider, outcome }) => [provider, outcome]),
+    [
+      ['one', 'outrun'],
+      ['two', 'answered'],
+    ],
+    'in the order in which they began',
+  )
   assert.equal(
     world.told.attempts.slice(-2).map(({ outcome, status, durationMs }) => [outcome, status, durationMs < 100]),
     [
