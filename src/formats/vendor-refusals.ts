@@ -28,10 +28,14 @@ const DENIED =
   /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
 
 /** Is it the request that is refused, for what it holds or names, although the status speaks of the account? */
-export const saysContentRefused = ({ text }: VendorSaid): boolean =>
+export const saysContentRefused = ({ text, codes }: VendorSaid): boolean =>
+  codes.some((code) => REFUSED_CODE.test(code)) ||
   /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
     text,
   )
+
+const REFUSED_CODE =
+  /^(?:content_filter(?:ed)?|flagged_input|moderation_blocked|data_?inspection_?failed|ResponsibleAIPolicyViolation|\w+_policy_violation)$/i
 
 /** Is it a quota that is spent? Bedrock says so with a 400. */
 export const saysQuotaSpent = ({ codes }: VendorSaid): boolean => codes.includes('ServiceQuotaExceededException')
@@ -46,7 +50,12 @@ export const saysOneModel = ({ text, quotas }: VendorSaid): boolean =>
 const ONE_MODEL =
   /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
 
-/** Is it money, or the place from which it is called, that an account lacks? Several vendors say so with a 400. */
-export const saysAccountRefused = ({ text, codes }: VendorSaid): boolean =>
-  codes.includes('Arrearage') ||
-  /^Your credit balance is too low|^User location is not supported|^Gemini API free tier is not available/.test(text)
+/** Has the account run out of money? Waiting does not help then, whatever the status says. */
+export const saysNoMoney = ({ text, codes, isSecondHand }: VendorSaid): boolean =>
+  !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || /^Your credit balance is too low/.test(text))
+
+const NO_MONEY_CODE = /^(?:insufficient_(?:quota|balance|credits|funds)|billing_\w+|Arrearage)$/i
+
+/** Is it the place from which it is called, or what it is allowed, that an account lacks? Google says so with a 400. */
+export const saysAccountRefused = ({ text }: VendorSaid): boolean =>
+  /^User location is not supported|^Gemini API free tier is not available/.test(text)

@@ -6,6 +6,8 @@ export interface VendorSaid {
   text: string
   /** Its codes, types and reasons, whatever they are called. */
   codes: readonly string[]
+  /** A router says what a provider behind it has said, of the router's account there and not of ours. */
+  isSecondHand?: boolean
   /** Google's violated quotas, by their ids. */
   quotas: readonly string[]
 }
@@ -36,6 +38,7 @@ function readBody(body: unknown): VendorSaid {
     text: behind?.text || unquoted(`${text}${raw === '' || behind ? '' : `\n${raw}`}`),
     codes: [...codesIn(error), ...(behind?.codes ?? [])],
     quotas: quotasIn(error),
+    ...(raw !== '' && { isSecondHand: true }),
   }
 }
 
@@ -47,10 +50,18 @@ function inner(text: string): VendorSaid | undefined {
   return isObject(json) ? readBody(json) : undefined
 }
 
-function codesIn({ code, type, status, error_type, details }: JsonObject): string[] {
+function codesIn({ code, type, status, error_type, details, innererror, metadata }: JsonObject): string[] {
   const fine = isObject(details) ? [details.error_code] : detailsIn(details).map(({ reason }) => reason)
-  return [code, type, status, error_type, ...fine].filter(isText)
+  const azure = isObject(innererror) ? innererror.code : undefined
+  const moderated = isObject(metadata) && isFlagged(metadata) ? FLAGGED : undefined
+  return [code, type, status, error_type, ...fine, azure, moderated].filter(isText)
 }
+
+/** OpenRouter's moderation has no code. */
+const isFlagged = ({ reasons, flagged_input }: JsonObject) =>
+  isText(flagged_input) || (Array.isArray(reasons) && reasons.length > 0)
+
+const FLAGGED = 'flagged_input'
 
 const quotasIn = ({ details }: JsonObject) =>
   detailsIn(details)

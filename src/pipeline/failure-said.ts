@@ -6,6 +6,7 @@ import {
   saysModelDenied,
   saysModelFailed,
   saysNoModel,
+  saysNoMoney,
   saysOneModel,
   saysQuotaSpent,
 } from '../formats/vendor-refusals.ts'
@@ -40,7 +41,8 @@ export function failureOfEmbedded(
   { head, now }: { head: UpstreamAnswer; now: number },
 ): Failure {
   const body = { error }
-  const known = isOverflow(readSaid(body)) ? 400 : status
+  const said = readSaid(body)
+  const known = isOverflow(said) || (status >= 500 && saysContentRefused(said)) ? 400 : status
   return failureOf({ status: known, message, body, header: (name) => head.header(name), now })
 }
 
@@ -58,7 +60,7 @@ function failureOf({ status, message, body, header, now }: Refused): Failure {
   const isRateLimit = failureClass === 'rate-limit'
   const retryAfterMs = askedWaitMs({ header, body, now, isRateLimit })
   return (
-    retold(failureClass, status, said.codes) ?? {
+    retold(failureClass, status, said) ?? {
       class: failureClass,
       ...(isRateLimit && saysOneModel(said) && { level: 'model' }),
       status: status > 599 ? 502 : status,
@@ -82,9 +84,9 @@ function classOf(status: number, said: VendorSaid): FailureClass {
     if (status === 403 && saysContentRefused(said)) return 'client'
     return saysModelDenied(said) ? 'model-not-found' : 'credentials'
   }
-  if (status === 402) return 'credentials'
+  if (status === 402 || (MONEY.has(status) && saysNoMoney(said))) return 'credentials'
   if (status === 407) return 'network' // it is the gateway's own way out that wants credentials
-  if (status === 408 || status === 504) return 'timeout'
+  if (status === 408) return 'timeout' // of the request; a 504 is the provider's own trouble
   if (status === 429 || saysQuotaSpent(said)) return 'rate-limit'
   if (OVERFLOWS.has(status) && isOverflow(said)) return 'context-overflow'
   if (status >= 500 || saysModelFailed(said)) return 'server'
@@ -94,6 +96,9 @@ function classOf(status: number, said: VendorSaid): FailureClass {
 }
 
 const isOverflow = ({ text, codes }: VendorSaid) => [undefined, ...codes].some((code) => saysOverflow(text, code))
+
+/** An account without money is told so by any of these. */
+const MONEY: ReadonlySet<number> = new Set([400, 429])
 
 /** Some servers of models take what is too long for their own fault. */
 const OVERFLOWS: ReadonlySet<number> = new Set([400, 413, 422, 500])

@@ -1,3 +1,5 @@
+import { saysAccountRefused, saysNoMoney } from '../formats/vendor-refusals.ts'
+import type { VendorSaid } from '../formats/vendor-said.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Failure } from './failure.ts'
 
@@ -5,10 +7,10 @@ import type { Failure } from './failure.ts'
  * The failure in words of the gateway's own, with what the operator can do about it, where those of the provider may show part of a
  * key or are none; `undefined` where the provider is to be quoted.
  */
-export function retold(failureClass: FailureClass, status: number, codes: readonly string[]): Failure | undefined {
+export function retold(failureClass: FailureClass, status: number, said: VendorSaid): Failure | undefined {
   switch (failureClass) {
     case 'credentials':
-      return { class: failureClass, status: 502, upstreamStatus: status, message: refused(status, codes) }
+      return { class: failureClass, status: 502, upstreamStatus: status, message: refused(status, said) }
     case 'network':
       return { class: failureClass, status: 502, upstreamStatus: status, message: proxyWantsCredentials(status) }
     case 'content':
@@ -20,22 +22,23 @@ export function retold(failureClass: FailureClass, status: number, codes: readon
   return undefined
 }
 
-function refused(status: number, codes: readonly string[]): string {
-  const said = [`status ${status}`, ...codes.filter((code) => SAYS_MORE.test(code)).slice(0, 1)].join(', ')
-  const advice = status === 402 || codes.some((code) => OF_MONEY.test(code)) ? NO_CREDIT : (ADVICE[status] ?? NEW_KEY)
-  return `The provider refused the credentials of the connection (${said}). ${advice}`
+function refused(status: number, said: VendorSaid): string {
+  const why = [`status ${status}`, ...said.codes.filter((code) => SAYS_MORE.test(code)).slice(0, 1)].join(', ')
+  return `The provider refused the credentials of the connection (${why}). ${adviceOn(status, said)}`
+}
+
+function adviceOn(status: number, said: VendorSaid): string {
+  if (status === 402 || saysNoMoney(said)) return NO_CREDIT
+  return status === 403 || saysAccountRefused(said) ? NO_PERMISSION : NEW_KEY
 }
 
 /** A code in words, such as `unsupported_country_region_territory`; nothing in which a key could stand. */
 const SAYS_MORE = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
 
-const OF_MONEY = /^(?:insufficient_(?:quota|balance|credits)|billing_\w+|arrearage)$/i
-
 const NEW_KEY = 'Its key is wrong, expired or revoked: give the connection another one.'
 const NO_CREDIT = 'The account is out of credit: top it up at the provider, or give the connection the key of another.'
-const ADVICE: Readonly<Record<number, string>> = {
-  403: 'The account or its key lacks a permission, or may not call from here: look after both at the provider.',
-}
+const NO_PERMISSION =
+  'The account or its key lacks a permission, or may not call from here: look after both at the provider.'
 
 const deniedModel = (status: number) =>
   `The provider does not let the connection use this model (status ${status}). Ask the provider for access, or use another model.`

@@ -67,13 +67,7 @@ for (const [who, status, body] of oneModel)
   test(`a limit of one model: ${who}`, () => assert.is(told(status, body).level, 'model'))
 
 for (const [who, status, body] of [
-  [
-    'OpenAI',
-    429,
-    openai('You exceeded your current quota, please check your plan and billing details.', {
-      code: 'insufficient_quota',
-    }),
-  ],
+  ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
   ['Anthropic', 429, anthropic('rate_limit_error', 'Number of requests has exceeded your per-minute rate limit')],
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
   ['nobody', 429, ''],

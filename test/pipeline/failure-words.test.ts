@@ -43,6 +43,22 @@ const ofAccount: Refusal[] = [
     anthropic('permission_error', 'Your API key does not have permission to use the specified resource'),
   ],
   ['DeepSeek', 402, openai('Insufficient Balance')],
+  [
+    'OpenAI, without credit',
+    429,
+    openai('You exceeded your current quota, please check your plan and billing details.', {
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+    }),
+  ],
+  [
+    'OpenAI, at its limit of costs',
+    400,
+    openai('Billing hard limit has been reached', { code: 'billing_hard_limit_reached' }),
+  ],
+  ['OpenAI, without billing', 429, openai('Your account is not active', { code: 'billing_not_active' })],
+  ['Anthropic, of billing', 400, anthropic('billing_error', 'Check your billing settings')],
+  ['Alibaba', 400, openai('Access denied, make sure your account is in good standing.', { code: 'Arrearage' })],
   ['Bedrock', 403, { message: 'The security token included in the request is invalid.' }],
   ['a page', 403, '<html>Forbidden</html>'],
 ]
@@ -75,6 +91,26 @@ const ofClient: Refusal[] = [
         code: 403,
         message: 'Your chosen model requires moderation and your input was flagged for "violence".',
         metadata: { flagged_input: 'x' },
+      },
+    },
+  ],
+  [
+    'OpenRouter, by its metadata alone',
+    403,
+    { error: { code: 403, message: 'No', metadata: { reasons: ['violence'] } } },
+  ],
+  ['OpenRouter, by what it shows', 403, { error: { code: 403, message: 'No', metadata: { flagged_input: 'x' } } }],
+  ['OpenAI, of its policy', 403, openai('Your request was rejected.', { code: 'content_policy_violation' })],
+  ['a filter', 403, openai('The response was filtered', { code: 'content_filter' })],
+  ['moderation', 403, openai('Rejected by the safety system', { type: 'flagged_input' })],
+  [
+    'Azure',
+    403,
+    {
+      error: {
+        code: null,
+        message: 'x',
+        innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} },
       },
     },
   ],
@@ -166,3 +202,39 @@ for (const [who, status, body] of ofAccount)
 
 for (const [who, status, body] of [...ofClient, ...echoes])
   test(`${status} of ${who}: the client's`, () => assert.is(told(status, body).class, 'client'))
+
+test('403 of a moderation without anything that was found: the account’s', () => {
+  const metadata = { reasons: [], flagged_input: null, provider_name: 'x' }
+  assert.is(told(403, { error: { code: 403, message: 'No', metadata } }).class, 'credentials')
+})
+
+test('an account without credit is told of as such, whatever the status', () => {
+  for (const [status, body] of [
+    [429, openai('x', { code: 'insufficient_quota' })],
+    [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],
+    [402, ''],
+  ] as const)
+    assert.match(told(status, body).message, /out of credit: top it up/)
+  const elsewhere = google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.')
+  assert.match(told(400, elsewhere).message, /may not call from here/)
+})
+
+test('a router without credit at the provider behind it still has ours', () => {
+  const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
+  const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
+  assert.is(told(429, body).class, 'rate-limit')
+})
+
+test('a limit that is called a quota is no matter of money', () => {
+  const body = google(
+    429,
+    'RESOURCE_EXHAUSTED',
+    'You exceeded your current quota, please check your plan and billing details.',
+  )
+  assert.is(told(429, body).class, 'rate-limit')
+})
+
+for (const status of [500, 502, 503, 504, 529])
+  test(`${status} is the server's`, () => assert.is(told(status, '').class, 'server'))
+
+test('408 is a time-out', () => assert.is(told(408, '').class, 'timeout'))

@@ -198,3 +198,21 @@ test('a stream that the client leaves, or that refuses what it asks, says nothin
   }
   assert.equal(await world.api.health.list(), { health: [] })
 })
+
+test('an account without credit is left alone as a refused key is, and says what to do', async () => {
+  const { down, ask, pass, world } = await failing()
+  const quota = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }
+  down.one = () => json(quota, 429)
+  assert.is(await ask(), '200 one/m=429:credentials, two/m=200')
+  pass(59_000)
+  assert.is(await ask(), '200 one/m=skipped:credentials, two/m=200')
+  const [first] = (await world.api.connections.list()).connections
+  assert.match(first?.health?.[0]?.message ?? '', /\(status 429, insufficient_quota\)\. The account is out of credit/)
+})
+
+test('what is refused for what it holds is answered at once and costs no key', async () => {
+  const { down, ask, up } = await failing()
+  down.one = () => json({ error: { message: 'Rejected', code: 'content_policy_violation' } }, 403)
+  for (let times = 0; times < 3; times++) assert.is(await ask(), '403 one/m=403:client')
+  assert.equal(up.providers, ['one', 'one', 'one'])
+})

@@ -90,12 +90,11 @@ test('an error by the name of its event alone reaches the client as an error in 
 })
 
 test("an attempt is recorded with the provider's status, whatever the client reads", async () => {
-  const quota = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }
-  const { world } = await open(() => json(quota, 429))
+  const { world } = await open(() => json({ error: { message: 'Overloaded' } }, 503))
   const response = await world.messages({ model: 'one/m', messages: hello })
-  assert.is(response.status, 402)
-  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=429:/)
-  assert.is(world.told.attempts[0]?.status, 429)
+  assert.is(response.status, 529)
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=503:/)
+  assert.is(world.told.attempts[0]?.status, 503)
 })
 
 test('a combo goes from a failing provider to one of another format', async () => {
