@@ -95,6 +95,8 @@ export interface Traits {
   /** Options that the format has and this provider refuses. */
   lacks: readonly OptionName[]
   inputs: readonly InputKind[]
+  /** A file may be a plain text, have a title and a context, and be cited. */
+  documents: boolean
   /** What the result of a tool may hold besides text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number

@@ -57,6 +57,7 @@ function traits(): Traits {
     maxStopSequences: Number.MAX_SAFE_INTEGER,
     developerRole: false,
     lateSystem: false,
+    documents: true,
     emptyText: 'refused',
     toolNames: { ...baseTraits.toolNames, maxLength: 128 },
     toolChoices: ['none', 'required', 'tool'],

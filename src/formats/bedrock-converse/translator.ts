@@ -13,6 +13,7 @@ export const converseTranslator: UpstreamTranslator = {
     maxTemperature: 1,
     developerRole: false,
     lateSystem: false,
+    documents: true,
     emptyText: 'refused',
     prefill: false,
     strictTools: false,

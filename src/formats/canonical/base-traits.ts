@@ -22,6 +22,7 @@ const NAME = { characters: 'A-Za-z0-9_-', maxLength: 64 }
 export const baseTraits: Traits = {
   lacks: [],
   inputs: ['image', 'image-url', 'file', 'file-url'],
+  documents: false,
   toolResultInputs: [],
   maxTemperature: 2,
   maxStopSequences: 4,

@@ -2,6 +2,7 @@ import { argumentsOf } from '../canonical/arguments.ts'
 import { dropName } from '../canonical/drop-name.ts'
 import type { AssistantPart, UserPart } from '../canonical/parts.ts'
 import type { ToolResult, Turn } from '../canonical/turns.ts'
+import type { Warnings } from '../canonical/warnings.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeMedia, writeSource } from './media-write.ts'
 import { NO_SIGNATURE } from './signature.ts'
@@ -56,8 +57,9 @@ function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] 
   if (part.type === 'text') return [{ text: part.text }]
   if (part.type === 'search-result')
     return part.content.map(({ text }) => ({ text: `${part.title}\n${part.source}\n\n${text}` }))
-  const media = writeMedia(part)
-  return media ? [media] : warnings.refuse(warnings.pathOf(part, 'turns'), 'the file is not at Google.')
+  const media = writeMedia(part) ?? warnings.refuse(warnings.pathOf(part, 'turns'), 'the file is not at Google.')
+  dropFileName(part, warnings)
+  return [media]
 }
 
 /** Newer models refuse the first call of a step without a signature; calls that were made at the same time have none. */
@@ -115,5 +117,11 @@ function writeResult({ callId, name, content, isError }: ToolResult, target: Tar
 function writeResultPart(part: ToolResult['content'][number], { warnings }: TargetContext) {
   if (part.type === 'text' || part.type === 'search-result') return []
   const media = writeSource(part.source, part.type)
+  dropFileName(part, warnings)
   return media ? [media] : warnings.refuse(warnings.pathOf(part, 'turns'), 'the file is not at Google.')
+}
+
+/** The API has no place for one; Vertex has. */
+function dropFileName(part: UserPart, warnings: Warnings) {
+  if (part.type === 'file' && part.name !== undefined) warnings.dropped(warnings.pathOf(part, 'turns', 'name'))
 }

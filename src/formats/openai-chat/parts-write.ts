@@ -45,9 +45,11 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
 
 function writeFile(part: FilePart, target: TargetContext): WireUserPart {
   const { source, name } = part
-  if (source.type === 'text')
-    return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
-  if (source.type === 'file-id') return { type: 'file', file: { file_id: fileId(source, part, target) } }
+  if (source.type === 'text') return { type: 'text', text: source.text } // a document is text by now
+  if (source.type === 'file-id') {
+    if (name !== undefined) target.warnings.dropped(target.warnings.pathOf(part, 'file', 'name')) // it has the one of its upload
+    return { type: 'file', file: { file_id: fileId(source, part, target) } }
+  }
   return { type: 'file', file: { file_data: urlOf(part, target), filename: name ?? 'file.pdf' } }
 }
 

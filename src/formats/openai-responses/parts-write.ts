@@ -45,11 +45,12 @@ function imageSource(part: ImagePart, target: TargetContext) {
 }
 
 function writeFile(part: FilePart, target: TargetContext): WireInputPart {
-  const { source, name, context } = part
-  if (context !== undefined) target.warnings.dropped(`${target.warnings.pathOf(part, 'file')}.context`)
-  if (source.type === 'text')
-    return { type: 'input_text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
-  if (source.type === 'file-id') return { type: 'input_file', file_id: fileId(source, part, target) }
+  const { source, name } = part
+  if (source.type === 'text') return { type: 'input_text', text: source.text } // a document is text by now
+  if (source.type === 'file-id') {
+    if (name !== undefined) target.warnings.dropped(target.warnings.pathOf(part, 'file', 'name')) // it has the one of its upload
+    return { type: 'input_file', file_id: fileId(source, part, target) }
+  }
   if (source.type === 'url')
     return defined<WireInputPart & { type: 'input_file' }>({ type: 'input_file', file_url: source.url, filename: name })
   return { type: 'input_file', file_data: dataUrl(source), filename: name ?? defaultName(source.mediaType) }

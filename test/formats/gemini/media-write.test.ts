@@ -13,11 +13,7 @@ const png = { type: 'base64', mediaType: 'image/png', data: PNG } as const
 
 for (const [name, part, expected] of [
   ['an image', { type: 'image', source: png }, { inlineData: { mimeType: 'image/png', data: PNG } }],
-  [
-    'a text',
-    { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'é' } },
-    { inlineData: { mimeType: 'text/plain', data: 'w6k=' } },
-  ],
+  ['a text', { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'é' } }, { text: 'é' }],
   [
     'a film, by its address',
     { type: 'video', source: { type: 'url', url: 'https://youtu.be/x' }, endOffset: '3s' },

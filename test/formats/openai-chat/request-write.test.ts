@@ -69,7 +69,7 @@ turns('images and files are data URLs or addresses', () => {
     text('q'),
     { type: 'image', source, detail: 'high' } as const,
     { type: 'file', source: pdf } as const,
-    { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'words' }, name: 'n' } as const,
+    { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'words' } } as const,
   ]
   assert.equal(messages([{ role: 'user', content }]), [
     {
@@ -78,7 +78,7 @@ turns('images and files are data URLs or addresses', () => {
         text('q'),
         { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'high' } },
         { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'file.pdf' } },
-        text('n\n\nwords'),
+        text('words'),
       ],
     },
   ])

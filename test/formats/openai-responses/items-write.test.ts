@@ -98,9 +98,9 @@ test('files of all kinds, and those that cannot be written', () => {
     type: 'input_file',
     file_url: 'https://a',
   })
-  assert.equal(partOf({ type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 't' }, name: 'n' }), {
+  assert.equal(partOf({ type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 't' } }), {
     type: 'input_text',
-    text: 'n\n\nt',
+    text: 't',
   })
   const id = { type: 'file-id', id: 'file_1', format: 'openai-chat' }
   assert.equal(partOf({ type: 'file', source: id }), { type: 'input_file', file_id: 'file_1' })

@@ -3,6 +3,7 @@ import type { TextPart, UserPart } from '../parts.ts'
 import type { Origin } from '../state.ts'
 import type { ToolResult, Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
+import { fitDocument } from './documents.ts'
 
 interface Target {
   traits: Traits
@@ -35,7 +36,7 @@ function fitPart(part: UserPart, target: Target): UserPart[] {
   if (part.type === 'search-result' && missing) return asText(part, warnings)
   if (missing) return warnings.refuse(warnings.pathOf(part, 'turns'), `the target cannot take ${WORDS[missing]}.`)
   checkFileId(part, target)
-  return [part]
+  return fitDocument(part, target)
 }
 
 function fitResult(result: ToolResult, moved: UserPart[], target: Target): ToolResult {
@@ -44,7 +45,7 @@ function fitResult(result: ToolResult, moved: UserPart[], target: Target): ToolR
     const fits = kindsOf(part).every((kind) => traits.toolResultInputs.includes(kind))
     if (fits) {
       checkFileId(part, target)
-      return [part]
+      return fitDocument(part, target)
     }
     if (part.type === 'search-result') return asText(part, warnings)
     moved.push({ type: 'text', text: `From the result of the tool call ${result.callId}:` }, ...fitPart(part, target))
