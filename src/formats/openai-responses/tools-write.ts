@@ -11,7 +11,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
 function writeTool(tool: Tool, target: TargetContext): WireTool {
   switch (tool.type) {
     case 'function':
-      return writeFunction(tool, target)
+      return writeFunction(tool)
     case 'free-form':
       return writeFreeForm(tool)
     case 'web-search':
@@ -19,14 +19,14 @@ function writeTool(tool: Tool, target: TargetContext): WireTool {
   }
 }
 
-/** Without a word on `strict` OpenAI makes a tool strict, which changes its schema. */
-function writeFunction({ name, description, schema, strict, outputSchema }: FunctionTool, { traits }: TargetContext) {
+/** Without a word on `strict` the format has a tool strict, which changes its schema; no other format has that. */
+function writeFunction({ name, description, schema, strict, outputSchema }: FunctionTool) {
   return defined<WireTool & { type: 'function' }>({
     type: 'function',
     name,
     description,
     parameters: schema ?? NOTHING,
-    strict: traits.strictTools ? (strict ?? false) : undefined,
+    strict: strict ?? false,
     output_schema: outputSchema,
   })
 }

@@ -29,7 +29,6 @@ export const followers: readonly Row[] = [
     lacks: OWN,
     developerRole: false,
     freeFormTools: false,
-    strictTools: false,
     webSearch: false,
     toolChoices: ['none', 'required', 'tool'],
     cacheMarks: 'none',
@@ -39,6 +38,7 @@ export const followers: readonly Row[] = [
     providers: others,
     inputs: ['image', 'image-url', 'audio'],
     outputLimitField: 'max_tokens',
+    strictTools: false,
     reasoning: { by: 'none', replay: 'tool-loop' },
   },
   // Azure has OpenAI's models as they are. Deployments with names of their own are taken for none of them.

@@ -72,14 +72,14 @@ test('system and developer messages keep their roles and places', () => {
   )
 })
 
-test('a tool says whether it is strict, except to vendors that know nothing of it', () => {
+test('a tool says whether it is strict, whoever is told', () => {
   const tools = [{ type: 'function', name: 'f' } as const]
   const wire = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
   assert.equal(write({ tools }).body.tools, [{ ...wire, strict: false }])
   assert.equal(write({ tools: [{ type: 'function', name: 'f', strict: true }] }).body.tools, [
     { ...wire, strict: true },
   ])
-  assert.equal(write({ tools }, { traits: { strictTools: false } }).body.tools, [wire])
+  assert.equal(write({ tools }, { traits: { strictTools: false } }).body.tools, [{ ...wire, strict: false }])
 })
 
 test('free-form tools, searching, and choices', () => {
