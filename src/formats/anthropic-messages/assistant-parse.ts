@@ -3,6 +3,7 @@ import { defined } from '../canonical/defined.ts'
 import { attachStates } from '../canonical/detach.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
+import { setApart } from '../canonical/set-apart.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { parseCitations } from './citations.ts'
 import { parseMark } from './marks.ts'
@@ -15,15 +16,17 @@ import { parseRedacted, parseThinking } from './thoughts.ts'
 /** What the model said before, as the client gives it back. */
 export function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
   const searches: Searches = { queries: new Map(), places: new Map() }
+  const told = new Set<AssistantPart>()
   const parts = blocks.flatMap((block) => {
     const part = parsePart(block, searches, warnings)
     block.drop()
     if (!part) return []
     warnings.place(part, block.at)
+    if (part.type === 'text' && block.text('type') !== 'text') told.add(part)
     return [part]
   })
   for (const place of searches.places.values()) warnings.dropped(place) // has found nothing so far
-  return attachStates(parts)
+  return attachStates(setApart(parts, told))
 }
 
 /** The searches that Anthropic made, by their ids, and where those stand whose results have not come yet. */

@@ -1,4 +1,5 @@
 import { dropName } from '../canonical/drop-name.ts'
+import { GO_ON } from '../canonical/go-on.ts'
 import type { Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeAssistant } from './assistant-write.ts'
@@ -19,7 +20,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const messages = merge(turns.slice(lead).map((turn) => writeTurn(turn, target)))
   if (messages[0]?.role !== 'user') {
     target.warnings.changed('turns', 'added')
-    messages.unshift({ role: 'user', content: [{ type: 'text', text: '(continue)' }] })
+    messages.unshift({ role: 'user', content: [{ type: 'text', text: GO_ON }] })
   }
   return { system, messages: withoutTrailingBlanks(messages) }
 }

@@ -1,4 +1,5 @@
 import { dropName } from '../canonical/drop-name.ts'
+import { GO_ON } from '../canonical/go-on.ts'
 import type { Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { type WriteState, writeAssistant, writeMark, writePart, writeResult, writeText } from './parts-write.ts'
@@ -21,7 +22,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const messages = merge(turns.slice(lead).map((turn) => writeTurn(turn, state)))
   if (messages[0]?.role !== 'user') {
     target.warnings.changed('turns', 'added')
-    messages.unshift({ role: 'user', content: [{ text: '(continue)' }] })
+    messages.unshift({ role: 'user', content: [{ text: GO_ON }] })
   }
   for (const { role, content } of messages) {
     if (role === 'user' && !content.some(isAddressed) && content.some((block) => 'document' in block))

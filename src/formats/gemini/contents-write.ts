@@ -1,5 +1,6 @@
 import { argumentsOf } from '../canonical/arguments.ts'
 import { dropName } from '../canonical/drop-name.ts'
+import { GO_ON } from '../canonical/go-on.ts'
 import type { AssistantPart, UserPart } from '../canonical/parts.ts'
 import type { ToolResult, Turn } from '../canonical/turns.ts'
 import type { Warnings } from '../canonical/warnings.ts'
@@ -36,7 +37,7 @@ export function writeContents(turns: readonly Turn[], target: TargetContext): Wi
   }
   if (contents[0]?.role === 'user') return contents
   target.warnings.changed('turns', 'added')
-  return [{ role: 'user', parts: [{ text: '.' }] }, ...contents] // a conversation begins with the user
+  return [{ role: 'user', parts: [{ text: GO_ON }] }, ...contents] // a conversation begins with the user
 }
 
 /** `systemInstruction`: the instructions at the start, each text a part. */

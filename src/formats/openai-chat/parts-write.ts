@@ -3,6 +3,7 @@ import { dataUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, CacheMark, FilePart, ImagePart, UserPart } from '../canonical/parts.ts'
+import { writeBreakpoint } from '../openai-breakpoint.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireMarks, WireTextPart, WireUserPart } from './wire.ts'
 
@@ -80,11 +81,10 @@ function fileId(source: MediaSource & { type: 'file-id' }, part: object, { warni
   )
 }
 
-export function writeMark(cache: CacheMark | undefined, { traits }: TargetContext): WireMarks {
+export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMarks {
   if (!cache || traits.cacheMarks === 'none') return {}
   if (traits.cacheMarks === 'cache_control') return { cache_control: { type: 'ephemeral', ...cache } }
-  const { ttl } = cache
-  return { prompt_cache_breakpoint: ttl === '30m' || ttl === '12h' ? { mode: 'explicit', ttl } : { mode: 'explicit' } }
+  return { prompt_cache_breakpoint: writeBreakpoint(cache, warnings) }
 }
 
 const formats: Readonly<Record<string, 'wav' | 'mp3'>> = {

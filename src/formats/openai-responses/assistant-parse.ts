@@ -23,8 +23,11 @@ export function parseAssistantItem(
     case 'function_call':
     case 'custom_tool_call':
       return [parseCall(item, namespaces, warnings)]
-    case 'web_search_call':
-      return [searchPart(item.value)]
+    case 'web_search_call': {
+      const search = searchPart(item.value)
+      warnings.place(search, item.at)
+      return [search]
+    }
     case 'image_generation_call': {
       const image = imagePart(item.value)
       if (image) warnings.place(image, item.at)

@@ -3,6 +3,7 @@ import { dataUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, CacheMark, FilePart, ImagePart, UserPart } from '../canonical/parts.ts'
+import { writeBreakpoint } from '../openai-breakpoint.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireInputPart, WireMark } from './wire.ts'
 
@@ -83,8 +84,7 @@ function writeAudio(part: AudioPart, { warnings }: TargetContext): { data: strin
   return { data: source.data, format: format.startsWith('w') ? 'wav' : 'mp3' }
 }
 
-function writeMark(cache: CacheMark | undefined, { traits }: TargetContext): WireMark {
+function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMark {
   if (!cache || traits.cacheMarks !== 'prompt_cache_breakpoint') return {}
-  const { ttl } = cache
-  return { prompt_cache_breakpoint: ttl === '30m' || ttl === '12h' ? { mode: 'explicit', ttl } : { mode: 'explicit' } }
+  return { prompt_cache_breakpoint: writeBreakpoint(cache, warnings) }
 }

@@ -58,7 +58,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
         content: { type: 'bash_code_execution_result', stdout: 'a.txt', stderr: '', return_code: 0, content: [] },
       },
     ],
-    [text('bash_code_execution(command: ls)'), text('a.txt')],
+    [text('bash_code_execution(command: ls)\n\n'), text('a.txt')],
   ],
   'a page that was fetched, without what is encrypted': [
     [

@@ -81,7 +81,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     LLAMA,
     { system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }] },
     { system: [{ text: 'Be brief.' }], messages: told, inferenceConfig: limit },
-    ['dropped:cache_control'],
+    ['dropped:system[0].cache_control'],
   ],
   'a budget of thoughts': [
     CLAUDE,

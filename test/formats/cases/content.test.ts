@@ -178,3 +178,23 @@ test('content in parts is text and thoughts', async () => {
     assert.equal([text, reasoning], ['ab', 'hm'], client)
   }
 })
+
+test('what a provider searched before stands apart from what it said', async () => {
+  const said = (text: string) => ({ type: 'text', text })
+  const content = [
+    said('Let me look.'),
+    { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'rain' } },
+    {
+      ...{ type: 'web_search_tool_result', tool_use_id: 's' },
+      content: [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'x' }],
+    },
+    said('It rains'),
+    said(', they say.'),
+  ]
+  const { sent, warned } = await asked('anthropic-messages', 'chat/m', {
+    messages: [user('Rain?'), { role: 'assistant', content }, user('So?')],
+  })
+  const [, turn] = sent.messages as JsonObject[]
+  assert.is(turn?.content, 'Let me look.\n\n[Searched the web for: rain]\n- A (https://a)\n\nIt rains, they say.')
+  assert.equal(warned, ['replaced:messages[1].content[2]'])
+})

@@ -7,6 +7,8 @@ import { ask, formatOf } from './support.ts'
 
 const test = suite('cases: what cannot be carried')
 
+const user = (content: unknown) => ({ role: 'user', content })
+
 /** What a client says, to whom, and under which name it hears that it is lost. */
 const lost: Record<string, [client: WireFormat, model: string, body: JsonObject, warning: string]> = {
   'a seed': ['openai-chat', 'messages/m', { seed: 7 }, 'dropped:seed'],
@@ -25,6 +27,43 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     'clamped:temperature',
   ],
   'a field that nobody knows': ['anthropic-messages', 'chat/m', { novelty: 1 }, 'dropped:novelty'],
+  'the place of late instructions': [
+    'openai-chat',
+    'anthropic/claude-opus-4-8',
+    { messages: [user('Hi'), { role: 'developer', content: 'Be brief.' }, user('Well?')] },
+    'moved:messages[1]',
+  ],
+  'how long something is cached': [
+    'anthropic-messages',
+    'openai/gpt-5.6',
+    { messages: [user([{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }])] },
+    'dropped:messages[0].content[0].cache_control.ttl',
+  ],
+  'a point of caching': [
+    'anthropic-messages',
+    'gemini/m',
+    { messages: [user([{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }])] },
+    'dropped:messages[0].content[0].cache_control',
+  ],
+  'the name of a participant': [
+    'openai-chat',
+    'gemini/m',
+    { messages: [{ ...user('Hi'), name: 'Bob' }] },
+    'dropped:messages[0].name',
+  ],
+  'a result that a later one replaces': [
+    'openai-chat',
+    'gemini/m',
+    {
+      messages: [
+        user('Hi'),
+        { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'c', content: '1' },
+        { role: 'tool', tool_call_id: 'c', content: '2' },
+      ],
+    },
+    'dropped:messages[2]',
+  ],
 }
 
 for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
@@ -38,8 +77,6 @@ for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
     assert.ok(error.message.includes(`"${warning.split(':')[1]}"`), error.message)
   })
 }
-
-const user = (content: unknown) => ({ role: 'user', content })
 
 /** What would mean something else without it, and the field that the refusal names. */
 const refused: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {

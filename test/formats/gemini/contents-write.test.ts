@@ -97,9 +97,9 @@ turns('a signature of the provider stands on its part as it was, and nobody else
 
 turns('a conversation that the model begins begins with the user all the same', () => {
   const { body, warnings } = send({ turns: [{ role: 'assistant', content: [text('a')] }, QUESTION] })
-  assert.equal(Object(body.contents)[0], { role: 'user', parts: [{ text: '.' }] })
+  assert.equal(Object(body.contents)[0], { role: 'user', parts: [{ text: '(continue)' }] })
   assert.equal(warnings, ['added:contents'])
-  assert.equal(send({ turns: [] }).body.contents, [{ role: 'user', parts: [{ text: '.' }] }])
+  assert.equal(send({ turns: [] }).body.contents, [{ role: 'user', parts: [{ text: '(continue)' }] }])
 })
 
 turns('a name has no place', () => {

@@ -13,18 +13,17 @@ export function fitCacheMarks(marked: Marked, { traits, warnings }: { traits: Tr
   const total = countMarks(marked)
   if (total === 0) return marked
   if (traits.cacheMarks === 'prompt_cache_breakpoint' && marked.tools.some(isMarked)) {
-    warnings.dropped('cache') // it stands on parts of the conversation only
-    return fitCacheMarks({ ...marked, tools: marked.tools.map(withoutMark) }, { traits, warnings })
+    const tools = marked.tools.map((tool) => withoutMark(tool, warnings)) // it stands on parts of the conversation only
+    return fitCacheMarks({ ...marked, tools }, { traits, warnings })
   }
   const allowed = traits.cacheMarks === 'none' ? 0 : traits.maxCacheMarks
   let surplus = total - allowed
   if (surplus <= 0) return marked
-  warnings.dropped('cache')
 
   function strip<T extends object>(item: T): T {
     if (!isMarked(item) || surplus <= 0) return item
     surplus--
-    return withoutMark(item)
+    return withoutMark(item, warnings)
   }
 
   function stripTurn(turn: Turn): Turn {
@@ -40,8 +39,9 @@ export function fitCacheMarks(marked: Marked, { traits, warnings }: { traits: Tr
 const isMarked = (item: object): boolean => 'cache' in item && item.cache !== undefined
 
 /** Nothing else of an item changes: the mark is optional wherever it may stand. */
-function withoutMark<T extends object>(item: T): T {
-  const { cache: _, ...rest }: { cache?: unknown } = item
+function withoutMark<T extends object>(item: T, warnings: Warnings): T {
+  const { cache, ...rest }: { cache?: object } = item
+  if (cache) warnings.dropped(warnings.pathOf(cache, 'cache'))
   return rest as T
 }
 

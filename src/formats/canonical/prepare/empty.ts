@@ -1,4 +1,5 @@
 import type { Traits } from '../../../traits.ts'
+import { GO_ON } from '../go-on.ts'
 import type { Part } from '../parts.ts'
 import type { Turn, UserTurn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
@@ -54,5 +55,5 @@ const isOfUser = (turn: Turn | undefined): boolean => turn?.role === 'user' || t
 function standIn(turn: UserTurn, { traits, warnings }: Target): UserTurn {
   if (traits.emptyText === 'taken') return turn
   warnings.changed(warnings.pathOf(turn, 'turns'), 'replaced')
-  return { ...turn, content: [{ type: 'text', text: '(continue)' }] }
+  return { ...turn, content: [{ type: 'text', text: GO_ON }] }
 }

@@ -1,4 +1,5 @@
 import type { Traits } from '../../../traits.ts'
+import { GO_ON } from '../go-on.ts'
 import type { Turn, UserTurn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
 
@@ -8,7 +9,7 @@ export function fitEnd(turns: readonly Turn[], { traits, warnings }: { traits: T
   if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))
     return [...turns]
   warnings.changed('turns', 'added')
-  return [...turns, GO_ON]
+  return [...turns, ASKED]
 }
 
-const GO_ON: UserTurn = { role: 'user', content: [{ type: 'text', text: '(continue)' }] }
+const ASKED: UserTurn = { role: 'user', content: [{ type: 'text', text: GO_ON }] }

@@ -1,4 +1,5 @@
 import type { AssistantPart, ServerToolPart, TextPart } from '../parts.ts'
+import { setApart } from '../set-apart.ts'
 import type { Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
 
@@ -6,8 +7,15 @@ import type { Warnings } from '../warnings.ts'
 export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn
-    warnings.changed('turns', 'replaced')
-    return { ...turn, content: turn.content.map((part) => (isServerTool(part) ? asText(part) : part)) }
+    const told = new Set<AssistantPart>()
+    const content = turn.content.map((part) => {
+      if (!isServerTool(part)) return part
+      warnings.changed(warnings.pathOf(part, 'turns'), 'replaced')
+      const text = asText(part)
+      told.add(text)
+      return text
+    })
+    return { ...turn, content: setApart(content, told) }
   })
 }
 

@@ -20,10 +20,13 @@ export function fitSystem(
     const isBehindUser = fitted.at(-1)?.role !== 'assistant'
     if (traits.lateSystem && isBehindUser) fitted.push(...waiting)
     else {
-      warnings.changed('turns', 'moved')
+      tell()
       fitted.push(wrapped(waiting))
     }
     waiting = []
+  }
+  const tell = () => {
+    for (const turn of waiting) warnings.changed(warnings.pathOf(turn, 'turns'), 'moved')
   }
   turns.forEach((turn, index) => {
     if (turn.role === 'system') {
@@ -33,11 +36,12 @@ export function fitSystem(
       return
     }
     if (traits.lateSystem === 'before-answer' && turn.role !== 'assistant') {
+      tell()
       fitted.push(turn)
       return
     }
     if (turn.role === 'user' && waiting.length > 0) {
-      warnings.changed('turns', 'moved')
+      tell()
       fitted.push({ ...turn, content: [...wrapped(waiting).content, ...turn.content] })
       waiting = []
       return
