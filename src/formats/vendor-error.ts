@@ -4,6 +4,7 @@ import { type CanonicalError, type ErrorKind, kindOfStatus } from './canonical/e
 import { embeddedError } from './embedded-error.ts'
 import { readVendorError } from './read-vendor-error.ts'
 import type { ErrorAnswer } from './translator.ts'
+import { readSaid } from './vendor-said.ts'
 import { saysBadKey, saysNoFunds, saysOverflow } from './vendor-words.ts'
 
 /** An error answer in any envelope that vendors really send, whatever their format: JSON, an array of it, plain text, HTML, nothing. */
@@ -11,7 +12,7 @@ export function parseVendorError({ status, body, header, now }: ErrorAnswer): Ca
   const { message = `The provider answered with status ${status}.`, code } = readVendorError(body)
   const error: CanonicalError = { kind: kindOf(status, message, code), status, message }
   const param = paramOf(body)
-  const wait = askedWaitMs({ header, body, now, isRateLimit: status === 429 })
+  const wait = askedWaitMs({ header, body, now, text: readSaid(body).text, isRateLimit: status === 429 })
   if (code !== undefined) error.code = code
   if (param !== undefined) error.param = param
   if (wait !== undefined) error.retryAfterMs = wait

@@ -22,6 +22,7 @@ const NAMES = [
   'x-ratelimit-%-requests',
   'x-ratelimit-%-tokens',
   'x-ratelimit-%',
+  'x-ratelimit-%-after',
   'ratelimit-%',
   'anthropic-ratelimit-requests-%',
   'anthropic-ratelimit-tokens-%',
@@ -43,8 +44,8 @@ function together(text: string | undefined): Limit[] {
   }))
 }
 
-/** A duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or a date as in RFC 3339. */
-function waitUntil(text: string | undefined, now: number): number | undefined {
+/** A duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or a date as in RFC 3339, as ms from `now` (epoch ms). */
+export function waitUntil(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(text)) {
     const number = Number(text)

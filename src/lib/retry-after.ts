@@ -1,7 +1,8 @@
 import { durationMs } from './duration.ts'
 import { parseHttpDate } from './http-date.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { resetMs } from './rate-limit-headers.ts'
+import { resetMs, waitUntil } from './rate-limit-headers.ts'
+import { waitInWords } from './wait-in-words.ts'
 
 /** A provider's refusal, as far as it may say how long to wait. */
 export interface Refusal {
@@ -10,30 +11,37 @@ export interface Refusal {
   body: unknown
   /** Epoch ms. */
   now: number
-  /** Only then do the headers about limits tell of it; they are there always. */
+  /** Its message, with nothing in it that repeats the request. */
+  text?: string
+  /** Only then do the headers about limits tell of it, which are there always, and the message. */
   isRateLimit: boolean
 }
 
+/** Nobody is believed for longer. */
+const MAX_MS = 60 * 60 * 1_000
+
 /**
- * The wait that a refusal asks for, in ms: `retry-after-ms`, `retry-after` as seconds or a date, Google's `RetryInfo`, a reset header, and
- * headers that OpenRouter hands on in its error. 0, which means "now", only when nothing says more.
+ * The wait that a refusal asks for, in ms, an hour at most: `retry-after-ms`, `retry-after` as seconds, a duration or a date, Google's
+ * `RetryInfo`, a member of the error, a reset header, headers that OpenRouter hands on in its error, and its words. 0, which means "now",
+ * only when nothing says more.
  */
-export function askedWaitMs({ header, body, now, isRateLimit }: Refusal): number | undefined {
+export function askedWaitMs({ header, body, now, text = '', isRateLimit }: Refusal): number | undefined {
   const error = errorIn(body)
   const inner = innerHeader(error)
-  const waits = [retryAfterMs(header, now), retryDelayMs(error)]
+  const waits = [retryAfterMs(header, now), retryDelayMs(error), memberMs(error, now), memberMs(envelopeOf(body), now)]
   if (isRateLimit) waits.push(resetMs(header, now))
   waits.push(retryAfterMs(inner, now))
-  if (isRateLimit) waits.push(resetMs(inner, now))
-  return waits.find((wait) => wait) ?? (waits.includes(0) ? 0 : undefined)
+  if (isRateLimit) waits.push(resetMs(inner, now), waitInWords(text))
+  const wait = waits.find((wait) => wait) ?? (waits.includes(0) ? 0 : undefined)
+  return wait === undefined ? undefined : Math.min(wait, MAX_MS)
 }
 
 function retryAfterMs(header: Refusal['header'], now: number): number | undefined {
   const ms = count(header('retry-after-ms'))
-  const after = header('retry-after')
+  const after = header('retry-after')?.trim()
   if (ms || after === undefined) return ms
-  const seconds = count(after)
-  if (seconds !== undefined) return seconds * 1000
+  const wait = waitUntil(after, now)
+  if (wait !== undefined) return wait
   const date = parseHttpDate(after, now)
   return date === undefined ? ms : Math.max(0, date - now)
 }
@@ -41,22 +49,54 @@ function retryAfterMs(header: Refusal['header'], now: number): number | undefine
 const count = (text: string | undefined) =>
   text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
 
-/** Google's endpoint for OpenAI's clients puts its errors into an array. */
-function errorIn(body: unknown): JsonObject {
-  const envelope = Array.isArray(body) ? body[0] : body
-  return isObject(envelope) && isObject(envelope.error) ? envelope.error : {}
-}
-
-/** `details[].retryDelay` (google.rpc.RetryInfo). */
-function retryDelayMs({ details }: JsonObject): number | undefined {
-  for (const detail of Array.isArray(details) ? details : [])
-    if (isObject(detail) && typeof detail.retryDelay === 'string') return durationMs(detail.retryDelay)
+/** `retry_after` and the like: seconds, or a duration. */
+function memberMs(error: JsonObject, now: number): number | undefined {
+  for (const { retry_after_ms, retry_after, retry_after_seconds, retryAfter } of [error, metadataOf(error)]) {
+    const ms = count(texted(retry_after_ms))
+    if (ms !== undefined) return ms
+    const wait = [retry_after, retry_after_seconds, retryAfter].map((said) => waitUntil(texted(said), now))
+    const found = wait.find((ms) => ms !== undefined)
+    if (found !== undefined) return found
+  }
   return undefined
 }
 
+const texted = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined)
+
+const metadataOf = ({ metadata }: JsonObject): JsonObject => (isObject(metadata) ? metadata : {})
+
+/** Google's endpoint for OpenAI's clients puts its errors into an array. */
+function envelopeOf(body: unknown): JsonObject {
+  const envelope: unknown = Array.isArray(body) ? body[0] : body
+  return isObject(envelope) ? envelope : {}
+}
+
+function errorIn(body: unknown): JsonObject {
+  const { error } = envelopeOf(body)
+  return isObject(error) ? error : {}
+}
+
+/** `details[].retryDelay` (google.rpc.RetryInfo), as Google writes it or as its libraries hold it. */
+function retryDelayMs({ details }: JsonObject): number | undefined {
+  for (const detail of Array.isArray(details) ? details : []) {
+    if (!isObject(detail)) continue
+    const { retryDelay: delay } = detail
+    if (typeof delay === 'string') return durationMs(delay)
+    if (isObject(delay)) return secondsMs(delay)
+  }
+  return undefined
+}
+
+function secondsMs({ seconds = 0, nanos = 0 }: JsonObject): number | undefined {
+  const ms = Number(seconds) * 1_000 + Number(nanos) / 1e6
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
+}
+
 /** `metadata.headers`: those of the provider behind a router. */
-function innerHeader({ metadata }: JsonObject): Refusal['header'] {
-  const headers = isObject(metadata) && isObject(metadata.headers) ? Object.entries(metadata.headers) : []
-  const byName = new Map(headers.map(([name, value]) => [name.toLowerCase(), String(value)]))
+function innerHeader(error: JsonObject): Refusal['header'] {
+  const { headers } = metadataOf(error)
+  const byName = new Map(
+    Object.entries(isObject(headers) ? headers : {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  )
   return (name) => byName.get(name)
 }

@@ -58,7 +58,7 @@ function failureOf({ status, message, body, header, now }: Refused): Failure {
   const said = readSaid(body, header('x-amzn-errortype'))
   const failureClass = classOf(status, said)
   const isRateLimit = failureClass === 'rate-limit'
-  const retryAfterMs = askedWaitMs({ header, body, now, isRateLimit })
+  const retryAfterMs = askedWaitMs({ header, body, now, text: said.text, isRateLimit })
   return (
     retold(failureClass, status, said) ?? {
       class: failureClass,

@@ -15,6 +15,9 @@ const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDe
 const google = { error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details: [retryInfo] } }
 const openRouter = (headers: object) => ({ error: { message: 'm', code: 429, metadata: { headers } } })
 
+const HOUR = 60 * 60 * 1_000
+const delayed = (retryDelay: object) => ({ error: { details: [{ retryDelay }] } })
+
 const table: [what: string, wait: number | undefined, headers: Record<string, string>, body?: unknown][] = [
   ['nothing', undefined, {}],
   ['seconds', 7_000, { 'retry-after': '7' }],
@@ -29,6 +32,24 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
   ['a date of RFC 850', 60_000, { 'retry-after': 'Thursday, 01-Jan-26 00:01:00 GMT' }],
   ['a date of RFC 850 in the last century', 0, { 'retry-after': 'Sunday, 06-Nov-94 08:49:37 GMT' }],
   ['a date of asctime', 60_000, { 'retry-after': 'Thu Jan  1 00:01:00 2026' }],
+  ['a duration', 30_000, { 'retry-after': '30s' }],
+  ['a duration of several parts', 90_500, { 'retry-after': '1m30.5s' }],
+  ['a date as in RFC 3339', 60_000, { 'retry-after': '2026-01-01T00:01:00Z' }],
+  ['a point in time', 60_000, { 'retry-after': String(NOW / 1_000 + 60) }],
+  ['more than an hour', HOUR, { 'retry-after': '99999999' }],
+  ['more than there are numbers for', HOUR, { 'retry-after': '9'.repeat(400) }],
+  ['seconds until a reset', 30_000, { 'x-ratelimit-reset-after': '30' }],
+  ["Google's delay as an object", 30_500, {}, delayed({ seconds: 30, nanos: 5e8 })],
+  ["Google's delay as an object of texts", 30_000, {}, delayed({ seconds: '30' })],
+  ["Google's delay as an object that is none", undefined, {}, delayed({ seconds: 'soon' })],
+  ["Google's delay as an object of less than nothing", undefined, {}, delayed({ seconds: -1 })],
+  ['a member of the body', 30_000, {}, { retry_after: 30 }],
+  ['a member of the error', 30_000, {}, { error: { message: 'm', retry_after: '30' } }],
+  ['a member of the error as a duration', 30_000, {}, { error: { message: 'm', retryAfter: '30s' } }],
+  ['a member of the error in milliseconds', 30_000, {}, { error: { message: 'm', retry_after_ms: 30_000 } }],
+  ['a member of the metadata', 30_000, {}, { error: { metadata: { retry_after_seconds: 30 } } }],
+  ['a member that is none', undefined, {}, { retry_after: 'soon', error: { retry_after: { x: 1 } } }],
+  ['a header before a member', 7_000, { 'retry-after': '7' }, { retry_after: 30 }],
   ['a date that has passed', 0, { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
   ['no date', undefined, { 'retry-after': 'soon' }],
   ["Google's delay", 34_400, {}, google],
@@ -77,4 +98,12 @@ for (const [what, wait, headers, body] of table)
 test('is not read from reset headers unless it is a rate limit: they are there always', () => {
   assert.is(waitOf({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
   assert.is(waitOf({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
+})
+
+test('is read from the words of a rate limit when nothing else says it', () => {
+  const text = 'Please try again in 20s.'
+  const words = { header: () => undefined, body: {}, now: NOW, text }
+  assert.is(askedWaitMs({ ...words, isRateLimit: true }), 20_000)
+  assert.is(askedWaitMs({ ...words, isRateLimit: false }), undefined)
+  assert.is(askedWaitMs({ ...words, body: { retry_after: 3 }, isRateLimit: true }), 3_000)
 })
