@@ -83,10 +83,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     onError: observer.onError,
     lookupTimeoutMs: limits.lookupTimeoutMs,
   })
+  const apiKeyOf = createCredentials(store)
+  const knownKeys = once(async () => {
+    const { createKnownKeys } = await import('./pipeline/known-keys.ts')
+    return createKnownKeys({ connections: () => store.connections.all(), apiKeyOf, clock })
+  })
   let pipeline: PipelineContext = {
     fetch: platformFetch,
     routes: createModelRouter({ store, catalog }),
-    apiKeyOf: createCredentials(store),
+    apiKeyOf,
+    knownKeys: async () => (await knownKeys())(),
     cloudCall: createCloudCall(clock),
     clock,
     random: platformRandom,

@@ -29,6 +29,8 @@ export interface PipelineContext {
   routes(): Awaitable<RouteTable>
   /** Opens a connection's credential. */
   apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
+  /** The credentials of all connections, as far as they can be opened. */
+  knownKeys(): Promise<readonly string[]>
   fetch: UpstreamFetch
   cloudCall: CloudCall
   clock: Clock

@@ -5,7 +5,7 @@ import { isObject, tryParseJson } from '../lib/json.ts'
 import { createSseParser, type SseEvent } from '../lib/sse.ts'
 import type { WireFormat } from '../types.ts'
 import { isErrorOf } from './native-error.ts'
-import { redacted } from './redact.ts'
+import { censored } from './redact.ts'
 
 /** The end of a stream whose provider says that it failed. */
 export interface FailedEvents {
@@ -40,10 +40,10 @@ export function failedEvents(whole: Uint8Array, { format, secrets, isComplete }:
     if (!error) isEnded ||= said.ended && !said.error
     error ??= said.error
     isTold ||= said.isTold
-    if (!error || said.error) kept.push(bytes)
+    if (!error || said.error) kept.push(said.error ? withoutQuotes(bytes, secrets) : bytes)
   }
   if (!error || (isTold && (isEnded || isComplete()))) return undefined
-  if (!isTold) kept.push(encodeUtf8(redacted(eventOf(error, format), secrets)))
+  if (!isTold) kept.push(encodeUtf8(censored(eventOf(error, format), secrets)))
   return { error, bytes: concatBytes(kept) }
 }
 
@@ -72,6 +72,13 @@ function isErrorEvent(format: WireFormat, { event, data }: SseEvent): boolean {
   const json = tryParseJson(data)
   if (format === 'openai-responses') return isObject(json) && json.type === 'response.failed'
   return isErrorOf(format, json) && (format !== 'anthropic-messages' || event === 'error')
+}
+
+/** As it came, unless it quotes what looks like a credential. */
+function withoutQuotes(bytes: Uint8Array, secrets: readonly string[]): Uint8Array {
+  const text = decodeUtf8Lenient(bytes)
+  const clean = censored(text, secrets)
+  return clean === text ? bytes : encodeUtf8(clean)
 }
 
 function eventOf({ status, message, error }: EmbeddedError, format: Format): string {

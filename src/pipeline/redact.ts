@@ -1,26 +1,42 @@
-import { decodeUtf8Lenient } from '../lib/bytes.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { withoutCredentialShapes } from '../lib/credential-shapes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import type { FailedAttempt } from './attempt.ts'
 
-/** The failure without the credentials of its call, should the provider have quoted one: in its message, its body or a header. */
+/**
+ * The failure without credentials, should the provider have quoted one in its message, its body or a header: not the known ones, nor
+ * anything that looks like one.
+ */
 export function redact({ failure, head, ...rest }: FailedAttempt, secrets: readonly string[]): FailedAttempt {
-  const quotes = (text: string) => secrets.some((secret) => text.includes(secret))
   const { body, ...told } = failure
-  const isQuoting = quotes(told.message) || (body !== undefined && isQuotedIn(decodeUtf8Lenient(body), quotes))
-  const clean = isQuoting ? { ...told, message: redacted(told.message, secrets) } : failure
-  return { ...rest, failure: clean, ...(head && { head: withoutQuotes(head, quotes) }) }
+  const clean = { ...told, message: censored(told.message, secrets) }
+  const said = body && cleanBody(body, secrets)
+  return {
+    ...rest,
+    failure: said ? { ...clean, body: said } : clean,
+    ...(head && { head: withoutQuotes(head, secrets) }),
+  }
 }
 
 /** The text with nothing of the secrets in it. */
 export const redacted = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((rest, secret) => rest.replaceAll(secret, '[credential]'), text)
 
-/** Also where JSON spells it in another way, as with `\/`. */
-const isQuotedIn = (text: string, quotes: (text: string) => boolean) =>
-  quotes(text) || (text.includes('\\') && quotes(JSON.stringify(tryParseJson(text) ?? '')))
+/** The same for what was said of a failure, where nothing else can be meant that looks like a credential. */
+export const censored = (text: string, secrets: readonly string[]): string =>
+  withoutCredentialShapes(redacted(text, secrets))
 
-const withoutQuotes = (head: UpstreamAnswer, quotes: (text: string) => boolean): UpstreamAnswer => ({
+/** The body as it came where it quotes nothing. JSON may spell a credential in another way, as with `\/`; then it is written anew. */
+function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
+  const text = decodeUtf8Lenient(body)
+  const plain = text.includes('\\') ? JSON.stringify(tryParseJson(text) ?? null) : text
+  const clean = censored(plain, secrets)
+  if (clean === plain) return body
+  return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)
+}
+
+const withoutQuotes = (head: UpstreamAnswer, secrets: readonly string[]): UpstreamAnswer => ({
   ...head,
-  headers: () => Array.from(head.headers()).filter(([, value]) => !quotes(value)),
+  headers: () => Array.from(head.headers()).filter(([, value]) => censored(value, secrets) === value),
 })

@@ -8,7 +8,7 @@ import type { ByteStream } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { Clock } from '../types.ts'
 import type { Committed } from './commit.ts'
-import { redacted } from './redact.ts'
+import { censored, redacted } from './redact.ts'
 import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 
@@ -39,7 +39,8 @@ export function relayTranslated(
     if (event.type === 'end') usage = event.usage
     if (event.type === 'error') error = endOf(event.error)
     if (event.type === 'end' || event.type === 'error') isOver = true
-    emit(event)
+    if (event.type !== 'error') return emit(event)
+    emit({ ...event, error: { ...event.error, message: censored(event.error.message, secrets) } })
   }
   const { restore = (emit) => emit } = translation
   const translator = translateStream({ ...translation, restore: (emit) => restore(watched(emit)) }, (event) =>

@@ -71,7 +71,8 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
       if (result.kind === 'whole') bytes = stream ? await streamOf(result) : passage.whole(result)
       if (result.kind !== 'failure') return result
       const { redact } = await import('./redact.ts')
-      return passage.failed(redact(result, secretsOf(upstream)))
+      const known = await abandonable(context.knownKeys())
+      return passage.failed(redact(result, [...secretsOf(upstream), ...known]))
     } catch (thrown) {
       return failed(thrown)
     }

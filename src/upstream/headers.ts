@@ -51,9 +51,10 @@ const namesIn = (connection: string | undefined) =>
     .split(',')
     .map((name) => name.trim())
 
-/** Hop-by-hop headers, those that describe the bytes of another hop, and those that would speak for the gateway. */
+/** Hop-by-hop headers, those that describe the bytes of another hop, those that would speak for the gateway, and whose account it is. */
 const withheld = new Set([
   'alt-svc',
+  'anthropic-organization-id',
   'clear-site-data',
   'connection',
   'content-encoding',
@@ -63,6 +64,8 @@ const withheld = new Set([
   'keep-alive',
   'location',
   'nel',
+  'openai-organization',
+  'openai-project',
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',

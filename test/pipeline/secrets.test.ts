@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents, messageEvents } from './support/answers.ts'
+import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -54,6 +54,94 @@ test('in a header of an error', async () => {
   const response = await world.chat({})
   assert.is(response.headers.get('x-other'), 'kept')
   assert.match(await assertKept(response, 'a header'), /"no"/)
+})
+
+/** None of them is anybody's. */
+const SHAPES = [
+  'sk-proj-abcDEF0123456789abcDEF0123456789',
+  'sk-ant-api03-abcDEF0123456789_abcDEF-0123456789',
+  `AIza${'SyA1b2C3d4'.repeat(4).slice(0, 35)}`,
+  'AKIAIOSFODNN7EXAMPLE',
+  'gsk_abcDEF0123456789abcDEF0123456789',
+  'xai-abcDEF0123456789abcDEF0123456789',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P',
+  'ya29.abcDEF0123456789abcDEF0123456789',
+]
+
+for (const status of [400, 429, 500]) {
+  test(`in a ${status}: what looks like one, whoever's it is, and the rest is as it came`, async () => {
+    for (const shape of SHAPES) {
+      for (const [said, kept] of [
+        [`Key ${shape} is odd`, 'Key [credential] is odd'],
+        [`Authorization: Bearer ${shape}`, 'Authorization: Bearer [credential]'],
+        [`see https://user:${shape}@host.test/v1`, '[credential]@host.test/v1'],
+      ] as const) {
+        const { world } = await open(() => json({ error: { message: said, n: 1 } }, status, { 'x-debug': said }))
+        for (const response of [await world.chat({}), await world.messages({ model: 'one/m' })]) {
+          const text = await response.text()
+          assert.not.ok((text + JSON.stringify([...response.headers, world.told])).includes(shape), text)
+          assert.ok(text.includes(kept), text)
+        }
+        const { error } = JSON.parse(await (await world.chat({})).text())
+        assert.is(error.n, 1)
+      }
+    }
+  })
+}
+
+test('words that are none stay', async () => {
+  for (const said of [
+    'Missing bearer or basic authentication in header',
+    'The task-force-of-many-members is not a model',
+    'risk_assessment_of_something_long, see https://example.test:8080/path@latest',
+    'pplx-70b-online-and-then-some is gone; hf_transformers_is_a_name',
+  ]) {
+    const { world } = await open(() => json({ error: { message: said } }, 400))
+    assert.equal(JSON.parse(await (await world.chat({})).text()), { error: { message: said } })
+  }
+})
+
+test('that of another connection, which is not even used', async () => {
+  const other = 'the+key-of/another+account'
+  const spare = { provider: 'two', apiKey: other }
+  for (const status of [400, 429, 500]) {
+    for (const body of [`Shared with ${other}`, JSON.stringify({ error: { message: other, debug: `x${other}` } })]) {
+      const up = fakeUpstream(() => json(body, status, { 'x-debug': other }))
+      const world = await openWorld({ fetch: up, connections: ['one', spare] })
+      const response = await world.chat({})
+      const shown = (await response.text()) + JSON.stringify([[...response.headers], world.told])
+      assert.not.ok(shown.includes(other), shown)
+      assert.ok(shown.includes('[credential]'), shown)
+    }
+  }
+})
+
+test('and so do the names of its accounts, in answers as in errors', async () => {
+  const account = { 'openai-organization': 'org-1', 'openai-project': 'proj-1', 'anthropic-organization-id': 'a-1' }
+  for (const status of [200, 400, 500]) {
+    const body = status === 200 ? chatAnswer() : { error: { message: 'no' } }
+    const { world } = await open(() => json(body, status, { ...account, 'openai-version': '2020-10-01' }))
+    const { headers } = await world.chat({})
+    assert.is(headers.get('openai-version'), '2020-10-01')
+    for (const name of Object.keys(account)) assert.is(headers.get(name), null)
+  }
+})
+
+test('an answer itself is passed on untouched', async () => {
+  const answer = { ...chatAnswer(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
+  const { world } = await open(() => json(answer))
+  assert.equal(await (await world.chat({})).json(), answer)
+})
+
+test('in an error in mid stream: what looks like one', async () => {
+  const [shape = ''] = SHAPES
+  const error = `data: ${JSON.stringify({ error: { message: `Bad: ${shape}` } })}\n\n`
+  for (const ask of ['chat', 'messages'] as const) {
+    const { world } = await open(() => sse([...chatEvents(shape).slice(0, 2), error]))
+    const text = await (await world[ask]({ model: 'one/m', stream: true })).text()
+    assert.match(text, 'Bad: [credential]')
+    assert.is(text.split(shape).length, 2, 'only the answer has it')
+  }
 })
 
 const chatError = `data: ${JSON.stringify({ error: { message: `Bad: ${SECRET}` } })}\n\n`

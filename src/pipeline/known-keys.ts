@@ -1,0 +1,48 @@
+import type { Awaitable } from '../lib/awaitable.ts'
+import { settlesWithin } from '../lib/settles-within.ts'
+import type { ConnectionRecord } from '../store/store.ts'
+import type { Clock } from '../types.ts'
+import { isSecret } from './secrets.ts'
+
+/** Where credentials come from. */
+export interface KnownKeysDependencies {
+  connections(): Awaitable<readonly ConnectionRecord[]>
+  apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
+  clock: Clock
+}
+
+/** A storage that hangs keeps no failure from the client for longer. */
+const PATIENCE_MS = 1_000
+
+/**
+ * The credentials of all connections: accounts are shared, and a provider may quote any of them. Opened once for as long as the connections
+ * stay the same; those that cannot be opened are left out.
+ */
+export function createKnownKeys({
+  connections,
+  apiKeyOf,
+  clock,
+}: KnownKeysDependencies): () => Promise<readonly string[]> {
+  let from: readonly ConnectionRecord[] | undefined
+  let keys: Promise<readonly string[]> = Promise.resolve([])
+
+  const keyOf = async (connection: ConnectionRecord) => apiKeyOf(connection)
+
+  async function open(all: readonly ConnectionRecord[]): Promise<readonly string[]> {
+    const opened = await Promise.allSettled(all.map(keyOf))
+    const keys = opened.flatMap((one) => (one.status === 'fulfilled' && one.value !== undefined ? [one.value] : []))
+    return keys.filter(isSecret).sort((one, other) => other.length - one.length) // one may be the beginning of another
+  }
+
+  async function refresh() {
+    const all = await connections()
+    if (all === from) return
+    from = all
+    keys = open(all)
+  }
+
+  return async () => {
+    await settlesWithin(refresh(), PATIENCE_MS, clock)
+    return keys
+  }
+}
