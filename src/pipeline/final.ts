@@ -47,10 +47,11 @@ export async function finalReply(course: Course): Promise<Reply> {
   }
 }
 
-/** The client's time is over: what it was spent on. */
-export function outOfTime({ message }: GatewayError, steps: readonly Step[]): GatewayError {
-  const told = [message, ...saidIn(steps)].join(' ')
-  return gatewayError('UPSTREAM_TIMEOUT', { message: told, headers: journeyHeaders(steps) })
+/** The same error with the way there; of a client whose time is over also with what it was spent on. */
+export function withJourney(error: GatewayError, steps: readonly Step[], isOutOfTime: boolean): GatewayError {
+  const { code, status, data, cause } = error
+  const message = isOutOfTime ? [error.message, ...saidIn(steps)].join(' ') : error.message
+  return gatewayError(code, { status, data, cause, message, headers: { ...journeyHeaders(steps), ...error.headers } })
 }
 
 /** What only the client can mend. */
@@ -120,7 +121,7 @@ const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 /** What each attempt said. */
 const saidIn = (steps: readonly Step[]): string[] =>
   steps.flatMap((step) => {
-    if ('skipped' in step) return []
+    if (!('outcome' in step)) return []
     const { provider, model, outcome, message } = step
     const said = outcome === 'cancelled' ? 'Had not answered yet.' : message?.slice(0, 300)
     if (said === undefined) return []

@@ -31,8 +31,15 @@ export interface Skip {
   via?: string
 }
 
-/** What a request met with on its way: a call, or a target that was passed over. */
-export type Step = AttemptRecord | Skip
+/** An entry of a combo that is not for the request, and the first part of its `when` that does not hold. */
+export interface LeftOutEntry {
+  entry: string
+  unmet: string | undefined
+  via: string
+}
+
+/** What a request met with on its way: a call, a target that was passed over, or an entry that was left out. */
+export type Step = AttemptRecord | Skip | LeftOutEntry
 
 /** The record of one attempt; `now` is when it ended. Times in epoch ms. */
 export function attemptRecord(
@@ -52,7 +59,8 @@ export function attemptRecord(
 
 /**
  * `x-signalbox-attempts`: in order `<provider>/<model>=<status>` for each attempt, with
- * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over. The
+ * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over, or
+ * `<entry>=skipped:when.<condition>` for each entry of a combo that is not for the request. The
  * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
  * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
@@ -61,7 +69,7 @@ export function journeyHeaders(steps: readonly Step[]): Record<string, string> {
 }
 
 /** `x-signalbox-target`: whose answer it is. */
-export const targetHeader = (target: Pick<Step, 'provider' | 'model'>): Record<string, string> => ({
+export const targetHeader = (target: Parameters<typeof targetName>[0]): Record<string, string> => ({
   'x-signalbox-target': headerSafe(targetName(target)),
 })
 
@@ -74,7 +82,7 @@ function shownSteps(steps: readonly Step[]): string {
   let leftOut = 0
   for (const step of steps) {
     const shown = shownStep(step, steps, via)
-    if (list.length + shown.length > MAX_LIST['skipped' in step ? 'skips' : 'attempts']) leftOut++
+    if (list.length + shown.length > MAX_LIST['outcome' in step ? 'attempts' : 'skips']) leftOut++
     else {
       list += list === '' ? shown : `, ${shown}`
       via = step.via
@@ -84,25 +92,27 @@ function shownSteps(steps: readonly Step[]): string {
 }
 
 function shownStep(step: Step, steps: readonly Step[], viaBefore: string | undefined): string {
-  const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
   const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
+  if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(`when.${step.unmet}`)}${via}`
+  const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
   return `${headerSafe(targetName(step))}=${result(step)}${connection}${via}`
 }
 
-function result(step: Step): string {
+function result(step: AttemptRecord | Skip): string {
   if ('skipped' in step) return `skipped:${step.skipped}`
   return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
 }
 
 /** Do other connections stand there under the same name? */
-export const isOneOfMany = (step: Step, steps: readonly Step[]): boolean =>
+export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly Step[]): boolean =>
   steps.length > 1 &&
-  steps.some(({ provider, model, connectionId }) => {
-    return connectionId !== step.connectionId && model === step.model && provider === step.provider
+  steps.some((one) => {
+    if ('entry' in one || one.connectionId === step.connectionId) return false
+    return one.model === step.model && one.provider === step.provider
   })
 
 /** Enough of the connection's id to know it by. */
-export const shortId = ({ connectionId }: Pick<Step, 'connectionId'>): string => connectionId.slice(0, 8)
+export const shortId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)
 
 const MAX_SHOWN = 300
 

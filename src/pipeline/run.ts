@@ -6,6 +6,9 @@ import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { Trip } from '../routing/chooser.ts'
+import { unmet } from '../routing/condition.ts'
+import type { RequestFacts } from '../routing/facts.ts'
+import { viaOf } from '../routing/via.ts'
 import type { Visit } from '../routing/visit.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
@@ -13,7 +16,6 @@ import { watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import { factsOf } from './facts.ts'
-import type { Failure } from './failure.ts'
 
 import { createItinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -22,7 +24,7 @@ import { limitPatience } from './patience.ts'
 import { createReport } from './report.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
-import { routesOf } from './targets.ts'
+import { routesOf, type Way } from './targets.ts'
 import type { Success } from './try.ts'
 import { tryFrom } from './try-from.ts'
 
@@ -46,9 +48,9 @@ export async function runModelRequest(
     patience?.cancel()
     report.ended(toGatewayError(error).status)
     client.stopWatching()
-    if (error !== client.gone || !isGatewayError(error, 'UPSTREAM_TIMEOUT')) return error
-    const { outOfTime } = await import('./final.ts')
-    return outOfTime(error, report.steps)
+    if (report.steps.length === 0 || !isGatewayError(error) || SAYS_LITTLE.has(error.status)) return error
+    const { withJourney } = await import('./final.ts')
+    return withJourney(error, report.steps, error === client.gone)
   }
 
   async function answer(request: ModelRequest): Promise<Reply> {
@@ -89,20 +91,27 @@ export async function runModelRequest(
   return answering
 }
 
+/** Nobody reads it, or it is told bare. */
+const SAYS_LITTLE: ReadonlySet<number> = new Set([499, 500])
+
 type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success?: undefined }
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => void): Promise<Outcome> {
   const { call, context, report, exchange, client } = request
   let trip: Trip | undefined // most requests come through no group
+  let facts: RequestFacts | undefined
   const visit: Visit = (group, prospect) => {
-    trip ??= context.chooser.tripFor(factsOf(call, (name) => exchange.header(name)))
+    facts ??= factsOf(call, (name) => exchange.header(name))
+    trip ??= context.chooser.tripFor(facts)
     return trip.visit(group, prospect)
   }
+  const onLeftOut: Way['onLeftOut'] = ({ name, when }, way) =>
+    report.leftOut(name, { unmet: facts && when && unmet(facts, when), via: viaOf(way) })
   try {
     const known = context.routes()
     const table = isPromise(known) ? await client.unlessGone(known) : known
-    const routes = routesOf(call.model, { table, visit })
+    const routes = routesOf(call.model, { table, visit, onLeftOut })
     const itinerary = createItinerary(routes, request)
     for (let leg = await itinerary.next(); leg; leg = await itinerary.next()) {
       onTry(leg.passage)
@@ -113,25 +122,12 @@ async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => v
       if (trip) await trip.answered(success.route)
       return { success }
     }
-    const { failures } = itinerary
-    const { stop, refusal, dueAt } = itinerary.verdict()
-    if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure))) {
-      const { estimateReply } = await import('./estimate.ts')
-      return { reply: estimateReply(call, report.steps) }
-    }
-    if (failures.length === 0 && refusal) throw refusal
-    const { finalReply } = await import('./final.ts')
-    const now = context.clock.now()
-    const course = { failed: failures, steps: report.steps, stop, dueAt, format: request.format, now }
-    return { reply: await finalReply(course) }
+    const { nobodyAnswered } = await import('./nobody-answered.ts')
+    return { reply: await nobodyAnswered(request, itinerary) }
   } finally {
     trip?.begun()
   }
 }
-
-/** Most vendors that follow Anthropic or OpenAI have no such path. */
-const hasNoCounter = ({ class: failure, status, upstreamStatus = status }: Failure) =>
-  failure === 'client' && (upstreamStatus === 404 || upstreamStatus === 405)
 
 function servedFormat({ format }: Endpoint): Format {
   const served = formatOf(format)

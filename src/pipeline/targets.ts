@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { NextRoute } from '../routing/follow.ts'
-import type { Chosen, Group, Route } from '../routing/group.ts'
+import type { Choice, Chosen, Entry, Group, Route } from '../routing/group.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { Visit } from '../routing/visit.ts'
 
@@ -11,23 +11,29 @@ export interface Way {
   visit: Visit
   /** Hears of each group that the way leads through. */
   onGroup?(group: Group): void
+  /** Hears of each entry whose `when` the request does not meet. */
+  onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
 }
 
 /**
  * The routes of a model name in the order in which to try them. Throws `MODEL_NOT_FOUND` when there are none, or `INVALID_REQUEST` when
  * there are only some for other requests; both when the first one is asked for.
  */
-export function routesOf(model: string, { table, visit, onGroup }: Way): NextRoute {
+export function routesOf(model: string, { table, visit, onGroup, onLeftOut }: Way): NextRoute {
   let isAny = false
   let leftOut: Group | undefined
-  const next = table.resolve(model, (group, prospect) => {
+  const next = table.resolve(model, (group, prospect, before) => {
     onGroup?.(group)
     const chosen = visit(group, prospect)
-    return isPromise(chosen) ? chosen.then((known) => noting(group, known)) : noting(group, chosen)
+    const way = { group, before }
+    return isPromise(chosen) ? chosen.then((known) => noting(way, known)) : noting(way, chosen)
   })
 
-  function noting(group: Group, chosen: Chosen): Chosen {
-    if (chosen.entries.length < group.entries.length) leftOut ??= group
+  function noting(way: Pick<Choice, 'group' | 'before'>, chosen: Chosen): Chosen {
+    const { group } = way
+    if (chosen.entries.length === group.entries.length) return chosen
+    leftOut ??= group
+    if (onLeftOut) for (const entry of group.entries) if (!chosen.entries.includes(entry)) onLeftOut(entry, way)
     return chosen
   }
 

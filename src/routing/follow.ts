@@ -38,7 +38,7 @@ export function follow(group: Group, { visit, prospect, meaningOf }: FollowDepen
   function enter(group: Group, before?: Choice): Awaitable<void> {
     if (seen.has(group) || seen.size >= MAX_COMBOS) return
     seen.add(group)
-    const chosen = visit(group, prospect)
+    const chosen = visit(group, prospect, before)
     if (isPromise(chosen))
       return chosen.then((known) => void stages.push({ group, chosen: known, before, followed: 0 }))
     stages.push({ group, chosen, before, followed: 0 })

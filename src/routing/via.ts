@@ -1,7 +1,7 @@
 import type { Choice } from './group.ts'
 
 /** The way that led to a target, from the outside in: `pool:round-robin>inner:weighted`. */
-export function viaOf(choice: Choice | undefined): string {
+export function viaOf(choice: Pick<Choice, 'group' | 'before'> | undefined): string {
   if (!choice) return ''
   const { before, group } = choice
   return `${before ? `${viaOf(before)}>` : ''}${group.name}:${group.strategy}`

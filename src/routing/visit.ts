@@ -1,6 +1,6 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { Firsts } from './firsts.ts'
-import type { Chosen, Entry, Group, RouteTarget } from './group.ts'
+import type { Choice, Chosen, Entry, Group, RouteTarget } from './group.ts'
 
 /** What may be asked about the entries of a group. */
 export interface Prospect extends Firsts {
@@ -8,5 +8,5 @@ export interface Prospect extends Firsts {
   reach(entry: Entry): Iterable<RouteTarget>
 }
 
-/** Puts a group's entries in order for one request that has come to it. */
-export type Visit = (group: Group, prospect: Prospect) => Awaitable<Chosen>
+/** Puts a group's entries in order for one request that has come to it, `before` being the way there. */
+export type Visit = (group: Group, prospect: Prospect, before?: Choice) => Awaitable<Chosen>

@@ -1,0 +1,22 @@
+import type { Reply } from '../lib/exchange.ts'
+import { estimateReply } from './estimate.ts'
+import type { Failure } from './failure.ts'
+import { finalReply } from './final.ts'
+import type { Itinerary } from './itinerary.ts'
+import type { ModelRequest } from './model-request.ts'
+
+/** The reply when no target has answered; throws what the client reads of it where no provider has said it. Tokens are estimated then. */
+export async function nobodyAnswered(request: ModelRequest, itinerary: Itinerary): Promise<Reply> {
+  const { call, report, context, format } = request
+  const { failures } = itinerary
+  const { stop, refusal, dueAt } = itinerary.verdict()
+  const { steps } = report
+  if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
+    return estimateReply(call, steps)
+  if (failures.length === 0 && refusal) throw refusal
+  return finalReply({ failed: failures, steps, stop, dueAt, format, now: context.clock.now() })
+}
+
+/** Most vendors that follow Anthropic or OpenAI have no such path. */
+const hasNoCounter = ({ class: failure, status, upstreamStatus = status }: Failure) =>
+  failure === 'client' && (upstreamStatus === 404 || upstreamStatus === 405)
