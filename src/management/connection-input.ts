@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { compatibleFormat } from '../providers/compatible.ts'
 import type { ProviderSpecificData } from '../types.ts'
 import { addressProblem } from './address.ts'
 import { fields } from './fields.ts'
@@ -73,16 +72,17 @@ export const connectionChange = closed({
   health: fields.ignored,
 })
 
-/** Throws `INVALID_REQUEST` when the base URL already holds the path that the gateway adds. A blank one is dropped: it counts as not set. */
-export function checkedData(provider: string, data: ProviderSpecificData): ProviderSpecificData {
+/**
+ * Throws `INVALID_REQUEST` when the base URL already holds a path that the gateway adds; one that ends in `/messages` is specified
+ * (spec.md, Upstream model fetch). A blank one is dropped: it counts as not set.
+ */
+export function checkedData(data: ProviderSpecificData): ProviderSpecificData {
   const { baseUrl, ...rest } = data
   if (!baseUrl) return rest
-  const isMessages = compatibleFormat(provider) === 'anthropic-messages'
-  const [path] = (isMessages ? ENDPOINT : ENDPOINT_OR_MESSAGES).exec(baseUrl) ?? []
+  const [path] = ENDPOINT.exec(baseUrl) ?? []
   if (path === undefined) return data
   const base = baseUrl.slice(0, -path.length)
   throw invalidInput(`"providerSpecificData.baseUrl" must end before "${path}", which the gateway adds: "${base}"`)
 }
 
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings)\/*$/i
-const ENDPOINT_OR_MESSAGES = /\/(?:chat\/completions|completions|responses|embeddings|messages)\/*$/i

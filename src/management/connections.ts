@@ -100,7 +100,7 @@ export function createConnectionOperations({
 
     async create(input) {
       const { provider, name, isActive, priority, apiKey, providerSpecificData } = parseInput(newConnection, input)
-      const data = providerSpecificData && checkedData(provider, providerSpecificData)
+      const data = providerSpecificData && checkedData(providerSpecificData)
       requireProvider(catalog, provider, data ?? undefined)
       checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
       const id = crypto.randomUUID()
@@ -127,7 +127,7 @@ export function createConnectionOperations({
       if (change.provider !== undefined && change.provider !== found.provider) {
         throw invalidInput('"provider" cannot be changed; make a new connection instead')
       }
-      const data = change.providerSpecificData && checkedData(found.provider, change.providerSpecificData)
+      const data = change.providerSpecificData && checkedData(change.providerSpecificData)
       if (data !== undefined) requireProvider(catalog, found.provider, data ?? undefined)
       if (data !== undefined || typeof change.apiKey === 'string') {
         const apiKey = change.apiKey === undefined ? await readCredential(found) : (change.apiKey ?? undefined)

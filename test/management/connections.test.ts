@@ -165,8 +165,6 @@ for (const [baseUrl, path, provider] of [
   ['https://up.example/v1/chat/completions/', '/chat/completions/', 'openai-compatible-0'],
   ['https://up.example/v1/responses', '/responses', 'openai'],
   ['https://up.example/v1/embeddings', '/embeddings', 'anthropic-compatible'],
-  ['https://up.example/v1/messages', '/messages', 'openai-compatible'],
-  ['https://up.example/v1/messages', '/messages', 'mine'],
 ] as const) {
   test(`the base URL ${baseUrl} of ${provider} is refused, with the one to send`, async () => {
     const { refuses } = openDoor()
@@ -175,15 +173,14 @@ for (const [baseUrl, path, provider] of [
   })
 }
 
-test('the base URL of an anthropic-compatible provider may end in /messages', async () => {
-  const { expect } = openDoor()
-  const providerSpecificData = { baseUrl: 'https://up.example/v1/messages' }
-  const created = await expect(201, 'POST', '/api/connections', {
-    provider: 'anthropic-compatible-x',
-    providerSpecificData,
+for (const provider of ['anthropic-compatible-x', 'openai-compatible-x', 'mine', 'openai']) {
+  test(`the base URL of ${provider} may end in /messages`, async () => {
+    const { expect } = openDoor()
+    const providerSpecificData = { baseUrl: 'https://up.example/v1/messages' }
+    const created = await expect(201, 'POST', '/api/connections', { provider, providerSpecificData })
+    assert.equal(created.providerSpecificData, providerSpecificData)
   })
-  assert.equal(created.providerSpecificData, providerSpecificData)
-})
+}
 
 test('a blank base URL counts as not set', async () => {
   const { expect } = openDoor()
