@@ -31,10 +31,19 @@ export function parseJsonObject(text: string, depth = scanTopLevel(text, []).dep
   if (depth > MAX_DEPTH) {
     throw gatewayError('INVALID_JSON', { message: `The request body nests deeper than ${MAX_DEPTH} levels.` })
   }
-  const value = tryParseJson(text)
-  if (value === undefined) throw gatewayError('INVALID_JSON')
+  const value = parseJson(text)
   if (!isObject(value)) throw gatewayError('INVALID_JSON', { message: 'The request body must be a JSON object.' })
   return value
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // Engines say where in different words, and quote the text, which may be a secret.
+    const where = text.includes('"') ? /position \d+/.exec(String(error)) : 'a shell may have taken its double quotes'
+    throw gatewayError('INVALID_JSON', { message: `The request body is not valid JSON${where ? `: ${where}` : ''}.` })
+  }
 }
 
 /** The value, or `undefined` (which JSON cannot express) when the text is not JSON. */

@@ -12,10 +12,15 @@ const writing = managementRoutes(openDoor().gateway.api)
   .filter(({ method }) => method !== 'GET' && method !== 'DELETE')
   .map(({ method, path }) => ({ method, path: path.replace(':id', 'nobody') }))
 
+const NO_QUOTES = 'The request body is not valid JSON: a shell may have taken its double quotes.'
+
 const bad: Array<[body: BodyInit, status: number, error: string]> = [
   ['', 400, 'The request body is empty; send a JSON object.'],
-  ['{', 400, 'The request body is not valid JSON.'],
-  ["{'name':'a'}", 400, 'The request body is not valid JSON.'],
+  ['{', 400, NO_QUOTES],
+  ['{name:a}', 400, NO_QUOTES],
+  ["{'name':'a'}", 400, NO_QUOTES],
+  ['{"name":"a",}', 400, 'The request body is not valid JSON: position 12.'],
+  ['{"name":secret}', 400, 'The request body is not valid JSON.'],
   ['[]', 400, 'The request body must be a JSON object.'],
   ['"name"', 400, 'The request body must be a JSON object.'],
   ['null', 400, 'The request body must be a JSON object.'],
