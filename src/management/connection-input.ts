@@ -51,6 +51,9 @@ const providerSpecificData = closed({
   deployment: v.exactOptional(setting(/^[\w.-]{1,64}$/, 'must be the name of a deployment')),
 })
 
+/** What belongs into a field of a connection, by its name. */
+export const innerFields = { providerSpecificData: Object.keys(providerSpecificData.entries) }
+
 const shared = {
   isActive: v.exactOptional(fields.flag),
   priority: v.exactOptional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a number')))),

@@ -4,7 +4,7 @@ import type { HealthEntry } from '../routing/health-entry.ts'
 import { type ConnectionRecord, openApiKey, placeOfApiKey, type Store } from '../store/store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
 import { checkCloud } from './cloud-connection.ts'
-import { checkedData, connectionChange, newConnection } from './connection-input.ts'
+import { checkedData, connectionChange, innerFields, newConnection } from './connection-input.ts'
 import { requireProvider } from './connection-provider.ts'
 import { findRecord, present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
@@ -99,7 +99,11 @@ export function createConnectionOperations({
     get: async (id) => shown((await find(id)).record),
 
     async create(input) {
-      const { provider, name, isActive, priority, apiKey, providerSpecificData } = parseInput(newConnection, input)
+      const { provider, name, isActive, priority, apiKey, providerSpecificData } = parseInput(
+        newConnection,
+        input,
+        innerFields,
+      )
       const data = providerSpecificData && checkedData(providerSpecificData)
       requireProvider(catalog, provider, data ?? undefined)
       checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
@@ -121,7 +125,7 @@ export function createConnectionOperations({
     },
 
     async update(id, input) {
-      const change = parseInput(connectionChange, input)
+      const change = parseInput(connectionChange, input, innerFields)
       if (change.id !== undefined && change.id !== id) throw invalidInput('"id" cannot be changed; leave it out')
       const { record: found } = await find(id)
       if (change.provider !== undefined && change.provider !== found.provider) {

@@ -22,12 +22,21 @@ export const noList = (message = 'must be an object') =>
     v.check((value) => !Array.isArray(value), message),
   )
 
-/** Parses a caller's input; what is `undefined` counts as absent. Throws `INVALID_REQUEST` with a sentence on what to do. */
-export function parseInput<E extends Entries>(schema: ReturnType<typeof closed<E>>, input: unknown) {
+/**
+ * Parses a caller's input; what is `undefined` counts as absent. Throws `INVALID_REQUEST` with a sentence on what to do; `inner` are the
+ * fields that belong into one of its fields, by the name of that.
+ */
+export function parseInput<E extends Entries>(
+  schema: ReturnType<typeof closed<E>>,
+  input: unknown,
+  inner: Readonly<Record<string, readonly string[]>> = {},
+) {
   const fields = Object.keys(schema.entries)
   if (!isObject(input)) throw invalidInput(`Send an object with ${list(fields)}.`)
   for (const field of Object.keys(input)) {
-    if (!Object.hasOwn(schema.entries, field)) throw invalidInput(unknownField(field, hint(field, fields)))
+    if (Object.hasOwn(schema.entries, field)) continue
+    const [outer] = Object.keys(inner).filter((name) => inner[name]?.includes(field))
+    throw invalidInput(unknownField(field, outer ? `It belongs into "${outer}".` : hint(field, fields)))
   }
   const result = v.safeParse(schema, withoutUndefined(input, 1), { abortEarly: true })
   if (result.success) return result.output

@@ -97,6 +97,7 @@ const noAddress = '"providerSpecificData.baseUrl" must be an address that starts
 const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{}, '"provider" is required and must not be blank'],
   [{ provider: ' ' }, '"provider" must not be blank'],
+  [{ provider: 'mine', baseUrl: 'http://a' }, 'Unknown field "baseUrl". It belongs into "providerSpecificData".'],
   [{ provider: 1 }, '"provider" must be text'],
   [{ provider: 'openai', name: '' }, '"name" must not be blank'],
   [{ provider: 'openai', isActive: 'no' }, '"isActive" must be true or false'],
