@@ -9,7 +9,7 @@ export async function unreachableModel(
   const missing = (await table.missingProviders(model)).map((provider) => `"${provider}"`)
   const why =
     missing.length === 0
-      ? 'none of its names belongs to an active connection.'
-      : `there is no active connection to the provider ${missing.join(' or ')}. Add one with POST /api/connections.`
+      ? 'none of its names belongs to an active connection. Connect a provider that it names, or change the names.'
+      : `there is no active connection to the provider ${missing.join(' or ')}. Add one, or activate it, at /api/connections.`
   return gatewayError('MODEL_NOT_FOUND', { message: `The model "${model}" cannot be reached: ${why}` })
 }

@@ -26,6 +26,8 @@ export interface RouteTable {
   resolve(model: string, visit: Visit): NextRoute | undefined
   /** The first providers that a name leads to and to which no active connection does. */
   missingProviders(model: string): Promise<string[]>
+  /** The names of providers with an active connection, the one that the listing shows before its others. */
+  providers(): Iterable<string>
   /** All names that lead somewhere, as far as they can be known without asking a provider, or would if anything were connected. */
   names(): Promise<string[]>
 }
@@ -105,6 +107,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
       const isConnected = (name: string) => connections.has(name)
       return missingProviders(model, { ...routes, catalog, combos, aliases, isConnected })
     },
+    providers: () => connections.keys(),
     async names() {
       const { knownNames } = await import('./known-names.ts')
       const leads = (model: string) => direct(model) !== undefined
