@@ -22,11 +22,11 @@ export async function authenticateClient(
   if (!requireApiKey) return undefined
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) throw gatewayError('KEY_MISSING', { headers })
-  const looksLikeOne = credentials.some((credential) => credential.startsWith('sbx_'))
+  const looksLikeOne = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
   throw gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: FOREIGN })
 }
 
-const FOREIGN = `This is no API key of this gateway: those begin with "sbx_". A provider's key belongs in a connection.`
+const FOREIGN = `This is no API key that POST /api/keys has made. A provider's key belongs in a connection, an admin token opens /api.`
 
 /** The credentials of a request, each once; a host may need `Authorization` for its own users, so the others count too. */
 function presentedCredentials(exchange: Exchange): string[] {

@@ -11,7 +11,7 @@ export function elsewhereReply({ method, path }: Exchange, basePath: string): Re
     isRoot && (method === 'GET' || method === 'HEAD')
       ? jsonReply(200, { name: 'signalbox', baseUrl: root, models: `${root}/models` })
       : jsonReply(404, {
-          error: `There is nothing at ${path}. Model clients use ${root}, the management API is at ${basePath}/api.`,
+          error: `There is nothing at ${path}. Model clients use ${root}, the management API is at ${basePath}/api: check the base URL.`,
         })
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }

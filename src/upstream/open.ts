@@ -134,6 +134,6 @@ function unreachable(thrown: unknown): GatewayError {
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
   if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
-  const message = `The provider cannot be reached (${code}).`
+  const message = `The provider cannot be reached (${code}). Check the base URL of its connection.`
   return gatewayError('UPSTREAM_UNREACHABLE', { message, cause, data: { code } })
 }

@@ -111,9 +111,11 @@ test('a key that was made up is 401 on every route, and differs from none at all
   const providers = await (await ask('/v1/chat/completions', { 'x-api-key': 'sk-proj-of-a-provider' })).text()
   assert.match(
     providers,
-    /no API key of this gateway: those begin with .*sbx_.* A provider's key belongs in a connection/,
+    /no API key that POST \/api\/keys has made\. A provider's key belongs in a connection, an admin token opens \/api/,
   )
   assert.not.match(providers, /sk-proj/)
+  const admins = await (await ask('/v1/chat/completions', { 'x-api-key': 'sbx_admin_token' })).text()
+  assert.match(admins, /no API key that POST/)
 })
 
 test('a paused key is 403 on every route, whether or not keys are required', async () => {
