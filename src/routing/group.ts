@@ -13,6 +13,8 @@ export interface Group {
   name: string
   /** Names its state: another one for each group. */
   label: string
+  /** Another one after each change, with which sessions that were moved go home. */
+  edition?: string | undefined
   strategy: Strategy
   /** Under `round-robin`: so many requests in a row for each entry. */
   stickyLimit: number

@@ -1,9 +1,9 @@
+import type { ComboRecord } from '../store/combos.ts'
 import type { ProviderRecord } from '../store/store.ts'
-import type { Combo } from '../types.ts'
 import type { Group, Route } from './group.ts'
 
 /** How the connections of a provider are chosen among. */
-export type Spread = Pick<Group, 'label' | 'strategy' | 'stickyLimit'>
+export type Spread = Pick<Group, 'label' | 'edition' | 'strategy' | 'stickyLimit'>
 
 /** Names the state of a combo. */
 export const comboLabel = (name: string): string => `combo/${name}`
@@ -12,9 +12,10 @@ export const comboLabel = (name: string): string => `combo/${name}`
 const providerLabel = (provider: string): string => `provider/${provider}`
 
 /** A combo as a group of its models. */
-export const comboGroup = (combo: Combo): Group => ({
+export const comboGroup = (combo: ComboRecord): Group => ({
   name: combo.name,
   label: comboLabel(combo.name),
+  edition: combo.revision,
   strategy: combo.strategy,
   stickyLimit: combo.stickyLimit ?? 1,
   hedge: combo.hedge ?? false,
@@ -42,7 +43,12 @@ export function spreadOf(
   const own = within?.connectionStrategy
   const spread =
     within && own
-      ? { label: `${within.label}/${provider}`, strategy: own, stickyLimit: within.stickyLimit }
+      ? {
+          label: `${within.label}/${provider}`,
+          edition: within.edition,
+          strategy: own,
+          stickyLimit: within.stickyLimit,
+        }
       : record && { label: providerLabel(provider), strategy: record.strategy, stickyLimit: record.stickyLimit ?? 1 }
   return spread?.strategy === 'fallback' ? undefined : spread
 }

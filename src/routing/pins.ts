@@ -18,8 +18,8 @@ export const createPins = (state: SharedState): Pins => ({
   set: async (group, session, entry) => void (await state.write(keyOf(group, session), entry.name, { ttlMs: TTL_MS })),
 })
 
-/** Sessions may hold what identifies people, and be long: only a hash is kept. */
-const keyOf = ({ label }: Group, session: string) =>
-  `pins/${encodeURIComponent(label)}/${hashOf(session).toString(36)}-${hashOf(session, OTHER_FACTOR).toString(36)}`
+/** What was pinned before the group was changed is never asked for again, and ends by itself. Sessions may hold what identifies people, and be long: only a hash is kept. */
+const keyOf = ({ label, edition = '' }: Group, session: string) =>
+  `pins/${encodeURIComponent(label)}/${edition}/${hashOf(session).toString(36)}-${hashOf(session, OTHER_FACTOR).toString(36)}`
 
 const OTHER_FACTOR = 0x5bd1e995
