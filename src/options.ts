@@ -127,8 +127,11 @@ function checkLimits(limits: unknown): void {
   if (limits === undefined) return
   if (!isObject(limits)) throw new TypeError('limits must be an object of numbers.')
   refuseUnknownOptions(limits, Object.keys(defaultLimits), 'limits.')
-  for (const [name, value] of Object.entries(limits))
-    if (typeof value !== 'number' || !(value > 0)) throw new TypeError(`limits.${name} must be a number above 0.`)
+  for (const [name, value] of Object.entries(limits)) {
+    const isCount = name.startsWith('max')
+    if (typeof value !== 'number' || !(value > 0) || (isCount && value % 1 > 0))
+      throw new TypeError(`limits.${name} must be a ${isCount ? 'whole ' : ''}number above 0.`)
+  }
 }
 
 /** It is stretched by nothing: whoever has the storage may try secrets as fast as a machine can. */

@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
-import { unlessLate } from '../pipeline/patience.ts'
+import { PATIENCE_HEADER } from '../pipeline/client.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { authenticateClient } from './client-gate.ts'
@@ -38,13 +38,18 @@ export function createSurface(options: SurfaceOptions): Surface {
   const models = createRouter(options.modelRoutes)
   const management = once(async () => createRouter(await options.loadManagementRoutes()))
 
+  /** Within the client's own time, if it names one. */
+  function inTime<T>(work: Promise<T>, exchange: Exchange): Promise<T> {
+    if (exchange.header(PATIENCE_HEADER) === undefined) return work
+    work.catch(() => {}) // it may have failed before it is waited for
+    return import('../pipeline/patience.ts').then(({ unlessLate }) => unlessLate(work, exchange, options.clock))
+  }
+
   async function serveModels(path: string, exchange: Exchange): Promise<Reply> {
     try {
       if (options.isClosed()) throw gatewayError('CLOSED')
       const key =
-        exchange.method === 'OPTIONS'
-          ? undefined
-          : await unlessLate(authenticateClient(exchange, store), exchange, options.clock)
+        exchange.method === 'OPTIONS' ? undefined : await inTime(authenticateClient(exchange, store), exchange)
       return await models(withModelsFolder(path), exchange, key)
     } catch (error) {
       return modelsErrorReply(error, { path, exchange }, onError)

@@ -2,6 +2,9 @@ import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 
+/** How long a client waits at most, in ms. */
+export const PATIENCE_HEADER = 'x-signalbox-timeout-ms'
+
 /** Whoever waits for an answer, for as long as there is somebody. */
 export interface Client {
   /** Why nobody waits any more: the client has left (`CLIENT_CLOSED_REQUEST`), its time is over (`UPSTREAM_TIMEOUT`), or the gateway has closed (`CLOSED`). */

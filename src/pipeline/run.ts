@@ -12,7 +12,7 @@ import { viaOf } from '../routing/via.ts'
 import type { Visit } from '../routing/visit.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
-import { watchClient } from './client.ts'
+import { PATIENCE_HEADER, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import { factsOf } from './facts.ts'
@@ -20,7 +20,6 @@ import { factsOf } from './facts.ts'
 import { createItinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { Passage } from './passage.ts'
-import { limitPatience } from './patience.ts'
 import { createReport } from './report.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
@@ -70,7 +69,10 @@ export async function runModelRequest(
 
   let request: ModelRequest
   try {
-    patience = limitPatience(exchange, client, context.clock)
+    if (exchange.header(PATIENCE_HEADER) !== undefined) {
+      const { limitPatience } = await import('./patience.ts')
+      patience = limitPatience(exchange, client, context.clock)
+    }
     checkMediaType(exchange)
     const bytes = await client.unlessGone(exchange.body(context.limits.maxBodyBytes))
     const call = parseModelCall(bytes, endpoint, pathModel)

@@ -5,7 +5,7 @@ import { createFreshness } from './freshness.ts'
 import { createKeyring, KEYS, type KeyRecord, type Keyring } from './keyring.ts'
 import { createRecords, type Records } from './records.ts'
 import { createSettingsStore, type SettingsStore } from './settings.ts'
-import { openVault, type Secret, type Vault } from './vault.ts'
+import type { Secret, Vault } from './vault.ts'
 
 /** A connection at rest: its credential is sealed, bound to the connection's id. */
 export interface ConnectionRecord extends Omit<Connection, 'apiKey'> {
@@ -60,7 +60,10 @@ export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreO
   const freshness = createFreshness(storage, clock, maxAgeMs)
   const deps = { storage, clock, freshness }
   const keys = createRecords<KeyRecord>(KEYS, deps)
-  const vault = once(() => openVault(storage, secret, logger))
+  const vault = once(async () => {
+    const { openVault } = await import('./vault.ts')
+    return openVault(storage, secret, logger)
+  })
 
   return {
     settings: createSettingsStore(deps),

@@ -37,6 +37,13 @@ const refused: Array<[options: unknown, says: RegExp]> = [
   [{ storage, limits: null }, /limits must be an object/],
   [{ storage, limits: { maxBodyByte: 1 } }, /limits.maxBodyByte is no option.*maxBodyBytes/],
   [{ storage, limits: { maxBodyBytes: -1 } }, /above 0/],
+  [{ storage, limits: { maxAttempts: 1.5 } }, /^limits\.maxAttempts must be a whole number above 0\.$/],
+  [{ storage, limits: { maxAttempts: 0 } }, /^limits\.maxAttempts must be a whole number above 0\.$/],
+  [{ storage, limits: { maxAttempts: -1 } }, /^limits\.maxAttempts must be a whole number above 0\.$/],
+  [{ storage, limits: { maxAttempts: Number.NaN } }, /^limits\.maxAttempts must be a whole number above 0\.$/],
+  [{ storage, limits: { maxAttempts: '3' } }, /^limits\.maxAttempts must be a whole number above 0\.$/],
+  [{ storage, limits: { maxBodyBytes: 0.5 } }, /^limits\.maxBodyBytes must be a whole number above 0\.$/],
+  [{ storage, limits: { silenceTimeoutMs: Number.NaN } }, /^limits\.silenceTimeoutMs must be a number above 0\.$/],
   [{ storage, management: {} }, /exactly one of/],
 ]
 
