@@ -78,7 +78,7 @@ export function createConnectionOperations({
   async function shown(record: ConnectionRecord): Promise<ShownConnection> {
     const { id, provider, name, isActive, priority, providerSpecificData, createdAt, updatedAt } = record
     const credential = await shownCredential(record)
-    const ill = weightiest(health.list([record]).filter(({ connectionId }) => connectionId === id))
+    const ill = weightiest((await health.list([record])).filter(({ connectionId }) => connectionId === id))
     return {
       id,
       provider,

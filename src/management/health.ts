@@ -13,7 +13,7 @@ export interface HealthOperations {
 
 export function createHealthOperations({ store, health }: { store: Store; health: Health }): HealthOperations {
   return {
-    list: async () => ({ health: health.list(await store.connections.all()) }),
+    list: async () => ({ health: await health.list(await store.connections.all()) }),
     async reset(connectionId) {
       if (connectionId !== undefined) await findRecord(store.connections, 'Connection', ({ id }) => id === connectionId)
       health.reset(connectionId)

@@ -1,6 +1,6 @@
 import type { Clock } from '../types.ts'
 import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider, unsteady } from './failure-class.ts'
-import { type HealthEntry, healthEntry } from './health-entry.ts'
+import type { HealthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { inquire } from './inquiry.ts'
 
@@ -50,7 +50,7 @@ export interface Health {
    */
   turn(target: HealthTarget, left: Promise<unknown>): Promise<Trial | Standing>
   /** What is not well about these connections. */
-  list(connections: readonly HealthTarget['connection'][]): HealthEntry[]
+  list(connections: readonly HealthTarget['connection'][]): Promise<HealthEntry[]>
   /** Forgets what is held against one connection, its models and its provider, or against all. */
   reset(connectionId?: string): void
 }
@@ -199,7 +199,8 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       const { takeTurn } = await import('./turn.ts')
       return takeTurn(target, { left, clock, records, standingOf, begin })
     },
-    list(connections) {
+    async list(connections) {
+      const { healthEntry } = await import('./health-entry.ts')
       const now = clock.now()
       return records.current(connections).map((record) => healthEntry(record, now))
     },

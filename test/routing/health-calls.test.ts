@@ -51,7 +51,7 @@ test('a cooldown under way may only grow, whatever the last resort brings, and k
   assert.is(waitOf(), undefined, 'a success ends it')
 })
 
-test('streams that break off count, though each had begun, until an answer comes to its end', () => {
+test('streams that break off count, though each had begun, until an answer comes to its end', async () => {
   const { health, waitOf, pass } = open()
   const stream = (end: 'cut' | 'answered') => {
     const trial = health.begin(target())
@@ -77,15 +77,15 @@ test('streams that break off count, though each had begun, until an answer comes
   assert.is(waitOf(), 10_000)
   pass(10_000)
   stream('answered')
-  assert.equal(health.list([connection('a')]), [])
+  assert.equal(await health.list([connection('a')]), [])
 })
 
-test('a stream that has begun ends what is held against its target, but for streams that broke off', () => {
+test('a stream that has begun ends what is held against its target, but for streams that broke off', async () => {
   const { health, fail, waitOf, pass } = open()
   for (const what of ['rate-limit', 'server', 'server'] as const) fail(what)
   pass(1_000)
   health.begin(target()).begun()
-  assert.equal(health.list([connection('a')]), [])
+  assert.equal(await health.list([connection('a')]), [])
   assert.is(waitOf(), undefined)
 })
 
@@ -110,11 +110,11 @@ test('an old stream that breaks off does not prolong a cooldown that began after
   assert.is(health.standingOf(target())?.class, 'server')
 })
 
-test('a changed connection is not what failed', () => {
+test('a changed connection is not what failed', async () => {
   const { fail, waitOf, health } = open()
   fail('credentials')
   assert.is(waitOf(target('a', 'm', '2')), undefined)
-  assert.equal(health.list([connection('a', 'p', '2')]), [])
+  assert.equal(await health.list([connection('a', 'p', '2')]), [])
 })
 
 test('a call that began before its connection was changed says nothing of what it is now', () => {

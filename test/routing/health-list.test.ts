@@ -3,13 +3,13 @@ import { connection, open, target } from './support/health.ts'
 
 const test = suite('health as operators see it')
 
-test('operators see what is not well, and can forget it', () => {
+test('operators see what is not well, and can forget it', async () => {
   const { fail, health, pass } = open()
   fail('credentials')
   fail('server', target('b'))
-  const [credentials, server] = health
-    .list([connection('a'), connection('b')])
-    .filter(({ level }) => level !== 'provider')
+  const [credentials, server] = (await health.list([connection('a'), connection('b')])).filter(
+    ({ level }) => level !== 'provider',
+  )
   assert.equal(credentials, {
     level: 'connection',
     provider: 'p',
@@ -24,25 +24,25 @@ test('operators see what is not well, and can forget it', () => {
   assert.is(server?.state, 'counting')
   assert.is(server?.model, 'm')
   pass(60_000)
-  const stateOf = () => health.list([connection('a')]).find(({ level }) => level === 'connection')?.state
-  assert.is(stateOf(), 'half-open')
+  const stateOf = async () => (await health.list([connection('a')])).find(({ level }) => level === 'connection')?.state
+  assert.is(await stateOf(), 'half-open')
   const probe = health.begin(target())
-  assert.is(stateOf(), 'probing')
+  assert.is(await stateOf(), 'probing')
   probe.dropped()
   health.reset('a')
-  assert.is(stateOf(), undefined)
-  assert.is(health.list([connection('b')]).length, 2, 'the other one, and its provider')
+  assert.is(await stateOf(), undefined)
+  assert.is((await health.list([connection('b')])).length, 2, 'the other one, and its provider')
   health.reset()
-  assert.equal(health.list([connection('b')]), [])
+  assert.equal(await health.list([connection('b')]), [])
 })
 
-test('model names that clients make up fill no memory, and make nothing forgotten that matters more', () => {
+test('model names that clients make up fill no memory, and make nothing forgotten that matters more', async () => {
   const { fail, health, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 3; at++) fail('server', target('c'))
   for (let at = 0; at < 1_050; at++) fail('model-not-found', target('a', `made-up-${at}`))
   for (let at = 0; at < 1_050; at++) fail('content', target('a', `failing-${at}`))
-  assert.is(health.list([connection('a'), connection('b'), connection('c')]).length, 1_000)
+  assert.is((await health.list([connection('a'), connection('b'), connection('c')])).length, 1_000)
   assert.is(waitOf(target('b')), 60_000)
   assert.is(waitOf(target('c')), 5_000)
   fail('rate-limit', target('d'))
@@ -58,8 +58,8 @@ test('as many models that cool as there is room for make room for each other, th
   assert.is(waitOf(target('a', 'failing-1000')), 5_000)
 })
 
-test('what a provider says is kept as far as it helps', () => {
+test('what a provider says is kept as far as it helps', async () => {
   const { health } = open()
   health.begin(target()).failed({ class: 'rate-limit', message: 'x'.repeat(60_000) })
-  assert.is(health.list([connection('a')])[0]?.message.length, 300)
+  assert.is((await health.list([connection('a')]))[0]?.message.length, 300)
 })

@@ -47,7 +47,7 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
     assert.is(waitOf(), 5_000)
   })
 
-  test(`${what} ends a probe: the target is back`, () => {
+  test(`${what} ends a probe: the target is back`, async () => {
     const { fail, health, waitOf, pass } = open()
     for (const [failed, ms] of [
       ['credentials', 60_000],
@@ -57,7 +57,7 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
       pass(ms)
       fail(what)
       assert.is(waitOf(), undefined)
-      assert.equal(health.list([connection('a')]), [])
+      assert.equal(await health.list([connection('a')]), [])
     }
     for (let at = 0; at < 3; at++) fail('server')
     pass(5_000)
@@ -83,7 +83,7 @@ test('a success between failures starts the count anew', () => {
   assert.is(waitOf(), undefined)
 })
 
-test('what the provider asks for counts, for an hour at most, and jitter only adds', () => {
+test('what the provider asks for counts, for an hour at most, and jitter only adds', async () => {
   for (const [asked, waited] of [
     [30_000, 30_000],
     [0, 0],
@@ -92,7 +92,7 @@ test('what the provider asks for counts, for an hour at most, and jitter only ad
     const { fail, health, waitOf } = open()
     fail('rate-limit', target(), asked)
     assert.is(waitOf() ?? 0, waited)
-    assert.is(health.list([connection('a')]).length, 1)
+    assert.is((await health.list([connection('a')])).length, 1)
   }
   const late = open(() => 0.999)
   late.fail('rate-limit', target(), 10_000)
@@ -110,11 +110,11 @@ test('a wait shorter than the first of its class is believed once, and then the 
   assert.equal(waits, [undefined, 2_000, 4_000, 1_500, 16_000])
 })
 
-test('a wait of nothing leaves nothing alone that takes several failures', () => {
+test('a wait of nothing leaves nothing alone that takes several failures', async () => {
   const { fail, health, waitOf } = open()
   fail('server', target(), 0)
   fail('server', target(), 0)
-  const [entry] = health.list([connection('a')]).filter(({ level }) => level === 'model')
+  const [entry] = (await health.list([connection('a')])).filter(({ level }) => level === 'model')
   assert.is(entry?.state, 'counting')
   fail('server')
   assert.is(waitOf(), 5_000)
