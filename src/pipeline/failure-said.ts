@@ -19,6 +19,7 @@ import { askedWaitMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Failure } from './failure.ts'
 import { retold } from './retold.ts'
+import { windowSaid } from './window-said.ts'
 
 /** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
 export function failureOfStatus(
@@ -66,6 +67,7 @@ function failureOf({ status, message, body, header, now }: Refused): Failure {
       status: status > 599 ? 502 : status,
       message,
       retryAfterMs,
+      window: failureClass === 'context-overflow' ? windowSaid(message) : undefined,
       isInviting: PASSING.has(failureClass) && invitesAgain(header('x-should-retry'), retryAfterMs),
     }
   )

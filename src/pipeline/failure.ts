@@ -13,6 +13,8 @@ export interface Failure {
   /** What the provider said, or what happened. Fit for the caller: it holds no secret. */
   message: string
   retryAfterMs?: number | undefined
+  /** In tokens: what a provider says that the request did not fit into. */
+  window?: number | undefined
   /** The answer invites to ask the same target again. */
   isInviting?: boolean
   /** Of the network: `ECONNREFUSED`. */

@@ -41,7 +41,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
   let repeats = 0
   let tries = 0
   let soonest: { route: Route; dueAt: number } | undefined
-  let window: number | undefined // what the request did not fit into; without end when that is not known
+  let window: number | undefined // what the request did not fit into, by the catalog, else as the provider said; without end when neither tells
   let stop: Stop | undefined
   let refusal: GatewayError | undefined
   const spares: Route[] = [] // more of whose keys were refused
@@ -157,7 +157,10 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
       refuser = isRefused ? target.provider : undefined
       if (result.failure === unreadableCredential) tries -= 1 // nobody was called
       if (failureClass === 'client') isOver = true
-      if (failureClass === 'context-overflow') window = contextWindowOf(catalog, target) ?? Number.POSITIVE_INFINITY
+      if (failureClass === 'context-overflow') {
+        const { window: said = Number.POSITIVE_INFINITY } = result.failure
+        window = Math.max(window ?? 0, contextWindowOf(catalog, target) ?? said)
+      }
     },
   }
 }
