@@ -18,6 +18,9 @@ const at = (...parts) => join(root, ...parts)
 const isWindows = process.platform === 'win32'
 const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('node_modules', '.bin', 'node')
 const runtimes = at('test', 'runtimes')
+/** Those of the command line, which npm does not hand on unless told. */
+const options = ['demo', 'new-token', 'log', 'port', 'host', 'allowed-host', 'data']
+const npmName = (option) => `npm_config_${option.replace('-', '_')}`
 const tasks = { start, test, build: () => build('full'), check, bench }
 
 const [name, ...args] = process.argv.slice(2)
@@ -26,8 +29,12 @@ process.chdir(root)
 await tasks[name](args).catch((error) => fail(error.message))
 
 async function start(args) {
-  if (process.env.npm_config_demo !== undefined)
-    throw new Error('npm took --demo for itself; write a -- before it: npm start -- --demo')
+  const taken = options.find((name) => process.env[npmName(name)] !== undefined)
+  if (taken) {
+    const value = process.env[npmName(taken)]
+    const option = value === 'true' ? `--${taken}` : `--${taken}=${value}`
+    throw new Error(`npm took --${taken} for itself; write a -- before it: npm start -- ${option}`)
+  }
   await install(root)
   await build('quick')
   const cli = at('dist', 'cli.js')

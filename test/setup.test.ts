@@ -22,11 +22,20 @@ test('says in one line what it can do', async () => {
   assert.is(code, 1)
 })
 
-test('says that npm took --demo for itself', async ({ folder }) => {
-  const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { npm_config_demo: 'true' })
-  assert.is(stderr, 'setup: npm took --demo for itself; write a -- before it: npm start -- --demo\n')
-  assert.is(code, 1)
-})
+for (const [name, value, option] of [
+  ['demo', 'true', '--demo'],
+  ['new_token', 'true', '--new-token'],
+  ['log', 'true', '--log'],
+  ['port', '5000', '--port=5000'],
+  ['data', './d', '--data=./d'],
+] as const) {
+  test(`says that npm took ${option} for itself`, async ({ folder }) => {
+    const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
+    const [taken] = option.split('=')
+    assert.is(stderr, `setup: npm took ${taken} for itself; write a -- before it: npm start -- ${option}\n`)
+    assert.is(code, 1)
+  })
+}
 
 test('says in one line that there is no npm', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
