@@ -1,10 +1,11 @@
-import { link, open, readFile, rename } from 'node:fs/promises'
+import { link, open, readFile } from 'node:fs/promises'
 import process from 'node:process'
 import type { Row } from '../lib/operations.ts'
 import { liveRow } from '../lib/table.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
 import { encodeStore } from './format.ts'
 import type { Lock } from './lock.ts'
+import { move } from './move.ts'
 import { type FileStamp, type Snapshot, stampOf } from './snapshot.ts'
 
 /** What a commit changes in a snapshot; `undefined` removes a row. */
@@ -34,7 +35,7 @@ export async function commit(
   const temporary = lock.inside('store')
   const stamp = await writeDurably(temporary, bytes)
   if (base.stamp) await keepPrevious(folder, lock)
-  await rename(temporary, folder.store) // the commit: fails with ENOENT when the lock was lost
+  await move(temporary, folder.store) // the commit: fails with ENOENT when the lock was lost
   for (const [key, row] of rows) row ? table.put(key, row) : table.remove(key)
   return { revision, table, secretMark, header, stamp }
 }
@@ -75,7 +76,7 @@ export async function linkOrCopy(from: string, to: string): Promise<void> {
 async function keepPrevious(folder: Folder, lock: Lock): Promise<void> {
   const second = lock.inside('previous')
   await linkOrCopy(folder.store, second)
-  await rename(second, folder.previous)
+  await move(second, folder.previous)
 }
 
 function* merged(

@@ -74,7 +74,10 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
     } catch (error) {
       isStaged = !hasCode(error, 'ENOENT') // somebody took this process for gone and swept
       if (!isStaged || hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
-      if (hasCode(error, 'EPERM') && (await exists(folder.lock))) return false // Windows, where it is held
+      if (hasCode(error, 'EPERM') && (await exists(folder.lock))) {
+        await rmdir(folder.lock).catch(() => {}) // Windows moves onto no folder, be it empty; one that is held stays
+        return false
+      }
       await clear(staging)
       throw folderError('STORAGE_UNWRITABLE', folder.lock, error)
     }

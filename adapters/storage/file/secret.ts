@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { link, readFile, rename, stat } from 'node:fs/promises'
+import { link, readFile, stat } from 'node:fs/promises'
 import process from 'node:process'
 import type { Logger } from '../../../src/index.ts'
 import { storageError } from '../lib/error.ts'
 import { syncFolder, writeDurably } from './commit.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
 import type { Lock } from './lock.ts'
+import { move } from './move.ts'
 import type { View } from './view.ts'
 
 /**
@@ -60,7 +61,7 @@ async function makeSecret(folder: Folder, lock: Lock): Promise<string> {
   await writeDurably(temporary, Buffer.from(`${secret}\n`))
   await link(temporary, folder.secret).catch((error: unknown) => {
     if (hasCode(error, 'EEXIST', 'ENOENT')) throw error
-    return rename(temporary, folder.secret) // a file system without second names; the lock keeps others away
+    return move(temporary, folder.secret) // a file system without second names; the lock keeps others away
   })
   await syncFolder(folder)
   return secret

@@ -1,0 +1,27 @@
+import { rename } from 'node:fs/promises'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hasCode } from './folder.ts'
+
+/** How a move is made and how often, `pauseMs` apart. */
+export interface MoveOptions {
+  attempts?: number
+  pauseMs?: number
+  rename?: (from: string, to: string) => Promise<void>
+}
+
+/**
+ * Moves a file to its place. On Windows whoever has one of the two open is in the way, and a virus scanner has every new file open for
+ * a moment: there it is tried again for a second. Throws what the file system throws.
+ */
+export async function move(from: string, to: string, options: MoveOptions = {}): Promise<void> {
+  const { attempts = process.platform === 'win32' ? 50 : 1, pauseMs = 20, rename: once = rename } = options
+  for (let left = attempts - 1; ; left--) {
+    try {
+      return await once(from, to)
+    } catch (error) {
+      if (left <= 0 || !hasCode(error, 'EPERM', 'EACCES', 'EBUSY')) throw error
+      await sleep(pauseMs)
+    }
+  }
+}

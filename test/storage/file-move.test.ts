@@ -1,0 +1,44 @@
+import { move } from '../../adapters/storage/file/move.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('moving a file to its place')
+
+/** Fails with these codes, one after the other, and then succeeds. */
+function renameWith(codes: string[]) {
+  const calls: string[] = []
+  const rename = async (from: string, to: string) => {
+    calls.push(`${from} ${to}`)
+    const code = codes.shift()
+    if (code) throw Object.assign(new Error(code), { code })
+  }
+  return { calls, rename }
+}
+
+const outcome = (work: Promise<void>) =>
+  work.then(
+    () => 'moved',
+    (error: Error) => error.message,
+  )
+
+test('waits for whoever has the file open', async () => {
+  const { calls, rename } = renameWith(['EPERM', 'EACCES', 'EBUSY'])
+  assert.is(await outcome(move('a', 'b', { attempts: 4, pauseMs: 0, rename })), 'moved')
+  assert.equal(calls, ['a b', 'a b', 'a b', 'a b'])
+})
+
+test('waits no longer than it was told', async () => {
+  const { calls, rename } = renameWith(['EPERM', 'EPERM', 'EPERM'])
+  assert.is(await outcome(move('a', 'b', { attempts: 2, pauseMs: 0, rename })), 'EPERM')
+  assert.is(calls.length, 2)
+})
+
+test('does not wait where that is of no use: a lock that was lost, or a system that lets files be moved while they are open', async () => {
+  for (const [code, attempts] of [
+    ['ENOENT', 9],
+    ['EPERM', undefined],
+  ] as const) {
+    const { calls, rename } = renameWith([code, code])
+    assert.is(await outcome(move('a', 'b', { pauseMs: 0, rename, ...(attempts && { attempts }) })), code)
+    assert.is(calls.length, 1)
+  }
+})
