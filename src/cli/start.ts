@@ -47,7 +47,7 @@ export async function start(options: CliOptions, { environment, logger, terminal
     ...(secret === undefined ? {} : { secret }),
     ...(options.log ? { hooks: requestLog(terminal.out) } : {}),
   })
-  const { requireApiKey, isInUse } = await readEverything(gateway)
+  const { requireApiKey, isInUse } = await readEverything(gateway, logger)
   const { port, host: hostname, allowedHosts } = options
   const server = await serveNode(gateway, {
     port,
@@ -76,6 +76,7 @@ export async function start(options: CliOptions, { environment, logger, terminal
         requireApiKey,
         isInUse,
         openTo,
+        isWindows: process.platform === 'win32',
       },
       stop,
     }
@@ -85,10 +86,14 @@ export async function start(options: CliOptions, { environment, logger, terminal
   }
 }
 
-/** Opens every record and every sealed value once: what is damaged is found now, not by the request that needs it. */
-async function readEverything({ api }: Gateway): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
+/**
+ * Opens every record and every sealed value once: what is damaged is found now, not by the request that needs it. A sealed value that
+ * cannot be opened is told and stays, so that it can be replaced.
+ */
+async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
   const { requireApiKey } = await api.settings.get()
-  const { connections } = await api.connections.list()
-  await Promise.all([api.keys.list(), api.combos.list(), api.customModels.list(), api.aliases.list()])
+  const [{ connections }, { keys }] = await Promise.all([api.connections.list(), api.keys.list()])
+  await Promise.all([api.combos.list(), api.customModels.list(), api.aliases.list()])
+  for (const { name, id, error } of [...connections, ...keys]) if (error) logger.warn(`${name}: ${error}`, { id })
   return { requireApiKey, isInUse: connections.length > 0 }
 }

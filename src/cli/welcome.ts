@@ -14,6 +14,8 @@ export interface Welcome {
   isInUse: boolean
   /** The address, when others than this machine reach it. */
   openTo: string | undefined
+  /** Has this machine shells that cannot read the commands? */
+  isWindows: boolean
 }
 
 /** What is printed once the gateway is up. Each command can be pasted as it is, into zsh as well, which takes no comments. */
@@ -22,6 +24,7 @@ export function welcomeText(facts: Welcome): string {
   return blocks([
     `Signalbox is up${demo ? ' with its demo' : ''}. Its data is in ${data}.`,
     `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`,
+    ...(facts.isWindows ? ['The commands below are for a POSIX shell, such as Git Bash or that of WSL.'] : []),
     tokenText(facts),
     ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : firstSteps(facts)),
     ...warning(facts),

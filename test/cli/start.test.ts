@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
+import { fileStorage } from '../../adapters/storage/file.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chat, cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
 
@@ -131,4 +132,24 @@ start('has everything again after a restart, sealed with the secret of the envir
   await second.stop()
   assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
   for (const { stdout, stderr } of [first, second]) assert.not.match(stdout + stderr, /canary|of the operator/)
+})
+
+start('tells of a key that cannot be opened, and starts', async () => {
+  const data = await temporaryFolder()
+  const first = signalbox(['--data', data])
+  const baseUrl = await first.baseUrl()
+  const token = tokenIn(first)
+  await manage(`${baseUrl}/api/keys`, token, { body: { name: 'team' } })
+  await first.stop()
+  const storage = fileStorage({ path: data, logger: false })
+  const [stored] = await storage.list('keys/')
+  const { order, record } = JSON.parse(stored?.value ?? '')
+  await storage.set(stored?.key ?? '', JSON.stringify({ order, record: { ...record, sealedKey: 'AAAA.AAAA' } }))
+  await storage.close?.()
+
+  const second = signalbox(['--data', data])
+  const { body } = await manage(`${await second.baseUrl()}/api/keys`, token)
+  assert.match(JSON.stringify(body), /cannot be opened/)
+  assert.match(second.stderr, /^signalbox: .*team: The key cannot be opened: .*Delete it/m)
+  await second.stop()
 })
