@@ -33,7 +33,8 @@ async function start(args) {
   if (taken) {
     const value = process.env[npmName(taken)]
     const option = value === 'true' ? `--${taken}` : `--${taken}=${value}`
-    throw new Error(`npm took --${taken} for itself; write a -- before it: npm start -- ${option}`)
+    const npm = isWindows ? 'npm.cmd' : 'npm' // that of PowerShell drops the --
+    throw new Error(`npm took --${taken} for itself; write a -- before it: ${npm} start -- ${option}`)
   }
   await install(root)
   await build('quick')
@@ -116,7 +117,7 @@ async function build(kind) {
       const { code } = await run(node, [step], { env })
       if (code !== 0) throw new Error('the build failed')
     }
-    await rm(at('dist'), { recursive: true, force: true })
+    await rm(at('dist'), { recursive: true, force: true, maxRetries: 5 }) // Windows: a scanner may look at it
     await rename(at(out), at('dist'))
   } finally {
     await rm(at(out), { recursive: true, force: true })
