@@ -1,6 +1,6 @@
 import type { Mutex } from '../lib/mutex.ts'
 import type { AliasRecord, Store } from '../store/store.ts'
-import { findCycle } from './cycle.ts'
+import { findCycle, shownCycle } from './cycle.ts'
 import { fields } from './fields.ts'
 import { findRecord, present } from './find.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
@@ -30,7 +30,7 @@ export function createAliasOperations({ store, inTurn }: { store: Store; inTurn:
       return inTurn(async () => {
         const others = (await aliases.all()).filter(({ alias }) => alias !== record.alias)
         const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
-        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${cycle}`)
+        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${shownCycle(cycle)}`)
         await aliases.upsert(record.alias, record)
         return record
       })

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import type { Clock, Combo, ComboModel, Kind, Strategy } from '../types.ts'
 import { comboChange, newCombo } from './combo-input.ts'
 import { createComboRecords } from './combo-records.ts'
-import { findCycle, type Names } from './cycle.ts'
+import { findCycle, modelOf, type Names, shownCycle } from './cycle.ts'
 import { present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
 import { timestamp } from './time.ts'
@@ -77,7 +77,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
         const combo = { id: crypto.randomUUID(), name, ...more, models, strategy, createdAt: now, updatedAt: now }
         await records.add(combo, (others) => {
           requireFreeName(combo, others)
-          requireNoCycle(name, { combos: [...others, combo], aliases })
+          requireNoCycle(combo, { combos: [...others, combo], aliases })
         })
         return shown(combo)
       })
@@ -94,7 +94,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
           edit(combo, all) {
             const changed = withoutNulls({ ...combo, ...change, name: name || combo.name, updatedAt: timestamp(clock) })
             const combos = all.map((other) => (other.id === id ? changed : other))
-            if (change.models || changed.name !== combo.name) requireNoCycle(changed.name, { combos, aliases })
+            if (change.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
             return changed
           },
         })
@@ -123,9 +123,14 @@ function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[
   if (all.some(({ id, name }) => name === combo.name && id !== combo.id)) throw gatewayError('NAME_TAKEN')
 }
 
-function requireNoCycle(name: string, names: Names): void {
+function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {
   const cycle = findCycle(name, names)
-  if (cycle) throw invalidInput(`"models" must not lead back to the combo itself: ${cycle}`)
+  if (!cycle) return
+  const at = models.findIndex((entry) => modelOf(entry) === cycle[1])
+  const way = shownCycle(cycle)
+  throw invalidInput(
+    `"models[${at}]" must not lead back to the combo itself: ${way}. Leave it out, or name another model`,
+  )
 }
 
 /** Fields that a change sets to `null` are there no more. */

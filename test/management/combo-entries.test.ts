@@ -92,7 +92,8 @@ test("what is answered is the caller's own, entries too", async () => {
 
 test('a cycle is found through objects as through names', async () => {
   const { refuses, expect } = openDoor()
-  const cycle = (way: string) => `"models" must not lead back to the combo itself: ${way}`
+  const cycle = (way: string) =>
+    `"models[1]" must not lead back to the combo itself: ${way}. Leave it out, or name another model`
   const lead = (name: string, model: string) => ({ name, models: ['x', { model, weight: 0 }] })
   await refuses(400, cycle('a → a'), ['POST', '/api/combos', lead('a', 'a')])
   await expect(201, 'POST', '/api/combos', lead('a', 'b'))
