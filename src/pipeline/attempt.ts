@@ -113,14 +113,26 @@ async function receiveWhole(
       message: `The provider's answer is larger than ${limits.maxAnswerBytes} bytes.`,
     })
   const bytes = await readAll(head.body, limits.maxAnswerBytes, tooLarge)
-  const answer = tryParseJson(decodeUtf8Lenient(bytes))
+  const text = decodeUtf8Lenient(bytes)
+  const answer = tryParseJson(text)
   if (!isObject(answer))
     return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
   const error = format.errorIn(answer)
   if (error) return { kind: 'failure', failure: await said(error, head, clock) }
-  if (operation !== 'count-tokens' && !format.isAnswer(answer))
+  if (
+    operation !== 'count-tokens' &&
+    (!format.isAnswer(answer) || (!SAYS_TEXT.test(text) && (await isBlank(format, answer))))
+  )
     return { kind: 'failure', failure: contentFailure('The provider sent an empty answer.') }
   return { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
+}
+
+/** Most answers have a text, in whatever format's words. */
+const SAYS_TEXT = /"(?:content|text)"\s*:\s*"(?!")/
+
+async function isBlank({ name }: UpstreamFormat, answer: JsonObject): Promise<boolean> {
+  const { isBlankAnswer } = await import('../formats/blank-answer.ts')
+  return isBlankAnswer(name, answer)
 }
 
 /** What an error in a 200 means. */

@@ -28,7 +28,7 @@ export async function commitStream(body: ByteStream, format: UpstreamFormat): Pr
     parser.push(chunk)
     if (watch.error && !watch.started) return watch.error
     if (watch.started) return { head, watch }
-    if (watch.ended) break
+    if (watch.closed) break
   }
   parser.end() // half an event, which is no JSON, says nothing
   if (watch.error && !watch.started) return watch.error

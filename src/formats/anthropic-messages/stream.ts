@@ -4,7 +4,7 @@ import { embeddedError } from '../embedded-error.ts'
 import { type StreamWatch, untouchedStream } from '../format.ts'
 import { mergeCounts, messageUsage } from './usage.ts'
 
-/** Named events from `message_start` to `message_stop`. The opening of an empty text block is not yet an answer. */
+/** Named events from `message_start` to `message_stop`. An empty text block is not yet an answer, nor is the end of the turn behind it. */
 export function watchMessageStream(): StreamWatch {
   const watch = { ...untouchedStream(), observe }
   const counts: JsonObject = {}
@@ -20,10 +20,15 @@ export function watchMessageStream(): StreamWatch {
       case 'content_block_start':
         watch.started ||= isMeaningfulBlock(message.content_block)
         return
-      case 'message_delta':
-        count(message.usage)
-        if (isObject(message.delta) && message.delta.stop_reason) watch.started = watch.ended = true
+      case 'content_block_stop':
         return
+      case 'message_delta': {
+        count(message.usage)
+        const { stop_reason: reason } = isObject(message.delta) ? message.delta : {}
+        if (reason) watch.ended = true
+        watch.started ||= Boolean(reason) && reason !== 'end_turn'
+        return
+      }
       case 'message_stop':
         watch.ended = watch.closed = true
         return
@@ -31,7 +36,7 @@ export function watchMessageStream(): StreamWatch {
         watch.error ??= embeddedError(message.error) ?? { message: 'The provider reported an error.', status: 502 }
         return
       default:
-        watch.started = true
+        watch.started ||= !isObject(message.delta) || message.delta.text !== ''
     }
   }
 

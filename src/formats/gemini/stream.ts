@@ -5,7 +5,7 @@ import { type StreamWatch, untouchedStream } from '../format.ts'
 import { brokenBy, hasContent } from './broken.ts'
 import { geminiUsage } from './usage.ts'
 
-/** Chunks with candidates, ended by a finish reason or by a prompt that was blocked; there is no end mark. */
+/** Chunks with candidates, ended by a finish reason or by a prompt that was blocked; there is no end mark. To stop without a word is no answer. */
 export function watchGeminiStream(): StreamWatch {
   const watch = { ...untouchedStream(), observe }
 
@@ -31,7 +31,7 @@ export function watchGeminiStream(): StreamWatch {
     const error = brokenBy(candidate, watch.started)
     watch.ended = true
     if (error) watch.error ??= error
-    else watch.started = true
+    else watch.started ||= candidate.finishReason !== 'STOP'
   }
 
   return watch

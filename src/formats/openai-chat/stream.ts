@@ -4,7 +4,10 @@ import { embeddedError } from '../embedded-error.ts'
 import { type StreamWatch, untouchedStream } from '../format.ts'
 import { chatUsage } from './usage.ts'
 
-/** Chunks with `choices[].delta`, closed by a finish reason or `[DONE]`. A chunk that only names the role is not yet an answer. */
+/**
+ * Chunks with `choices[].delta`, closed by a finish reason or `[DONE]`. A chunk that only names the role is not yet an answer, nor is the end of
+ * a turn in which nothing was said; completions as they were before chats may be empty.
+ */
 export function watchChatStream(): StreamWatch {
   const watch = { ...untouchedStream(), observe }
 
@@ -22,8 +25,9 @@ export function watchChatStream(): StreamWatch {
     if (error || !Array.isArray(chunk.choices)) return
     for (const choice of chunk.choices) {
       if (!isObject(choice)) continue
-      if (choice.finish_reason) watch.started = watch.ended = true
-      else if (hasContent(choice.delta)) watch.started = true
+      const { delta, text, finish_reason: finish } = choice
+      if (finish) watch.ended = true
+      watch.started ||= hasContent(delta) || Boolean(text) || Boolean(finish && !(delta && finish === 'stop'))
     }
   }
 

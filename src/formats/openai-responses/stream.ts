@@ -19,6 +19,9 @@ export function watchResponseStream(): StreamWatch {
     watch.usage = responseUsage(response.usage) ?? watch.usage
     switch (message.type ?? event) {
       case 'response.completed':
+        watch.started ||= !Array.isArray(response.output) || response.output.some(saysSomething)
+        watch.ended = watch.closed = true
+        return
       case 'response.incomplete':
         watch.started = watch.ended = watch.closed = true
         return
@@ -30,9 +33,16 @@ export function watchResponseStream(): StreamWatch {
       case 'response.output_item.added':
         watch.started ||= isMeaningfulItem(message.item)
         return
+      case 'response.output_item.done':
+        watch.started ||= saysSomething(message.item)
+        return
       default:
         if (message.error) fail(message.error)
-        else watch.started ||= !(typeof message.type === 'string' && announcements.has(message.type))
+        else
+          watch.started ||=
+            message.text !== '' &&
+            message.delta !== '' &&
+            !(typeof message.type === 'string' && announcements.has(message.type))
     }
   }
 
@@ -49,9 +59,17 @@ const announcements: ReadonlySet<string> = new Set([
   'response.queued',
   'response.in_progress',
   'response.content_part.added',
+  'response.content_part.done',
   'response.reasoning_part.added',
   'response.reasoning_summary_part.added',
 ])
+
+/** All but a message without a word in it. */
+const saysSomething = (item: unknown): boolean =>
+  !isObject(item) ||
+  item.type !== 'message' ||
+  !Array.isArray(item.content) ||
+  item.content.some((part) => !isObject(part) || part.text !== '')
 
 /** A call says in its beginning what is called. */
 const isMeaningfulItem = (item: unknown): boolean =>

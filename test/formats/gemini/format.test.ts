@@ -29,7 +29,9 @@ for (const [name, chunks, started, ended] of [
   ['a signature alone', [parts({ text: '', thoughtSignature: 's' })], true, false],
   ['a call', [parts({ functionCall: { name: 'f' } })], true, false],
   ['tokens alone', [{ usageMetadata: { trafficType: 'ON_DEMAND' } }], false, false],
-  ['a finish', [finish], true, true],
+  ['a finish', [finish], false, true],
+  ['a finish behind a text', [parts({ text: 'a' }), finish], true, true],
+  ['a finish of what was cut short', [{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], true, true],
   ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
   ['what is no JSON', ['oops'], false, false],
 ] as [string, unknown[], boolean, boolean][])
