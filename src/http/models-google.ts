@@ -21,5 +21,7 @@ export function googleModels(entries: readonly ModelEntry[], kinds: readonly Kin
 export const googleModel = ({ id }: ModelEntry, kinds: readonly Kind[]): object => ({
   name: GOOGLE_PREFIX + id,
   displayName: id,
-  ...(kinds.includes('llm') && { supportedGenerationMethods: ['generateContent', 'streamGenerateContent'] }),
+  ...(kinds.includes('llm') && {
+    supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+  }),
 })

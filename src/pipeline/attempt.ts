@@ -72,7 +72,7 @@ interface Expected {
 }
 
 async function receive(pending: OpenedUpstream, expected: Expected): Promise<AttemptResult> {
-  const { format, stream, limits, clock } = expected
+  const { format, stream, operation, limits, clock } = expected
   try {
     const head = await pending.answer
     const isFailure = head.status < 200 || head.status > 299
@@ -92,7 +92,7 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
     }
     const bytes = await readError(head.body)
     const { failureOfStatus } = await import('./failure-said.ts')
-    return { kind: 'failure', failure: failureOfStatus(head, bytes, { format, now: clock.now() }), head }
+    return { kind: 'failure', failure: failureOfStatus(head, bytes, { format, operation, now: clock.now() }), head }
   } catch (thrown) {
     pending.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }

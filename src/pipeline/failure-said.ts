@@ -17,6 +17,7 @@ import type { UpstreamAnswer } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { askedWaitMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
+import type { Operation } from './endpoints.ts'
 import type { Failure } from './failure.ts'
 import { retold } from './retold.ts'
 import { windowSaid } from './window-said.ts'
@@ -25,9 +26,11 @@ import { windowSaid } from './window-said.ts'
 export function failureOfStatus(
   answer: UpstreamAnswer,
   bytes: Uint8Array,
-  { format, now }: { format: UpstreamFormat; now: number },
+  { format, operation, now }: { format: UpstreamFormat; operation: Operation; now: number },
 ): Failure {
   const { status } = answer
+  if (operation === 'count-tokens' && NO_COUNTER.has(status))
+    return { class: 'client', status, message: `The provider counts no tokens (status ${status}).` }
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
   const body = json ?? text
@@ -35,6 +38,9 @@ export function failureOfStatus(
   const failure = failureOf({ status, message, body, header: (name) => answer.header(name), now })
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
+
+/** Most vendors that follow others have no such path, which says nothing of the model. */
+const NO_COUNTER: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** A failure out of an error that stood where the answer should have been, in a 200. */
 export function failureOfEmbedded(

@@ -19,4 +19,4 @@ export async function nobodyAnswered(request: ModelRequest, itinerary: Itinerary
 
 /** Most vendors that follow Anthropic or OpenAI have no such path. */
 const hasNoCounter = ({ class: failure, status, upstreamStatus = status }: Failure) =>
-  failure === 'client' && (upstreamStatus === 404 || upstreamStatus === 405)
+  failure === 'client' && [404, 405, 501].includes(upstreamStatus)

@@ -93,7 +93,7 @@ test('Google’s list names models as Google does, and what they can do', async 
   const model = (id: string) => ({
     name: `models/ac/${id}`,
     displayName: `ac/${id}`,
-    supportedGenerationMethods: ['generateContent', 'streamGenerateContent'],
+    supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
   })
   for (const [path, headers] of [
     ['/v1/models', googleHeaders],

@@ -35,5 +35,9 @@ export function told(status: number, body: unknown): Failure {
     headers: () => [],
     body: { next: async () => undefined, cancel() {} },
   }
-  return failureOfStatus(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), { format, now: 0 })
+  return failureOfStatus(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), {
+    format,
+    operation: 'generate',
+    now: 0,
+  })
 }
