@@ -23,6 +23,8 @@ export interface StreamTerms {
   onEnd(end: StreamEnd): void
   /** What must not reach the client: the credentials of the call. */
   secrets: readonly string[]
+  /** What the client may see of whole events; default: all of it. */
+  shown?(events: Uint8Array): Uint8Array
 }
 
 /** What goes to the client. */
@@ -39,7 +41,7 @@ export interface RelayedStream extends ByteStream {
 export function relayStream(
   body: ByteStream,
   { head, watch }: Committed,
-  { format, onEnd, secrets }: StreamTerms & { format: Format },
+  { format, onEnd, secrets, shown = asTheyAre }: StreamTerms & { format: Format },
 ): RelayedStream {
   const tail = createTail(watch)
   const splitter = createEventSplitter()
@@ -64,6 +66,7 @@ export function relayStream(
     if (isQuoting) rest = new Uint8Array(0)
     tail.add(rest)
     tail.observe()
+    rest = shown(rest)
     const clean = thrown === undefined ? watch.ended : watch.closed
     if (!isQuoting && (clean || watch.error)) {
       parting = rest
@@ -110,9 +113,10 @@ export function relayStream(
           first = undefined
           const whole = chunk ? take(chunk) : settle(undefined)
           if (!whole) continue
-          if (speaksOfErrors(whole)) return await unlessFailed(whole)
-          tail.add(whole)
-          return whole
+          const isError = speaksOfErrors(whole)
+          if (!isError) tail.add(whole)
+          const seen = shown(isError ? await unlessFailed(whole) : whole)
+          if (seen.length > 0) return seen
         }
       } catch (thrown) {
         settle(thrown)
@@ -130,6 +134,8 @@ export function relayStream(
     },
   }
 }
+
+const asTheyAre = (events: Uint8Array) => events
 
 /** A text that quotes it has a backslash within. */
 const speaksOfErrors = createFinder(['"error"', 'event: error', 'event:error'])

@@ -54,7 +54,7 @@ async function count(client: keyof typeof clients, model: string, answer = count
   const world = await openWorld({ fetch: up, catalog, connections: Object.keys(catalog) })
   const { path, ask } = clients[client]
   const response = await world.post(typeof path === 'string' ? path : path(model), ask(model))
-  return { up, response, body: await response.json(), warning: response.headers.get('x-signalbox-warning') }
+  return { up, world, response, body: await response.json(), warning: response.headers.get('x-signalbox-warning') }
 }
 
 for (const client of ['claude', 'responses', 'google'] as const) {
@@ -76,12 +76,31 @@ for (const client of ['claude', 'responses', 'google'] as const) {
   })
 
   test(`a client of ${client} reads an estimate where the provider's path is missing`, async () => {
-    for (const status of [404, 405]) {
-      const { response, warning } = await count(client, 'claude/m', () => json({ detail: 'Not Found' }, status))
-      assert.equal([response.status, warning], [200, 'estimated:input_tokens'])
-    }
+    const detail = 'models/m is not found for API version v1beta, or is not supported for countTokens.'
+    for (const provider of ['claude', 'responses', 'google'])
+      for (const status of [404, 405, 501])
+        for (const body of [{ detail: 'Not Found' }, { error: { code: status, message: detail } }]) {
+          const { response, warning, world } = await count(client, `${provider}/m`, () => json(body, status))
+          assert.equal([response.status, warning], [200, 'estimated:input_tokens'], `${provider} ${status}`)
+          assert.equal((await world.api.health.list()).health, []) // the model may be as well as ever
+        }
   })
 }
+
+test('a whole request within names the model as its provider does, and stays as it is otherwise', async () => {
+  const up = fakeUpstream(counting)
+  const world = await openWorld({ fetch: up, catalog, connections: Object.keys(catalog) })
+  const within = (model: string) =>
+    `{ "generateContentRequest" : {"contents":[{"parts":[{"text":"\\"model\\":1"}]}], "model" : "models/${model}","n":12345678901234567890} }`
+  for (const version of ['v1', 'v1beta']) {
+    const response = await world.post(`/${version}/models/google/m:countTokens`, within('google/m'))
+    assert.is(response.status, 200)
+    assert.is(up.calls.at(-1)?.body, within('m'))
+  }
+  const bare = '{"contents":[{"parts":[{"text":"Hi"}]}],"model":"x"}'
+  await world.post('/v1/models/google/m:countTokens', bare)
+  assert.is(up.calls.at(-1)?.body, bare)
+})
 
 test('only what a count takes is asked of the provider', async () => {
   const asked = async (provider: keyof typeof counters) => {
