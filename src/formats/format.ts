@@ -26,6 +26,14 @@ export interface EmbeddedError {
   class?: 'content'
 }
 
+/** What the events of a stream have in common, where the format gives them something. */
+export interface StreamPlace {
+  /** The number of the last event that was seen. */
+  sequence?: number | undefined
+  /** Who answers. */
+  response?: JsonObject | undefined
+}
+
 /** What decides over a stream's commit, its end and its accounting. */
 export interface StreamState {
   /** Something of the answer itself has arrived. */
@@ -36,6 +44,7 @@ export interface StreamState {
   closed: boolean
   error: EmbeddedError | undefined
   usage: TokenUsage | undefined
+  place?: StreamPlace
 }
 
 /** Follows a stream by its events; it may be shown only the first and last ones. */
@@ -72,13 +81,19 @@ export interface UpstreamFormat {
   loadTranslator?(): Promise<UpstreamTranslator>
 }
 
+/** How a format's clients are told of an error that no provider has told in it. */
+export interface ErrorTelling {
+  /** The envelope, as a JSON value. */
+  body(error: ErrorFacts): object
+  /** Whole server-sent events that end a stream with an error; `place` is where it broke off. */
+  event(error: ErrorFacts, place?: StreamPlace): string
+}
+
 /** Everything the pipeline knows about a format that clients speak as well. */
 export interface Format extends UpstreamFormat {
   readonly name: WireFormat
-  /** The error envelope, as a JSON value. */
-  errorBody(error: ErrorFacts): object
-  /** One whole server-sent event that ends a stream with an error. */
-  errorEvent(error: ErrorFacts): string
+  /** How errors are told, loaded while the first request is under way. */
+  loadErrors(): Promise<ErrorTelling>
   /** What clients pass over in a stream, to be sent while there is nothing to say. */
   readonly keepAlive: string
   loadTranslator?(): Promise<Translator>

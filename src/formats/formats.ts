@@ -1,10 +1,8 @@
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
-import type { ErrorFacts, Format, UpstreamFormat } from './format.ts'
-import { geminiErrorBody } from './gemini/error.ts'
+import type { Format, UpstreamFormat } from './format.ts'
 import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
-import { openaiErrorBody } from './openai-error-body.ts'
 import { openaiResponses } from './openai-responses/format.ts'
 
 /** The formats that model requests are served in, each a folder and a line here. */
@@ -26,10 +24,4 @@ export const upstreamFormatOf = async (name: ProviderFormat): Promise<UpstreamFo
 export function defaultAuth(name: ProviderFormat): AuthStyle {
   if (name === 'bedrock-converse') return 'bearer'
   return served[name]?.auth ?? (name === 'gemini' ? 'x-goog-api-key' : 'bearer')
-}
-
-/** An error envelope in the caller's format, also in those that only have errors so far. */
-export function errorBody(format: WireFormat, error: ErrorFacts): object {
-  if (format === 'gemini') return geminiErrorBody(error)
-  return served[format]?.errorBody(error) ?? openaiErrorBody(error)
 }

@@ -52,7 +52,7 @@ export function createSurface(options: SurfaceOptions): Surface {
         exchange.method === 'OPTIONS' ? undefined : await inTime(authenticateClient(exchange, store), exchange)
       return await models(withModelsFolder(path), exchange, key)
     } catch (error) {
-      return modelsErrorReply(error, { path, exchange }, onError)
+      return await modelsErrorReply(error, { path, exchange }, onError)
     }
   }
 

@@ -1,4 +1,4 @@
-import type { EmbeddedError, Format } from '../formats/format.ts'
+import type { EmbeddedError, ErrorFacts, Format, StreamPlace, StreamWatch } from '../formats/format.ts'
 import { readVendorError } from '../formats/read-vendor-error.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
@@ -17,21 +17,25 @@ export interface FailedEvents {
 interface Terms {
   format: Format
   secrets: readonly string[]
-  /** Was the answer complete before these events? */
-  isComplete(): boolean
+  /** What is known of the stream before these events. */
+  before(): StreamWatch
 }
 
 /**
  * Whole events of a stream as far as a client may have them, when one of them tells of an error; `undefined` when all of them are to go on
  * as they are. The provider's own words stay; where the clients of the format would pass over them, the format's error event follows.
  */
-export function failedEvents(whole: Uint8Array, { format, secrets, isComplete }: Terms): FailedEvents | undefined {
+export async function failedEvents(
+  whole: Uint8Array,
+  { format, secrets, before }: Terms,
+): Promise<FailedEvents | undefined> {
   const text = byteByByte.decode(whole)
   if (!SPEAKS_OF_ERRORS.test(text)) return undefined
   const kept: Uint8Array[] = []
   let error: EmbeddedError | undefined
   let isTold = false
   let isEnded = false // within these
+  let place: StreamPlace = {}
   let start = 0
   for (const { index, 0: blank } of text.matchAll(EVENT_END)) {
     const bytes = whole.subarray(start, index + blank.length)
@@ -40,10 +44,15 @@ export function failedEvents(whole: Uint8Array, { format, secrets, isComplete }:
     if (!error) isEnded ||= said.ended && !said.error
     error ??= said.error
     isTold ||= said.isTold
+    place = { ...place, ...said.place }
     if (!error || said.error) kept.push(said.error ? withoutQuotes(bytes, secrets) : bytes)
   }
-  if (!error || (isTold && (isEnded || isComplete()))) return undefined
-  if (!isTold) kept.push(encodeUtf8(censored(eventOf(error, format), secrets)))
+  if (!error || (isTold && (isEnded || before().ended))) return undefined
+  if (!isTold) {
+    const { event } = await format.loadErrors()
+    const told = event(factsOf(error), { ...before().place, ...place })
+    kept.push(encodeUtf8(censored(told, secrets)))
+  }
   return { error, bytes: concatBytes(kept) }
 }
 
@@ -64,7 +73,7 @@ function saidIn(bytes: Uint8Array, format: Format) {
   })
   parser.push(decodeUtf8Lenient(bytes))
   parser.end()
-  return { error: watch.error, ended: watch.ended, isTold }
+  return { error: watch.error, ended: watch.ended, place: watch.place, isTold }
 }
 
 /** Is it what the vendor's own clients take for an error? Anthropic's pass over events without a name. */
@@ -81,7 +90,7 @@ function withoutQuotes(bytes: Uint8Array, secrets: readonly string[]): Uint8Arra
   return clean === text ? bytes : encodeUtf8(clean)
 }
 
-function eventOf({ status, message, error }: EmbeddedError, format: Format): string {
+function factsOf({ status, message, error }: EmbeddedError): ErrorFacts {
   const { code = 'UPSTREAM_FAILED' } = readVendorError({ error })
-  return format.errorEvent({ status, code, message })
+  return { status, code, message }
 }

@@ -1,5 +1,5 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
-import type { EmbeddedError, Format, TokenUsage } from '../formats/format.ts'
+import type { EmbeddedError, ErrorFacts, Format, TokenUsage } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { createFinder } from '../lib/find-bytes.ts'
@@ -50,6 +50,7 @@ export function relayStream(
   let over = false
   let isQuoting = false
   let parting: Uint8Array | undefined // what is still to come when all is over
+  let broken: ErrorFacts | undefined // and then this is told
 
   function finish(error: EmbeddedError | undefined, cancelled: boolean) {
     if (over) return
@@ -74,7 +75,8 @@ export function relayStream(
       return
     }
     const { status, code, message } = toGatewayError(isQuoting ? quoted() : (thrown ?? endedEarly()))
-    parting = concatBytes([rest, encodeUtf8(format.errorEvent({ status, code, message }))])
+    parting = rest
+    broken = { status, code, message }
     finish({ status, message }, false)
   }
 
@@ -92,11 +94,11 @@ export function relayStream(
   /** An error is the end, whatever the provider says behind it, but for answers that were complete before. */
   async function unlessFailed(whole: Uint8Array): Promise<Uint8Array> {
     const { failedEvents } = await import('./failed-events.ts')
-    const isComplete = () => {
+    const before = () => {
       tail.observe()
-      return watch.ended
+      return watch
     }
-    const failed = failedEvents(whole, { format, secrets, isComplete })
+    const failed = await failedEvents(whole, { format, secrets, before })
     tail.add(whole)
     if (!failed) return whole
     body.cancel()
@@ -123,6 +125,10 @@ export function relayStream(
       }
       const last = parting
       parting = undefined
+      if (last && broken) {
+        const { event } = await format.loadErrors()
+        return concatBytes([last, encodeUtf8(event(broken, watch.place))])
+      }
       if (last && speaksOfErrors(last)) return unlessFailed(last)
       return last?.length ? last : undefined
     },

@@ -134,5 +134,6 @@ async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => v
 function servedFormat({ format }: Endpoint): Format {
   const served = formatOf(format)
   if (!served) throw gatewayError('NOT_FOUND', { message: `The format "${format}" is not served.` })
+  served.loadErrors().catch(() => {}) // while the provider thinks; who needs it asks again
   return served
 }

@@ -6,6 +6,7 @@ import { type ByteStream, isByteStream, type Reply } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { ModelRequest } from './model-request.ts'
+import { newId } from './new-id.ts'
 import { type Passage, wantsArray } from './passage.ts'
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from './stream-headers.ts'
 import { warningHeader } from './success-reply.ts'
@@ -16,15 +17,19 @@ import { warningHeader } from './success-reply.ts'
  * way to the target that is being tried.
  */
 export function signsOfLife(answering: Promise<Reply>, request: ModelRequest, trying: Passage | undefined): Reply {
-  const { format, client, context } = request
+  const { format, call, client, context } = request
   const isArray = wantsArray(request)
   const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
   const lost = trying ? warningHeader(trying.warnings()) : {}
   let isBegun = false
   let answer: ByteStream | undefined
 
-  const told = (facts: ErrorFacts): ByteStream =>
-    once(isArray ? JSON.stringify([format.errorBody(facts)]) : format.errorEvent(facts))
+  async function told(facts: ErrorFacts): Promise<ByteStream> {
+    const { body, event } = await format.loadErrors()
+    if (isArray) return once(JSON.stringify([body(facts)]))
+    const now = Math.floor(context.clock.now() / 1_000)
+    return once(event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
+  }
 
   /** What failed after all comes as the body of an error, or is thrown. */
   async function open(): Promise<ByteStream> {

@@ -1,7 +1,12 @@
-import type { ErrorFacts } from '../format.ts'
+import type { ErrorFacts, ErrorTelling } from '../format.ts'
+
+export const anthropicErrors: ErrorTelling = {
+  body,
+  event: (error) => `event: error\ndata: ${JSON.stringify(body(error))}\n\n`,
+}
 
 /** Anthropic's envelope; its clients read the type. */
-export function anthropicErrorBody({ status, code, message }: ErrorFacts): object {
+function body({ status, code, message }: ErrorFacts): object {
   const type = types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return { type: 'error', error: { type, message: code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message } }
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../../lib/json.ts'
+import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
-import { anthropicErrorBody } from './error.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchMessageStream } from './stream.ts'
 import { messageUsage } from './usage.ts'
@@ -11,8 +11,7 @@ export const anthropicMessages: Format = {
   name: 'anthropic-messages',
   auth: 'x-api-key',
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
-  errorBody: anthropicErrorBody,
-  errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
+  loadErrors: once(async () => (await import('./error.ts')).anthropicErrors),
   keepAlive: KEEP_ALIVE,
   watchStream: watchMessageStream,
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),

@@ -1,7 +1,9 @@
-import type { ErrorFacts } from '../format.ts'
+import type { ErrorFacts, ErrorTelling } from '../format.ts'
+
+export const geminiErrors: ErrorTelling = { body, event: (error) => `data: ${JSON.stringify(body(error))}\n\n` }
 
 /** Google's envelope: the numeric status and its name. */
-export function geminiErrorBody({ status, code, message }: ErrorFacts): object {
+function body({ status, code, message }: ErrorFacts): object {
   const name = names[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const said = code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message
   return { error: { code: status, message: said, status: name } }

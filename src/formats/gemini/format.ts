@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { brokenBy, hasContent } from './broken.ts'
-import { geminiErrorBody } from './error.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchGeminiStream } from './stream.ts'
 import { geminiUsage } from './usage.ts'
@@ -12,8 +12,7 @@ export const gemini: Format = {
   name: 'gemini',
   auth: 'x-goog-api-key',
   defaultHeaders: {},
-  errorBody: geminiErrorBody,
-  errorEvent: (error) => `data: ${JSON.stringify(geminiErrorBody(error))}\n\n`,
+  loadErrors: once(async () => (await import('./error.ts')).geminiErrors),
   keepAlive: KEEP_ALIVE,
   watchStream: watchGeminiStream,
   usageOf: (answer) =>

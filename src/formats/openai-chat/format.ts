@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
-import { openaiErrorBody } from '../openai-error-body.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { errorInChoices, errorOf, watchChatStream } from './stream.ts'
 import { chatUsage } from './usage.ts'
@@ -17,8 +17,7 @@ export const openaiChat: Format = {
   name: 'openai-chat',
   auth: 'bearer',
   defaultHeaders: {},
-  errorBody: openaiErrorBody,
-  errorEvent: (error) => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`,
+  loadErrors: once(async () => (await import('./error.ts')).chatErrors),
   keepAlive: KEEP_ALIVE,
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),

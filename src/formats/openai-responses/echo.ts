@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 
 /** What a response repeats of its request, as OpenAI says it where the client said nothing. */
-const unsaid = {
+export const unsaid = {
   instructions: null,
   max_output_tokens: null,
   max_tool_calls: null,

@@ -13,13 +13,14 @@ export function createResponse(context: WriteContext) {
     object: 'response' as const,
     created_at: context.now,
     model: context.model,
-    background: false,
-    previous_response_id: null,
-    store: false,
+    ...stateless,
     ...echoed(context.request),
   }
   return (outcome: WireOutcome) => ({ ...head, ...outcome })
 }
+
+/** Of every response: nothing is stored here. */
+export const stateless = { background: false, previous_response_id: null, store: false }
 
 /** One that is still under way. */
 export const unfinished: WireOutcome = {

@@ -1,12 +1,13 @@
-import { isObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { embeddedError } from '../embedded-error.ts'
-import { type StreamWatch, untouchedStream } from '../format.ts'
+import { type StreamPlace, type StreamWatch, untouchedStream } from '../format.ts'
 import { responseUsage } from './usage.ts'
 
 /** Named events from `response.created` to the one with the whole response. An item that has only been announced is not yet an answer. */
 export function watchResponseStream(): StreamWatch {
-  const watch = { ...untouchedStream(), observe }
+  const place: StreamPlace = {}
+  const watch = { ...untouchedStream(), place, observe }
 
   function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
@@ -16,6 +17,7 @@ export function watchResponseStream(): StreamWatch {
     const message = tryParseJson(data)
     if (!isObject(message)) return // says nothing that a client could read
     const response = isObject(message.response) ? message.response : {}
+    locate(message, response)
     watch.usage = responseUsage(response.usage) ?? watch.usage
     switch (message.type ?? event) {
       case 'response.completed':
@@ -44,6 +46,11 @@ export function watchResponseStream(): StreamWatch {
             message.delta !== '' &&
             !(typeof message.type === 'string' && announcements.has(message.type))
     }
+  }
+
+  function locate({ sequence_number: number }: JsonObject, { id, created_at, model }: JsonObject) {
+    if (typeof number === 'number') place.sequence = number
+    if (id) place.response = { id, created_at, model }
   }
 
   function fail(error: unknown) {

@@ -53,8 +53,8 @@ test('errors are heard in each of their forms', () => {
 })
 
 test('an error of the gateway ends a stream for every kind of client', async () => {
-  const event = openaiResponses.errorEvent({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' })
-  const events = event.split(/(?<=\n\n)/)
+  const telling = await openaiResponses.loadErrors()
+  const events = telling.event({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
   const [error, failed] = payloads(events)
   assert.is(error?.type, 'error')
   assert.is(failed?.type, 'response.failed')
