@@ -9,6 +9,7 @@ import type { RequestRecord } from '../../../src/pipeline/report.ts'
 import type { Catalog, Connection, Logger, Storage } from '../../../src/types.ts'
 import type { UsageRecord } from '../../../src/usage/record.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
+import { loadLateParts } from './loaded.ts'
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
@@ -64,6 +65,7 @@ export const apiKeyOf = (provider: string): string => `secret-of-${provider}`
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { clock = fakeClock(), connections = ['one', 'two', 'three', 'claude'], combos = {}, aliases = {} } = options
+  await loadLateParts()
   const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
   const gateway = createGateway({
     storage: options.storage ?? memoryStorage({ clock }),

@@ -1,0 +1,25 @@
+/**
+ * What the gateway loads when a request needs it. Tests that move time do not wait for files, which take as long as the machine likes:
+ * here all of it is read once, before the first request.
+ */
+export function loadLateParts(): Promise<unknown> {
+  loading ??= Promise.all([
+    import('../../../src/pipeline/failed-events.ts'),
+    import('../../../src/pipeline/failure-said.ts'),
+    import('../../../src/pipeline/hedge.ts'),
+    import('../../../src/pipeline/last-legs.ts'),
+    import('../../../src/pipeline/nobody-answered.ts'),
+    import('../../../src/pipeline/patience.ts'),
+    import('../../../src/pipeline/redact.ts'),
+    import('../../../src/pipeline/signs-of-life.ts'),
+    import('../../../src/pipeline/unknown-model.ts'),
+    import('../../../src/pipeline/usage-asked.ts'),
+    import('../../../src/formats/anthropic-messages/error.ts'),
+    import('../../../src/formats/gemini/error.ts'),
+    import('../../../src/formats/openai-chat/error.ts'),
+    import('../../../src/formats/openai-responses/error.ts'),
+  ])
+  return loading
+}
+
+let loading: Promise<unknown> | undefined
