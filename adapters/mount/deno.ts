@@ -1,8 +1,9 @@
+import { checkOptions } from '../lib/options.ts'
 import type { DenoRuntime, DenoServer } from '../types/deno.ts'
 import type { FetchGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
+import { checkGateway } from './lib/gateway.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
-import { checkGateway, checkOptions } from './lib/options.ts'
 
 export type { DenoServer } from '../types/deno.ts'
 export type { FetchGateway } from '../types/gateway.ts'

@@ -1,4 +1,5 @@
 import type { Clock, Logger, Storage } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
 import { folderAt, prepareFolder } from './file/folder.ts'
 import { ownSecret } from './file/secret.ts'
 import { sweep } from './file/sweep.ts'
@@ -30,14 +31,7 @@ export interface FileStorageOptions {
  * it is on the disk. What is read comes from memory, after a look whether the file has changed. Errors carry a `code` (`STORAGE_…`).
  */
 export function fileStorage(options: string | FileStorageOptions): Storage {
-  const {
-    path,
-    clock,
-    logger: sink,
-    lockStaleMs,
-    lockTimeoutMs,
-    pollMs,
-  } = typeof options === 'string' ? { path: options } : options
+  const { path, clock, logger: sink, lockStaleMs, lockTimeoutMs, pollMs } = checked(options)
   const folder = folderAt(path)
   const now = () => (clock ? clock.now() : Date.now())
   const logger = sink === false ? silent : (sink ?? console)
@@ -127,3 +121,14 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 
 const nothing = () => {}
 const silent: Logger = { warn() {}, error() {} }
+
+/** Throws a TypeError that says what to pass: an empty path would be the folder that the program happens to run in. */
+function checked(options: string | FileStorageOptions): FileStorageOptions {
+  const all = typeof options === 'object' ? options : { path: options }
+  checkOptions(all, known)
+  if (typeof all.path !== 'string' || all.path.trim() === '')
+    throw new TypeError("fileStorage takes the path of a folder of the store's own: fileStorage('./data').")
+  return all
+}
+
+const known = { path: true, clock: true, logger: true, lockStaleMs: true, lockTimeoutMs: true, pollMs: true } as const

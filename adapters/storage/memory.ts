@@ -1,4 +1,5 @@
 import type { Clock, Storage } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
 import { deleteRow, incrementRow, type Rows, setRow } from './lib/operations.ts'
 import { createTable } from './lib/table.ts'
 import { createWatchers } from './lib/watchers.ts'
@@ -13,7 +14,9 @@ export interface MemoryStorageOptions {
  * Keeps everything in this process and nothing beyond it. Atomic: several gateways may share one object. Each watcher hears every
  * change, those of its own gateway as well, because the object cannot tell who made one.
  */
-export function memoryStorage({ clock = { now: () => Date.now() } }: MemoryStorageOptions = {}): Storage {
+export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
+  checkOptions(options, { clock: true })
+  const { clock = { now: () => Date.now() } } = options
   const table = createTable()
   const watchers = createWatchers()
   let secret: string | undefined // Workers allow no random values before the first request

@@ -1,7 +1,7 @@
 import { serveBun } from '../../adapters/mount/bun.ts'
 import { serveDeno } from '../../adapters/mount/deno.ts'
 import { toExpressHandler } from '../../adapters/mount/express.ts'
-import { serveNode, toNodeHandler } from '../../adapters/mount/node.ts'
+import { createNodeFetch, serveNode, toNodeHandler } from '../../adapters/mount/node.ts'
 import { assert, suite } from '../support/suite.ts'
 import { stubGateway } from './node/lab.ts'
 
@@ -44,3 +44,10 @@ for (const name of ['serveNode', 'toNodeHandler', 'toExpressHandler', 'serveBun'
       assert.is(await call(name, none), `${name} takes a gateway first: ${name}(createGateway({ storage })).`)
   })
 }
+
+test('createNodeFetch refuses what is no option', () => {
+  assert.throws(
+    () => Reflect.apply(createNodeFetch, undefined, [{ proxy: 'http://proxy' }]),
+    (error: unknown) => String(error) === 'TypeError: proxy is no option. Known: dispatcher, connect.',
+  )
+})

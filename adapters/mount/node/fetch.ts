@@ -1,4 +1,5 @@
 import type { PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../../../src/index.ts'
+import { checkOptions } from '../../lib/options.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 
 /** What `createNodeFetch` takes; nothing is required. */
@@ -16,6 +17,7 @@ export interface NodeFetch extends UpstreamFetch {
  * gateway uses: no Fetch objects, no time-outs of its own, redirects never followed, bodies decompressed, cut ones rejected.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
+  checkOptions(options, { dispatcher: true, connect: true })
   let engine: Engine | undefined
   let loading: Promise<Engine> | undefined
 
