@@ -68,7 +68,11 @@ const streams: Readonly<Record<string, { events: string[]; isSeen?: (event: stri
     isSeen: (event) => !event.includes('"prompt_tokens"'),
   },
   'tokens beside the finish': {
-    events: [role, chatChunk({}, 'stop').replace('}\n', ',"usage":{"prompt_tokens":7,"completion_tokens":3}}\n')],
+    events: [
+      role,
+      chatChunk({ content: 'a' }),
+      chatChunk({}, 'stop').replace('}\n', ',"usage":{"prompt_tokens":7,"completion_tokens":3}}\n'),
+    ],
     isSeen: () => true,
   },
 }
