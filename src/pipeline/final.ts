@@ -6,6 +6,7 @@ import type { Reply, UpstreamAnswer } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import { replyHeaders } from '../upstream/headers.ts'
+import { requestIdHeader } from '../upstream/request-id.ts'
 import type { Failure } from './failure.ts'
 import type { FailedTarget } from './itinerary.ts'
 import { isOneOfMany, journeyHeaders, type Step, shortId, targetHeader } from './journey.ts'
@@ -35,7 +36,8 @@ export async function finalReply(course: Course): Promise<Reply> {
   const { failed } = course
   const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
   const failures = decisive ? [decisive.failure] : failed.map(({ failure }) => failure)
-  const headers = headersOf(failures, course)
+  const id = decisive?.head ? requestIdHeader(decisive.head, course.format.name) : {}
+  const headers = { ...headersOf(failures, course), ...id }
   if (!decisive?.head || !decisive.failure.body) throw exhausted(failures, { ...course, headers })
   const { failure, head, route } = decisive
   const said = failure.headers ?? replyHeaders(head, 'application/json')

@@ -3,6 +3,7 @@ import type { EmbeddedError } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/health.ts'
 import { replyHeaders } from '../upstream/headers.ts'
+import { requestIdHeader } from '../upstream/request-id.ts'
 import { headerSafe, journeyHeaders, targetHeader } from './journey.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { StreamEnd } from './relay.ts'
@@ -12,12 +13,13 @@ import type { Success } from './try.ts'
 /** The answer on its way to the client, and its end in the report. */
 export function successReply(
   { answer, bytes, passage, route: { target }, trial, ended, secrets }: Success,
-  { report, client, call }: ModelRequest,
+  { report, client, call, format }: ModelRequest,
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : passage.streamType
   const said = passage.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': mediaType }
   const headers = Object.assign(
     said,
+    requestIdHeader(answer.head, format.name),
     targetHeader(target),
     journeyHeaders(report.steps),
     warningHeader(passage.warnings()),

@@ -1,0 +1,60 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { said, whole } from '../formats/cases/answers.ts'
+import { ask, eventsOf, providerOf } from '../formats/cases/support.ts'
+import { assert, suite } from '../support/suite.ts'
+import { bodyOf, json } from './support/upstream.ts'
+
+const test = suite('the id of a request')
+
+/** Where each client's SDK looks for it. */
+const readIn: Readonly<Record<WireFormat, string>> = {
+  'openai-chat': 'x-request-id',
+  'openai-responses': 'x-request-id',
+  'anthropic-messages': 'request-id',
+  gemini: 'x-request-id',
+}
+
+const sentIn = ['x-request-id', 'request-id']
+const clouds = ['x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
+
+for (const client of wireFormats)
+  for (const from of wireFormats)
+    test(`reaches a client of ${client} from a provider of ${from}`, async () => {
+      for (const name of sentIn)
+        for (const [kind, answer] of Object.entries({
+          whole: () => json(whole[from], 200, { [name]: 'req_1' }),
+          stream: () =>
+            new Response(bodyOf(eventsOf(from, said[from]('a'))), {
+              headers: { 'content-type': 'text/event-stream', [name]: 'req_1' },
+            }),
+          refusal: () => json({ error: { message: 'no', type: 'invalid_request_error' } }, 400, { [name]: 'req_1' }),
+          'bad key': () => json({ error: { message: 'no' } }, 401, { [name]: 'req_1' }),
+          'no words': () => new Response('', { status: 500, headers: { [name]: 'req_1' } }),
+        })) {
+          const model = `${providerOf[from]}/m`
+          const { response } = await ask({ client, model, stream: kind === 'stream', answer })
+          assert.is(response.headers.get(readIn[client]), 'req_1', `${kind} ${name}`)
+          await response.text()
+        }
+    })
+
+test('is the own one of the format where a provider tells two, and none where it tells none', async () => {
+  for (const client of wireFormats)
+    for (const from of wireFormats) {
+      const model = `${providerOf[from]}/m`
+      const two = { 'request-id': 'a', 'x-request-id': 'b' }
+      const { response } = await ask({ client, model, answer: () => json(whole[from], 200, two) })
+      assert.is(response.headers.get(readIn[client]), client === 'anthropic-messages' ? 'a' : 'b')
+      const none = await ask({ client, model, answer: () => json(whole[from]) })
+      assert.is(none.response.headers.get(readIn[client]), null)
+    }
+})
+
+test('is that of a cloud where nobody else tells one', async () => {
+  for (const name of clouds) {
+    const answer = () => json(whole.gemini, 200, { [name]: 'req_1' })
+    const { response } = await ask({ client: 'anthropic-messages', model: 'gemini/m', answer })
+    assert.is(response.headers.get('request-id'), 'req_1', name)
+  }
+})
