@@ -34,8 +34,16 @@ export function failureOfStatus(
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
   const body = json ?? text
-  const message = readError(format.name, body).message ?? `The provider answered with status ${status}.`
-  const failure = failureOf({ status, message, body, header: (name) => answer.header(name), now })
+  const own = readError(format.name, body).message
+  const message = own ?? `The provider answered with status ${status}.`
+  const failure = failureOf({
+    status,
+    message,
+    isQuoted: own !== undefined,
+    body,
+    header: (name) => answer.header(name),
+    now,
+  })
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
 
@@ -50,18 +58,19 @@ export function failureOfEmbedded(
   const body = { error }
   const said = readSaid(body)
   const known = isOverflow(said) || (status >= 500 && saysContentRefused(said)) ? 400 : status
-  return failureOf({ status: known, message, body, header: (name) => head.header(name), now })
+  return failureOf({ status: known, message, isQuoted: true, body, header: (name) => head.header(name), now })
 }
 
 interface Refused {
   status: number
   message: string
+  isQuoted: boolean
   body: unknown
   header(name: string): string | undefined
   now: number
 }
 
-function failureOf({ status, message, body, header, now }: Refused): Failure {
+function failureOf({ status, message, isQuoted, body, header, now }: Refused): Failure {
   const said = readSaid(body, header('x-amzn-errortype'))
   const failureClass = classOf(status, said)
   const isRateLimit = failureClass === 'rate-limit'
@@ -72,6 +81,7 @@ function failureOf({ status, message, body, header, now }: Refused): Failure {
       ...(isRateLimit && saysOneModel(said) && { level: 'model' }),
       status: status > 599 ? 502 : status,
       message,
+      isQuoted,
       retryAfterMs,
       window: failureClass === 'context-overflow' ? windowSaid(message) : undefined,
       isInviting: PASSING.has(failureClass) && invitesAgain(header('x-should-retry'), retryAfterMs),

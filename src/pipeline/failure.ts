@@ -12,6 +12,8 @@ export interface Failure {
   upstreamStatus?: number
   /** What the provider said, or what happened. Fit for the caller: it holds no secret. */
   message: string
+  /** Are these the provider's own words? */
+  isQuoted?: boolean
   retryAfterMs?: number | undefined
   /** In tokens: what a provider says that the request did not fit into. */
   window?: number | undefined

@@ -5,12 +5,16 @@ import { tryParseJson } from '../lib/json.ts'
 import type { FailedAttempt } from './attempt.ts'
 
 /**
- * The failure without credentials, should the provider have quoted one in its message, its body or a header: not the known ones, nor
+ * The failure with the name of its provider, where the gateway speaks, and without credentials, should the provider have quoted one in its message, its body or a header: not the known ones, nor
  * anything that looks like one.
  */
-export function redact({ failure, head, ...rest }: FailedAttempt, secrets: readonly string[]): FailedAttempt {
+export function redact(
+  { failure, head, ...rest }: FailedAttempt,
+  { provider, secrets }: { provider: string; secrets: readonly string[] },
+): FailedAttempt {
   const { body, ...told } = failure
-  const clean = { ...told, message: censored(told.message, secrets) }
+  const message = failure.isQuoted ? failure.message : naming(failure.message, provider)
+  const clean = { ...told, message: censored(message, secrets) }
   const said = body && cleanBody(body, secrets)
   return {
     ...rest,
@@ -18,6 +22,10 @@ export function redact({ failure, head, ...rest }: FailedAttempt, secrets: reado
     ...(head && { head: withoutQuotes(head, secrets) }),
   }
 }
+
+/** There are many providers to look after. */
+const naming = (message: string, provider: string) =>
+  message.replace(/^The provider\b/, () => `The provider "${provider}"`)
 
 /** The text with nothing of the secrets in it. */
 export const redacted = (text: string, secrets: readonly string[]): string =>

@@ -72,7 +72,7 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
       if (result.kind !== 'failure') return result
       const { redact } = await import('./redact.ts')
       const known = await abandonable(context.knownKeys())
-      return passage.failed(redact(result, [...secretsOf(upstream), ...known]))
+      return passage.failed(redact(result, { provider: target.provider, secrets: [...secretsOf(upstream), ...known] }))
     } catch (thrown) {
       return failed(thrown)
     }

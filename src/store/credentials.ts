@@ -1,18 +1,52 @@
-import type { Awaitable } from '../lib/awaitable.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { type ConnectionRecord, openApiKey, type Store } from './store.ts'
 
-/** Opens connections' credentials, each once for as long as its record stays the same; a failure is not remembered. */
+/** So many are opened ahead of their use. */
+const MAX_AHEAD = 50
+
+/**
+ * Opens connections' credentials, each once for as long as its record stays the same; a failure is not remembered. With the first one the
+ * others are opened as well: the next attempt may need one, and what a provider says must not hold any.
+ */
 export function createCredentials(
-  store: Pick<Store, 'vault'>,
+  store: Pick<Store, 'vault' | 'connections'>,
 ): (connection: ConnectionRecord) => Awaitable<string | undefined> {
   const opened = new WeakMap<ConnectionRecord, string>()
+  const opening = new WeakMap<ConnectionRecord, Promise<string | undefined>>()
+  let ahead: readonly ConnectionRecord[] | undefined
 
   async function open(connection: ConnectionRecord) {
-    const apiKey = await openApiKey(store, connection)
-    if (apiKey !== undefined) opened.set(connection, apiKey)
-    return apiKey
+    try {
+      const apiKey = await openApiKey(store, connection)
+      if (apiKey !== undefined) opened.set(connection, apiKey)
+      return apiKey
+    } finally {
+      opening.delete(connection)
+    }
   }
 
-  return (connection) =>
-    connection.sealedApiKey === undefined ? undefined : (opened.get(connection) ?? open(connection))
+  function openOnce(connection: ConnectionRecord): Awaitable<string | undefined> {
+    if (connection.sealedApiKey === undefined) return undefined
+    const known = opened.get(connection) ?? opening.get(connection)
+    if (known !== undefined) return known
+    const begun = open(connection)
+    opening.set(connection, begun)
+    return begun
+  }
+
+  function openOthers() {
+    const all = store.connections.all()
+    if (isPromise(all) || all === ahead) return
+    ahead = all
+    for (const other of all.slice(0, MAX_AHEAD)) {
+      const begun = openOnce(other)
+      if (isPromise(begun)) begun.catch(() => {}) // whoever needs it will hear
+    }
+  }
+
+  return (connection) => {
+    const apiKey = openOnce(connection)
+    if (isPromise(apiKey)) openOthers()
+    return apiKey
+  }
 }

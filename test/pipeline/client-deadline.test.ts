@@ -27,7 +27,7 @@ test('x-signalbox-timeout-ms: the client waits that long for all attempts togeth
     await asked
     assert.is(
       await textOf(response),
-      '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms". one/m: The provider sent no answer within 1 s. two/m: Had not answered yet.',
+      '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms". one/m: The provider "one" sent no answer within 1 s. two/m: Had not answered yet.',
     )
     assert.is(
       response?.headers.get('x-signalbox-attempts'),

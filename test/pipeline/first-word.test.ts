@@ -51,7 +51,7 @@ test('pings are none in a translated stream either', async () => {
   const { clock, asked, answer, world } = await after(1_000, drip, ['claude/c', 'one/m'])
   await asked
   assert.is(answer()?.headers.get('x-signalbox-target'), 'one/m')
-  assert.is(world.told.attempts[0]?.message, 'The provider sent no answer within 1 s.')
+  assert.is(world.told.attempts[0]?.message, 'The provider "claude" sent no answer within 1 s.')
   await answer()?.text()
   assert.is(clock.pending(), 0)
 })

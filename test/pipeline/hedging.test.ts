@@ -119,6 +119,9 @@ test('is given up when the first one finds the client at fault, which is answere
   assert.is(clock.pending(), 0)
 })
 
+/** So many credentials are opened ahead of their use. */
+const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name: `spare ${at}` }))
+
 test('is never made when the first answers while the credential for it is opened', async () => {
   const base = fakeClock()
   let bring: () => void = () => {}
@@ -136,7 +139,7 @@ test('is never made when the first answers while the credential for it is opened
           bring = () => resolve(answer(false))
         }),
     },
-    { clock },
+    { clock, connections: ['one', ...spares, 'two'] },
   )
   const asked = ask()
   while (up.calls.length < 1) await clock.advance(0)

@@ -58,7 +58,7 @@ test('is tried a third time after a short back-off, and not more often than a re
   assert.is(up.calls.length, 3)
   assert.is(attempts, 'one/m=502:network, one/m=502:network, one/m=502:network')
   assert.ok(tookMs <= 600, `${tookMs}`)
-  assert.match(text, /The provider cannot be reached \(ECONNREFUSED\)/)
+  assert.match(text, /The provider \\"one\\" cannot be reached \(ECONNREFUSED\)/)
 })
 
 test('is not tried when the request may have been read', async () => {
