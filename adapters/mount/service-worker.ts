@@ -1,5 +1,6 @@
 import type { Gateway } from '../../src/index.ts'
 import type { FetchEventLike } from '../types/service-worker.ts'
+import { checkGateway } from './lib/gateway.ts'
 
 export type { FetchEventLike } from '../types/service-worker.ts'
 
@@ -8,6 +9,7 @@ export type { FetchEventLike } from '../types/service-worker.ts'
  * the network. A page that lets go of a request aborts it.
  */
 export function toServiceWorkerHandler(gateway: Pick<Gateway, 'fetch' | 'matches'>): (event: FetchEventLike) => void {
+  checkGateway('toServiceWorkerHandler', gateway, 'fetch')
   return (event) => {
     const { request } = event
     // A page may call a provider itself, and its paths look like ours.

@@ -2,13 +2,23 @@ import { serveBun } from '../../adapters/mount/bun.ts'
 import { serveDeno } from '../../adapters/mount/deno.ts'
 import { toExpressHandler } from '../../adapters/mount/express.ts'
 import { createNodeFetch, serveNode, toNodeHandler } from '../../adapters/mount/node.ts'
+import { toServiceWorkerHandler } from '../../adapters/mount/service-worker.ts'
+import { toWorkersHandler } from '../../adapters/mount/workers.ts'
 import { assert, suite } from '../support/suite.ts'
 import { stubGateway } from './node/lab.ts'
 
 const test = suite('options of the mounts')
 
 const gateway = { ...stubGateway(() => undefined), fetch: async () => new Response() }
-const mounts = { serveNode, toNodeHandler, toExpressHandler, serveBun, serveDeno }
+const mounts = {
+  serveNode,
+  toNodeHandler,
+  toExpressHandler,
+  serveBun,
+  serveDeno,
+  toServiceWorkerHandler,
+  toWorkersHandler,
+}
 
 /** As a caller without types would. */
 const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
@@ -38,12 +48,25 @@ for (const [name, options, says] of refused) {
   })
 }
 
-for (const name of ['serveNode', 'toNodeHandler', 'toExpressHandler', 'serveBun', 'serveDeno'] as const) {
+for (const name of [
+  'serveNode',
+  'toNodeHandler',
+  'toExpressHandler',
+  'serveBun',
+  'serveDeno',
+  'toServiceWorkerHandler',
+] as const) {
   test(`${name} says how it is called when there is no gateway`, async () => {
     for (const none of [undefined, { port: 4000 }, () => new Response()])
       assert.is(await call(name, none), `${name} takes a gateway first: ${name}(createGateway({ storage })).`)
   })
 }
+
+test('toWorkersHandler says how it is called when it was given the gateway itself, or nothing', async () => {
+  const callable = Object.assign(async () => new Response(), gateway)
+  for (const none of [undefined, gateway, callable])
+    assert.match(await call('toWorkersHandler', none), /takes a function: toWorkersHandler\(\(env\) => createGateway/)
+})
 
 test('createNodeFetch refuses what is no option', () => {
   assert.throws(
