@@ -28,6 +28,10 @@ export interface RouteTable {
   missingProviders(model: string): Promise<string[]>
   /** The names of providers with an active connection, the one that the listing shows before its others. */
   providers(): Iterable<string>
+  /** The ids of providers that the catalog knows, connected or not. */
+  catalogProviders(): string[]
+  /** The combo that a name stands for, directly or by aliases. */
+  comboOf(model: string): Group | undefined
   /** All names that lead somewhere, as far as they can be known without asking a provider, or would if anything were connected. */
   names(): Promise<string[]>
 }
@@ -108,6 +112,11 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
       return missingProviders(model, { ...routes, catalog, combos, aliases, isConnected })
     },
     providers: () => connections.keys(),
+    catalogProviders: () => Object.keys(catalog),
+    comboOf(model) {
+      const meaning = meaningOf(model)
+      return meaning && 'strategy' in meaning ? combos.get(meaning.name) : undefined
+    },
     async names() {
       const { knownNames } = await import('./known-names.ts')
       const leads = (model: string) => direct(model) !== undefined

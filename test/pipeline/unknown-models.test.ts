@@ -125,3 +125,25 @@ test('a combo or an alias that leads nowhere names the providers that lack a con
 })
 
 const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
+
+test('a misspelt provider that is not connected is suggested with what it lacks, though others are connected', async () => {
+  const { asked } = await routing({
+    connections: ['one'],
+    catalog: { ...catalog, anthropic: at('claude', { models: [{ id: 'opus' }] }) },
+  })
+  assert.match(
+    await asked('antropic/opus'),
+    /^404 .* Did you mean "anthropic\/opus"\? It needs a connection to "anthropic": add one at \/api\/connections\. GET/,
+  )
+  assert.match(await asked('onne/m'), /Did you mean "one\/m"\? GET/)
+  assert.not.match(await asked('something/else'), /Did you mean/)
+})
+
+test('a combo without models says so, by an alias as well', async () => {
+  const { asked } = await routing({ combos: { none: [] }, aliases: { short: 'none' } })
+  for (const name of ['none', 'short'])
+    assert.is(
+      await asked(name),
+      `404 The model "${name}" cannot be reached: the combo "none" has no models. Give it some with PUT /api/combos/{id}.`,
+    )
+})
