@@ -5,9 +5,17 @@ import type { ErrorFacts } from './format.ts'
 export function openaiErrorBody({ status, code, message, param }: ErrorFacts): object {
   if (status === 500) return { error: { message, type: typeOf(status) } }
   return {
-    error: { message, type: typeOf(status), param: param ?? null, code: entryOf(codes, code) ?? code.toLowerCase() },
+    error: { message, type: typeOf(status), param: param ?? null, code: codeOf(status, code) },
   }
 }
+
+/** A provider's failure has the code of its status, if it is one that clients act on. */
+function codeOf(status: number, code: string): string | null {
+  if (code === 'UPSTREAM_FAILED' && status < 500) return codesByStatus[status] ?? null
+  return entryOf(codes, code) ?? code.toLowerCase()
+}
+
+const codesByStatus: Record<number, string> = { 404: 'model_not_found', 429: 'rate_limit_exceeded' }
 
 function typeOf(status: number): string {
   if (status >= 500) return 'server_error'

@@ -18,8 +18,14 @@ export function writeError(error: CanonicalError): {
 export function openaiError(error: CanonicalError) {
   const { kind, message, param = null } = error
   const [, type, code] = table[kind]
-  return { message, type, param, code: code ?? error.code?.toLowerCase() ?? null }
+  return { message, type, param, code: code ?? codeOf(error) ?? (kind === 'not-found' ? 'model_not_found' : null) }
 }
+
+/** The finer code. What vendors call a kind of error is none: types of Anthropic and OpenAI, names of Google's statuses, exceptions of AWS. */
+const codeOf = ({ code }: CanonicalError) => (code === undefined || KIND.test(code) ? undefined : code.toLowerCase())
+
+const KIND =
+  /_error$|^request_too_large$|Exception$|^(?:ABORTED|ALREADY_EXISTS|CANCELLED|DATA_LOSS|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|INVALID_ARGUMENT|NOT_FOUND|OUT_OF_RANGE|PERMISSION_DENIED|RESOURCE_EXHAUSTED|UNAUTHENTICATED|UNAVAILABLE|UNIMPLEMENTED|UNKNOWN)$/
 
 /** Status, `type`, and the `code` that clients act on, if there is one. */
 const table: Readonly<Record<ErrorKind, readonly [status: number, type: string, code?: string]>> = {

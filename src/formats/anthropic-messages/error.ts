@@ -22,8 +22,11 @@ const types: Record<number, string> = {
   402: 'billing_error',
   403: 'permission_error',
   404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
   413: 'request_too_large',
   429: 'rate_limit_error',
+  503: 'overloaded_error',
   504: 'timeout_error',
   529: 'overloaded_error',
 }

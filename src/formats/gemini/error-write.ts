@@ -20,7 +20,11 @@ export function writeError(error: CanonicalError): {
   }
   if (kind === 'billing') headers['x-should-retry'] = 'false'
   if (param !== undefined) details.push({ '@type': `${RPC}.BadRequest`, fieldViolations: [{ field: param }] })
-  const body = { code, message: kind === 'context-overflow' ? overflowMessage(message) : message, status: name }
+  const body = {
+    code,
+    message: kind === 'context-overflow' ? overflowMessage(message) : message,
+    status: code === 502 ? 'UNAVAILABLE' : name,
+  }
   return { status: code, headers, body: { error: details.length > 0 ? { ...body, details } : body } }
 }
 

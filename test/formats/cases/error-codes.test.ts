@@ -1,0 +1,176 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json, sse } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { ask, providerOf } from './support.ts'
+
+const test = suite('cases: what clients of each format can tell an error by')
+
+const openai = (type: string, code: string | null, message = 'no') => ({ error: { message, type, param: null, code } })
+const anthropic = (type: string, message = 'no') => ({ type: 'error', error: { type, message } })
+const google = (code: number, status: string, message = 'no') => ({ error: { code, status, message } })
+
+type Told = [status: number, word: unknown, code?: unknown]
+
+/** An error of each vendor, as it is really sent, and what it is to a client of each: its status, its type or its name, and OpenAI's code. */
+interface Case {
+  status: number
+  sent: { openai: JsonObject; anthropic: JsonObject; google: JsonObject }
+  told: { openai: Told; anthropic: Told; google: Told }
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'a model that does not exist': {
+    status: 404,
+    sent: {
+      openai: openai('invalid_request_error', 'model_not_found', 'The model `x` does not exist'),
+      anthropic: anthropic('not_found_error', 'model: x'),
+      google: google(404, 'NOT_FOUND', 'models/x is not found'),
+    },
+    told: {
+      openai: [404, 'invalid_request_error', 'model_not_found'],
+      anthropic: [404, 'not_found_error'],
+      google: [404, 'NOT_FOUND'],
+    },
+  },
+  'a prompt that is too long': {
+    status: 400,
+    sent: {
+      openai: openai('invalid_request_error', 'context_length_exceeded', 'maximum context length is 10 tokens'),
+      anthropic: anthropic('invalid_request_error', 'prompt is too long: 20 tokens > 10 maximum'),
+      google: google(
+        400,
+        'INVALID_ARGUMENT',
+        'The input token count (20) exceeds the maximum number of tokens allowed (10).',
+      ),
+    },
+    told: {
+      openai: [400, 'invalid_request_error', 'context_length_exceeded'],
+      anthropic: [400, 'invalid_request_error'],
+      google: [400, 'INVALID_ARGUMENT'],
+    },
+  },
+  'a bad request': {
+    status: 400,
+    sent: {
+      openai: openai('invalid_request_error', null),
+      anthropic: anthropic('invalid_request_error'),
+      google: google(400, 'INVALID_ARGUMENT'),
+    },
+    told: {
+      openai: [400, 'invalid_request_error', null],
+      anthropic: [400, 'invalid_request_error'],
+      google: [400, 'INVALID_ARGUMENT'],
+    },
+  },
+  'a request that is too large': {
+    status: 413,
+    sent: {
+      openai: openai('invalid_request_error', null),
+      anthropic: anthropic('request_too_large'),
+      google: google(413, 'INVALID_ARGUMENT'),
+    },
+    told: {
+      openai: [413, 'invalid_request_error', null],
+      anthropic: [413, 'request_too_large'],
+      google: [413, 'INVALID_ARGUMENT'],
+    },
+  },
+  'a limit of rate': {
+    status: 429,
+    sent: {
+      openai: openai('requests', 'rate_limit_exceeded'),
+      anthropic: anthropic('rate_limit_error'),
+      google: google(429, 'RESOURCE_EXHAUSTED'),
+    },
+    told: {
+      openai: [429, 'rate_limit_error', 'rate_limit_exceeded'],
+      anthropic: [429, 'rate_limit_error'],
+      google: [429, 'RESOURCE_EXHAUSTED'],
+    },
+  },
+  'a key that is no good': {
+    status: 401,
+    sent: {
+      openai: openai('invalid_request_error', 'invalid_api_key'),
+      anthropic: anthropic('authentication_error'),
+      google: google(401, 'UNAUTHENTICATED'),
+    },
+    told: {
+      openai: [502, 'server_error', 'upstream_failed'],
+      anthropic: [502, 'api_error'],
+      google: [502, 'UNAVAILABLE'],
+    },
+  },
+  'a failure': {
+    status: 500,
+    sent: {
+      openai: openai('server_error', null),
+      anthropic: anthropic('api_error'),
+      google: google(500, 'INTERNAL'),
+    },
+    told: { openai: [500, 'server_error', null], anthropic: [500, 'api_error'], google: [500, 'INTERNAL'] },
+  },
+  'an overload': {
+    status: 503,
+    sent: {
+      openai: openai('server_error', null),
+      anthropic: anthropic('overloaded_error'),
+      google: google(503, 'UNAVAILABLE'),
+    },
+    told: { openai: [503, 'server_error', null], anthropic: [529, 'overloaded_error'], google: [503, 'UNAVAILABLE'] },
+  },
+  'a time-out': {
+    status: 504,
+    sent: {
+      openai: openai('server_error', null),
+      anthropic: anthropic('timeout_error'),
+      google: google(504, 'DEADLINE_EXCEEDED'),
+    },
+    told: {
+      openai: [504, 'server_error', null],
+      anthropic: [504, 'timeout_error'],
+      google: [504, 'DEADLINE_EXCEEDED'],
+    },
+  },
+}
+
+const vendorOf = (format: WireFormat) =>
+  format === 'gemini' ? 'google' : format === 'anthropic-messages' ? 'anthropic' : 'openai'
+
+function toldBy(client: WireFormat, status: number, body: { error: JsonObject }): Told {
+  const { type, code, status: name } = body.error
+  if (client === 'gemini') return [status, name]
+  return client === 'anthropic-messages' ? [status, type] : [status, type, code]
+}
+
+for (const [what, { status, sent, told }] of Object.entries(cases))
+  for (const client of wireFormats)
+    test(`${what}, to a client of ${client}`, async () => {
+      for (const from of wireFormats.filter((format) => format !== client)) {
+        const answer = () => json(sent[vendorOf(from)], status)
+        const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer })
+        assert.equal(toldBy(client, response.status, await response.json()), told[vendorOf(client)], from)
+      }
+    })
+
+/** An error as the first event of a stream: there is no status but what it says. */
+const first: Readonly<Record<WireFormat, (what: string) => string>> = {
+  'openai-chat': (what) => `data: ${JSON.stringify(cases[what]?.sent.openai)}\n\n`,
+  'openai-responses': (what) =>
+    `event: error\ndata: ${JSON.stringify({ type: 'error', ...cases[what]?.sent.openai })}\n\n`,
+  'anthropic-messages': (what) => `event: error\ndata: ${JSON.stringify(cases[what]?.sent.anthropic)}\n\n`,
+  gemini: (what) => `data: ${JSON.stringify(cases[what]?.sent.google)}\n\n`,
+}
+
+for (const what of ['a model that does not exist', 'a prompt that is too long', 'a limit of rate'])
+  for (const client of wireFormats)
+    test(`${what}, told by the first event of a stream, to a client of ${client}`, async () => {
+      for (const from of wireFormats) {
+        const answer = () => sse([first[from](what)])
+        const { response } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
+        const expected = cases[what]?.told[vendorOf(client)]
+        assert.equal(toldBy(client, response.status, await response.json()), expected, from)
+      }
+    })
