@@ -16,6 +16,12 @@ const statusByWord: Record<string, number> = {
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
   insufficient_quota: 429,
+  api_error: 500,
+  server_error: 500,
+  internal_server_error: 500,
+  overloaded: 503,
+  server_is_overloaded: 503,
+  slow_down: 503,
   timeout_error: 504,
   overloaded_error: 529,
 }

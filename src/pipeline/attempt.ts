@@ -83,7 +83,7 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
         return { kind: 'stream', head, body: head.body, committed }
       }
       pending.cancel(committed)
-      return { kind: 'failure', failure: await said(committed, head, clock) }
+      return await said(committed, head, expected)
     }
     if (isFailure) pending.hurry(ERROR_BODY_MS)
     else {
@@ -104,10 +104,8 @@ function maybeStream(head: UpstreamAnswer): boolean {
   return !mediaType.includes('json') && !mediaType.includes('html')
 }
 
-async function receiveWhole(
-  head: UpstreamAnswer,
-  { format, operation, limits, clock }: Expected,
-): Promise<AttemptResult> {
+async function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
+  const { format, operation, limits } = expected
   const tooLarge = () =>
     gatewayError('UPSTREAM_INVALID', {
       message: `The provider's answer is larger than ${limits.maxAnswerBytes} bytes.`,
@@ -118,7 +116,7 @@ async function receiveWhole(
   if (!isObject(answer))
     return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
   const error = format.errorIn(answer)
-  if (error) return { kind: 'failure', failure: await said(error, head, clock) }
+  if (error) return await said(error, head, expected)
   if (
     operation !== 'count-tokens' &&
     (!format.isAnswer(answer) || (!SAYS_TEXT.test(text) && (await isBlank(format, answer))))
@@ -136,10 +134,10 @@ async function isBlank({ name }: UpstreamFormat, answer: JsonObject): Promise<bo
 }
 
 /** What an error in a 200 means. */
-async function said(error: EmbeddedError, head: UpstreamAnswer, clock: Clock): Promise<Failure> {
-  if (error.class) return contentFailure(error.message)
+async function said(error: EmbeddedError, head: UpstreamAnswer, { format, clock }: Expected): Promise<FailedAttempt> {
+  if (error.class) return { kind: 'failure', failure: contentFailure(error.message) }
   const { failureOfEmbedded } = await import('./failure-said.ts')
-  return failureOfEmbedded(error, { head, now: clock.now() })
+  return { kind: 'failure', failure: failureOfEmbedded(error, { head, format, now: clock.now() }), head }
 }
 
 /** As much of an error body as there is; one that is cut, silent, slow or large does not hide the status. */

@@ -12,11 +12,12 @@ import {
 } from '../formats/vendor-refusals.ts'
 import { readSaid, type VendorSaid } from '../formats/vendor-said.ts'
 import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
-import { decodeUtf8Lenient } from '../lib/bytes.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
-import { tryParseJson } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { askedWaitMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
+import type { ProviderFormat } from '../types.ts'
 import type { Operation } from './endpoints.ts'
 import type { Failure } from './failure.ts'
 import { retold } from './retold.ts'
@@ -53,12 +54,22 @@ const NO_COUNTER: ReadonlySet<number> = new Set([404, 405, 501])
 /** A failure out of an error that stood where the answer should have been, in a 200. */
 export function failureOfEmbedded(
   { status, message, error }: EmbeddedError,
-  { head, now }: { head: UpstreamAnswer; now: number },
+  { head, format, now }: { head: UpstreamAnswer; format: UpstreamFormat; now: number },
 ): Failure {
   const body = { error }
   const said = readSaid(body)
   const known = isOverflow(said) || (status >= 500 && saysContentRefused(said)) ? 400 : status
-  return failureOf({ status: known, message, isQuoted: true, body, header: (name) => head.header(name), now })
+  const failure = failureOf({ status: known, message, isQuoted: true, body, header: (name) => head.header(name), now })
+  if (!isObject(error) || failure.message !== message) return failure
+  return { ...failure, body: encodeUtf8(JSON.stringify(envelopeOf(error, format.name))) }
+}
+
+/** The error as the provider would have sent it with its status. The events of Responses have no envelope. */
+function envelopeOf(error: JsonObject, format: ProviderFormat): JsonObject {
+  if (format === 'anthropic-messages') return { type: 'error', error }
+  if (format === 'bedrock-converse') return error
+  const { type, sequence_number: _, ...rest } = error
+  return { error: type === 'error' ? rest : error }
 }
 
 interface Refused {

@@ -12,9 +12,10 @@ export function translatedFailure(
   if (!head || !failure.body) return attempt
   const text = decodeUtf8Lenient(failure.body)
   const header = (name: string) => head.header(name)
-  const error = upstream.parseError({ status: head.status, body: tryParseJson(text) ?? text, header, now })
+  const said = head.status < 300 ? failure.status : head.status // an error in a 200 stands for another status
+  const error = upstream.parseError({ status: said, body: tryParseJson(text) ?? text, header, now })
   const { status, headers, body } = client.writeError(error)
-  const { upstreamStatus = head.status } = failure
+  const { upstreamStatus = said } = failure
   return {
     ...attempt,
     failure: { ...failure, status, upstreamStatus, headers, body: encodeUtf8(JSON.stringify(body)) },

@@ -75,7 +75,7 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
         if (at < commit) assert.is(record?.durationMs, 0, `${where}: the next one had to wait`)
         seen[at < commit ? 'spare' : 'error']++
         if (at >= commit && !(isFinished && way === 'goes on'))
-          assert.is(record?.status, api === 'chat' ? 502 : 529, where)
+          assert.is(record?.status, api === 'chat' ? 503 : 529, where)
       }
     }
   }

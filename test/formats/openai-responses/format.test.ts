@@ -45,7 +45,7 @@ test('errors are heard in each of their forms', () => {
   const broken = { type: 'error', code: 'server_error', message: 'x' }
   assert.equal(watch({ type: 'response.failed', response: failed }).error, limit)
   assert.equal(watch({ type: 'error', ...failed }).error, limit)
-  assert.equal(watch(broken).error, { message: 'x', status: 502, error: broken })
+  assert.equal(watch(broken).error, { message: 'x', status: 500, error: broken })
   assert.equal(watch(failed).error, limit)
   assert.is(openaiResponses.errorIn({ output: [], error: null, status: 'completed' }), undefined)
   assert.equal(openaiResponses.errorIn({ output: [], status: 'failed', ...failed }), limit)

@@ -24,7 +24,7 @@ const errors: Record<string, [event: object, kind: string, status: number]> = {
     'rate-limit',
     429,
   ],
-  'flat, as the types have them': [{ type: 'error', code: 'server_error', message: 'x', param: null }, 'server', 502],
+  'flat, as the types have them': [{ type: 'error', code: 'server_error', message: 'x', param: null }, 'server', 500],
   'of a response that failed': [
     { type: 'response.failed', response: { status: 'failed', error: { code: 'server_is_overloaded', message: 'x' } } },
     'overloaded',

@@ -1,0 +1,172 @@
+import { assert, suite } from '../support/suite.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { catalog, openWorld } from './support/world.ts'
+
+const test = suite('an error in a 200 is the same as with its status')
+
+const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
+const models = { chat: 'one/m', messages: 'claude/c', gemini: 'google/g', responses: 'kept/r' } as const
+type Name = keyof typeof models
+const names: readonly Name[] = ['chat', 'messages', 'gemini', 'responses']
+
+interface Case {
+  status: number
+  outcome: string
+  openai: { code: string | null; type: string }
+  anthropic: string
+  google: string
+}
+
+const cases: readonly Case[] = [
+  {
+    status: 503,
+    outcome: 'server',
+    openai: { code: 'server_is_overloaded', type: 'server_error' },
+    anthropic: 'overloaded_error',
+    google: 'UNAVAILABLE',
+  },
+  {
+    status: 500,
+    outcome: 'server',
+    openai: { code: 'server_error', type: 'server_error' },
+    anthropic: 'api_error',
+    google: 'INTERNAL',
+  },
+  {
+    status: 429,
+    outcome: 'rate-limit',
+    openai: { code: 'rate_limit_exceeded', type: 'rate_limit_error' },
+    anthropic: 'rate_limit_error',
+    google: 'RESOURCE_EXHAUSTED',
+  },
+  {
+    status: 400,
+    outcome: 'client',
+    openai: { code: null, type: 'invalid_request_error' },
+    anthropic: 'invalid_request_error',
+    google: 'INVALID_ARGUMENT',
+  },
+  {
+    status: 401,
+    outcome: 'credentials',
+    openai: { code: 'invalid_api_key', type: 'invalid_request_error' },
+    anthropic: 'authentication_error',
+    google: 'UNAUTHENTICATED',
+  },
+]
+
+const MESSAGE = 'Please try again in 20s.'
+
+/** Anthropic has a status of its own for too much. */
+const statusOf = (name: Name, { status }: Case) => (name === 'messages' && status === 503 ? 529 : status)
+
+function errorOf(name: Name, { status, openai, anthropic, google }: Case): object {
+  if (name === 'messages') return { type: anthropic, message: MESSAGE }
+  if (name === 'gemini') return { code: status, message: MESSAGE, status: google }
+  return { message: MESSAGE, param: null, ...openai }
+}
+
+const envelopeOf = (name: Name, error: object) => (name === 'messages' ? { type: 'error', error } : { error })
+
+const event = (fields: { type: string; [name: string]: unknown }) =>
+  `event: ${fields.type}\ndata: ${JSON.stringify(fields)}\n\n`
+
+function streamOf(name: Name, error: object): string {
+  if (name === 'messages') return event({ type: 'error', error })
+  if (name === 'responses') return event({ type: 'response.failed', response: { status: 'failed', error, output: [] } })
+  return `data: ${JSON.stringify({ error })}\n\n`
+}
+
+const wholeOf = (name: Name, error: object) =>
+  name === 'responses' ? { object: 'response', status: 'failed', error, output: [] } : envelopeOf(name, error)
+
+interface Asked {
+  answer: () => Response
+  stream: boolean
+}
+
+/** Asks a provider, and tells what a client of one format makes of its answer. */
+async function open(provider: Name) {
+  let answering = () => json({})
+  const up = fakeUpstream(() => answering())
+  const world = await openWorld({
+    fetch: up,
+    catalog: { ...catalog, kept },
+    connections: ['one', 'claude', 'google', 'kept'],
+  })
+  const model = models[provider]
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const asks: Record<Name, (stream: boolean) => Promise<Response>> = {
+    chat: (stream) => world.chat({ model, stream, messages }),
+    messages: (stream) => world.messages({ model, stream, messages }),
+    gemini: (stream) =>
+      world.post(`/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`, {
+        contents,
+      }),
+    responses: (stream) => world.post('/v1/responses', { model, stream, input: 'Hi' }),
+  }
+  return async (client: Name, { answer, stream }: Asked) => {
+    answering = answer
+    await world.api.health.reset()
+    const response = await asks[client](stream)
+    const attempt = world.told.attempts.at(-1)
+    const { health } = await world.api.health.list()
+    return {
+      status: response.status,
+      retryAfter: response.headers.get('retry-after'),
+      attempts: response.headers.get('x-signalbox-attempts'),
+      outcome: attempt?.outcome,
+      recorded: attempt?.status,
+      health: health.map(({ level, state, reason, message }) => [level, state, reason, message]),
+      body: await response.json(),
+    }
+  }
+}
+
+for (const provider of names)
+  for (const kind of cases)
+    test(`from ${provider}: ${kind.openai.type}, ${kind.status}`, async () => {
+      const error = errorOf(provider, kind)
+      const status = statusOf(provider, kind)
+      const ask = await open(provider)
+      for (const client of names) {
+        const expected = await ask(client, {
+          answer: () => json(envelopeOf(provider, error), status),
+          stream: false,
+        })
+        assert.is(expected.outcome, kind.outcome)
+        assert.is(expected.retryAfter, kind.status === 429 ? '20' : null)
+        for (const [stream, answer] of [
+          [false, () => json(wholeOf(provider, error))],
+          [true, () => json(wholeOf(provider, error))],
+          [true, () => sse(streamOf(provider, error))],
+        ] as const)
+          assert.equal(await ask(client, { answer, stream }), expected, `${client}, ${stream}`)
+      }
+    })
+
+test('an error event of Responses has no envelope, and gets one', async () => {
+  const flat = event({
+    type: 'error',
+    code: 'rate_limit_exceeded',
+    message: 'Slow down',
+    param: null,
+    sequence_number: 2,
+  })
+  const { status, outcome, body } = await (await open('responses'))('responses', {
+    answer: () => sse(flat),
+    stream: true,
+  })
+  assert.equal([status, outcome], [429, 'rate-limit'])
+  assert.equal(body, { error: { code: 'rate_limit_exceeded', message: 'Slow down', param: null } })
+})
+
+test('an error that is nothing but a text is told in the envelope of the client', async () => {
+  const { status, body } = await (await open('chat'))('chat', {
+    answer: () => sse('data: {"error":"Overloaded"}\n\n'),
+    stream: true,
+  })
+  assert.is(status, 502)
+  assert.is(body.error.message, 'Overloaded')
+})
