@@ -182,7 +182,7 @@ for (const [name, body] of blank)
         ['content', 'content'],
       )
       assert.is(status, 502)
-      assert.match(text, /The provider sent an empty answer\./)
+      assert.match(text, /The provider \\"\w+\\" sent an empty answer\./)
     }
   })
 
