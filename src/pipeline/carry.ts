@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { exactObject } from '../formats/canonical/exact-json.ts'
 import { type PreparedRequest, prepareRequest } from '../formats/canonical/prepare/prepare.ts'
 import type { CanonicalRequest } from '../formats/canonical/request.ts'
 import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
@@ -43,7 +44,7 @@ export async function carry(
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
   const route = { model: call.model, stream: call.stream, isArray: wantsArray(request) }
   const version = exchange.header('anthropic-version')
-  const asked = parse(client, call.body, { warnings, route, ...(version && { version }) })
+  const asked = parse(client, exactObject(call.text, call.body), { warnings, route, ...(version && { version }) })
   const traits = traitsFor(upstream.traits, target, context.catalog)
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }

@@ -1,6 +1,7 @@
+import { exactObject } from '../formats/canonical/exact-json.ts'
 import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
-import { encodeUtf8 } from '../lib/bytes.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
 import { carry, untranslatable } from './carry.ts'
@@ -33,8 +34,8 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     },
     isVerbatim: false,
     warnings: warnings.list,
-    whole({ json }) {
-      const answer = restoreAnswer(upstream.parseAnswer(json, read), restoration)
+    whole({ json, bytes }) {
+      const answer = restoreAnswer(upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read), restoration)
       memory?.keep(owner, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },

@@ -1,7 +1,8 @@
 import { answerEvents } from '../formats/canonical/answer-events.ts'
+import { exactObject } from '../formats/canonical/exact-json.ts'
 import { restoreAnswer } from '../formats/canonical/restore.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
-import { encodeUtf8 } from '../lib/bytes.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WholeAnswer } from './attempt.ts'
 import { carry } from './carry.ts'
@@ -14,7 +15,7 @@ import { newId } from './new-id.ts'
  */
 export async function wholeAsStream(
   request: SpokenRequest,
-  { json }: WholeAnswer,
+  { json, bytes }: WholeAnswer,
   target: RouteTarget,
 ): Promise<Uint8Array> {
   const { call, context } = request
@@ -22,7 +23,8 @@ export async function wholeAsStream(
   const carried = await carry(request, target, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, asked, restoration } = carried
   const { origin, traits } = carried.target
-  const answer = upstream.parseAnswer(json, { origin, traits, newId, warnings: createWarnings({ isStrict: false }) })
+  const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }
+  const answer = upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
   let text = ''
   const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000) }
   const writer = client.createWriter(write, (event) => {

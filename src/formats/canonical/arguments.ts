@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { parseOpaque } from './exact-json.ts'
 
 /** Holds arguments that are no JSON object where a format has room for nothing else. */
 const RAW = '_raw'
@@ -6,7 +7,7 @@ const RAW = '_raw'
 /** The arguments of a call for a format that wants an object. None are `{}`; what is no object is kept whole under `_raw`. */
 export function argumentsOf(text: string): JsonObject {
   if (text.trim() === '') return {}
-  const value = tryParseJson(text)
+  const value = parseOpaque(text)
   return isObject(value) ? value : { [RAW]: text }
 }
 

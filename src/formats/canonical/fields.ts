@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isExactNumber } from './exact-json.ts'
 import type { Warnings } from './warnings.ts'
 
 /**
@@ -45,13 +46,20 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
     return warnings.refuse(pathOf(name), `must be ${what}.`)
   }
 
+  function readNumber(name: string): number | undefined {
+    const value = any(name)
+    if (!isExactNumber(value)) return read(name, isNumber, 'a number')
+    warnings.changed(pathOf(name), 'clamped') // a number of the request's own that is none here
+    return Number(value.rawJSON)
+  }
+
   const fields: Fields = {
     value: object,
     at: path,
     path: pathOf,
     any,
     text: (name) => read(name, isText, 'a string'),
-    number: (name) => read(name, isNumber, 'a number'),
+    number: readNumber,
     flag: (name) => read(name, isFlag, 'true or false'),
     object: (name) => read(name, isObject, 'an object'),
     list: (name) => read(name, isList, 'an array'),

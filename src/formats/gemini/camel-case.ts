@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isExactNumber } from '../canonical/exact-json.ts'
 
 /**
  * A request with all fields in camelCase: Google takes each of them in snake_case too. What is the client's own stays as it is: arguments,
@@ -15,7 +16,7 @@ export function camelCased(object: JsonObject): JsonObject {
 
 function within(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(within)
-  return isObject(value) ? camelCased(value) : value
+  return isObject(value) && !isExactNumber(value) ? camelCased(value) : value
 }
 
 /** The name of a field as Google writes it; a leading underscore is part of it. */

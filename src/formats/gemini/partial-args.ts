@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isExactNumber } from '../canonical/exact-json.ts'
 
 /** Puts the arguments of a call together out of pieces that each name their place. */
 export interface PartialArgs {
@@ -44,10 +45,10 @@ export function createPartialArgs(): PartialArgs {
 type Container = { [name: string]: unknown }
 type Segment = string | number
 
-function valueIn(piece: JsonObject): string | number | boolean | null | undefined {
+function valueIn(piece: JsonObject): unknown {
   const { stringValue, numberValue, boolValue } = piece
   if (typeof stringValue === 'string') return stringValue
-  if (typeof numberValue === 'number') return numberValue
+  if (typeof numberValue === 'number' || isExactNumber(numberValue)) return numberValue
   if (typeof boolValue === 'boolean') return boolValue
   return 'nullValue' in piece ? null : undefined
 }

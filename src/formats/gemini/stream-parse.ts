@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { parseExactly } from '../canonical/exact-json.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
 import { type CandidateReader, createCandidateReader } from './candidate-reader.ts'
@@ -17,7 +18,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     end,
     observe({ data }) {
       if (data === '[DONE]') return end() // a layer over Google's may say so; the finish reason decides
-      const chunk = tryParseJson(data)
+      const chunk = parseExactly(data)
       if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
       for (const part of Array.isArray(chunk) ? chunk : [chunk]) if (isObject(part)) observe(part)
     },

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { parseOpaque } from '../canonical/exact-json.ts'
 
 /*
  * A function's result is an object here and a text elsewhere. An object with nothing but `output` or `error`, which is how Google names
@@ -16,7 +17,7 @@ export function parseResponse(response: JsonObject): { text: string; isError: bo
 export function writeResponse(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }
   if (text === '') return {}
-  const value = /^\s*[[{]/.test(text) ? tryParseJson(text) : undefined
+  const value = /^\s*[[{]/.test(text) ? parseOpaque(text) : undefined
   if (isObject(value) && wrapperOf(value) === undefined && Object.keys(value).length > 0) return value
   return { output: value ?? text }
 }

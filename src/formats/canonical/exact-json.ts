@@ -1,0 +1,64 @@
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+
+/*
+ * A number of JSON may have more digits than a number of JavaScript: ids of 64 bits do. Such ones are kept as their text
+ * (https://github.com/tc39/proposal-json-parse-with-source), which `JSON.stringify` writes as it was; where the runtime knows nothing of
+ * that, as Node 20, they are rounded.
+ */
+
+/** Like `tryParseJson`, but integers that would not come back with all their digits are kept as texts of JSON. */
+export const parseExactly = (text: string): unknown => parseKeeping(text, isRounded)
+
+/** The same for what is only passed on, where fractions count as well. */
+export const parseOpaque = (text: string): unknown => parseKeeping(text, (value, source) => !isSame(value, source))
+
+/** The object that `text` was parsed to, unless some of its integers were rounded. */
+export function exactObject(text: string, parsed: JsonObject): JsonObject {
+  const exact = CANDIDATE.test(text) ? parseExactly(text) : undefined
+  return isObject(exact) ? exact : parsed
+}
+
+/** Is it a number that is kept as its text? */
+export const isExactNumber = (value: unknown): value is { rawJSON: string } =>
+  typeof value === 'object' && value !== null && (json.isRawJSON?.(value) ?? false)
+
+interface SourceJson {
+  rawJSON(text: string): unknown
+  isRawJSON(value: unknown): boolean
+  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
+}
+
+const json = JSON as Partial<SourceJson> & Pick<SourceJson, 'parse'> // newer than the types of the language
+
+function parseKeeping(text: string, isLost: (value: number, source: string) => boolean): unknown {
+  const { rawJSON } = json
+  if (!rawJSON || !CANDIDATE.test(text)) return tryParseJson(text)
+  try {
+    return json.parse(text, (_, value, { source = '' }) =>
+      typeof value === 'number' && source.length > SHORT && isLost(value, source) ? rawJSON(source) : value,
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** Numbers that may have too many digits, most of which have not; few texts hold one at all. */
+const CANDIDATE = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
+
+/** No number of so many characters is lost. */
+const SHORT = 4
+
+const isRounded = (value: number, source: string): boolean =>
+  !Number.isFinite(value) || (/^-?\d+$/.test(source) && !isSame(value, source))
+
+const isSame = (value: number, source: string): boolean =>
+  Number.isFinite(value) && (String(value) === source || plain(String(value)) === plain(source))
+
+/** The digits without zeros around them, and their exponent. */
+function plain(source: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
+  const digits = (whole + fraction).replace(/0+$/, '')
+  const zeros = whole.length + fraction.length - digits.length
+  return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
+}

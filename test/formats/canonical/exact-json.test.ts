@@ -1,0 +1,54 @@
+import { argumentsOf, argumentsText } from '../../../src/formats/canonical/arguments.ts'
+import { exactObject, parseExactly, parseOpaque } from '../../../src/formats/canonical/exact-json.ts'
+import { fieldsOf } from '../../../src/formats/canonical/fields.ts'
+import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('numbers with more digits than a number has')
+
+/** What comes back of a number as part of a body, and as part of something that is only passed on. */
+const numbers: Record<string, [body: string, opaque: string]> = {
+  '9007199254740993': ['9007199254740993', '9007199254740993'],
+  '-12345678901234567890': ['-12345678901234567890', '-12345678901234567890'],
+  '1e400': ['1e400', '1e400'],
+  '9007199254740992': ['9007199254740992', '9007199254740992'],
+  '1700000000000000': ['1700000000000000', '1700000000000000'],
+  '0.30000000000000004': ['0.30000000000000004', '0.30000000000000004'],
+  '-1.1920928955078125e-07': ['-1.1920928955078125e-7', '-1.1920928955078125e-7'],
+  '1.5000000000000000': ['1.5', '1.5'],
+  '0.1234567890123456789': ['0.12345678901234568', '0.1234567890123456789'],
+  '100000000000000000000000': ['1e+23', '1e+23'],
+}
+
+test('come back with all of them', () => {
+  for (const [source, [body, opaque]] of Object.entries(numbers)) {
+    for (const text of [`{"a":${source}}`, `{"a":[${source}]}`, `[{"b":"x"},\n${source}]`]) {
+      assert.is(
+        JSON.stringify(parseExactly(text)),
+        JSON.stringify(JSON.parse(text.replace(source, '0'))).replace('0', body),
+      )
+      assert.is(
+        JSON.stringify(parseOpaque(text)),
+        JSON.stringify(JSON.parse(text.replace(source, '0'))).replace('0', opaque),
+      )
+    }
+  }
+  assert.is(parseExactly('{"a":12345678901234567890'), undefined)
+})
+
+test('come back from arguments, which are an object in some formats and a text in others', () => {
+  const text = '{"id":9007199254740993,"text":"9007199254740993","list":[12345678901234567890.5]}'
+  assert.is(argumentsText(argumentsOf(text)), text)
+})
+
+test('cost nothing where there are none', () => {
+  const parsed = { a: 1 }
+  assert.is(exactObject('{"a":1}', parsed), parsed)
+})
+
+test('are told where the gateway has to understand them', () => {
+  const warnings = createWarnings({ isStrict: false })
+  const fields = fieldsOf(exactObject('{"seed":9007199254740993}', {}), '', warnings)
+  assert.is(fields.number('seed'), 9_007_199_254_740_992)
+  assert.equal(warnings.list(), ['clamped:seed'])
+})

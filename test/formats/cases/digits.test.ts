@@ -1,0 +1,99 @@
+import { parseOpaque } from '../../../src/formats/canonical/exact-json.ts'
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './answers.ts'
+import { ask, delta, providerOf, streamOf } from './support.ts'
+
+const test = suite('cases: integers of 64 bits in the arguments and results of tools')
+
+const ARGS = '{"id":9007199254740993}'
+const RESULT = '{"key":-9223372036854775807}'
+
+const exact = (text: string): JsonObject => {
+  const value = parseOpaque(text)
+  return isObject(value) ? value : {}
+}
+const args = exact(ARGS)
+
+const said = (content: unknown, role = 'user') => ({ role, content })
+const fn = { id: 'c', type: 'function', function: { name: 'f', arguments: ARGS } }
+const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: ARGS, status: 'completed' }
+const use = { type: 'tool_use', id: 'c', name: 'f', input: args }
+
+/** A conversation with a call and its result, as each client gives it back. */
+const history: Readonly<Record<WireFormat, JsonObject>> = {
+  'openai-chat': {
+    messages: [
+      said('Hi'),
+      { ...said(null, 'assistant'), tool_calls: [fn] },
+      { ...said(RESULT, 'tool'), tool_call_id: 'c' },
+    ],
+  },
+  'openai-responses': {
+    input: [said('Hi'), item, { type: 'function_call_output', call_id: 'c', output: RESULT }],
+  },
+  'anthropic-messages': {
+    messages: [
+      said('Hi'),
+      said([use], 'assistant'),
+      said([{ type: 'tool_result', tool_use_id: 'c', content: RESULT }]),
+    ],
+  },
+  gemini: {
+    contents: [
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'model', parts: [{ functionCall: { name: 'f', args } }] },
+      { role: 'user', parts: [{ functionResponse: { name: 'f', response: exact(RESULT) } }] },
+    ],
+  },
+}
+
+/** A call in the whole answer of a provider. */
+const answers: Readonly<Record<WireFormat, JsonObject>> = {
+  'openai-chat': {
+    ...whole['openai-chat'],
+    choices: [
+      { index: 0, message: { role: 'assistant', content: null, tool_calls: [fn] }, finish_reason: 'tool_calls' },
+    ],
+  },
+  'openai-responses': { ...whole['openai-responses'], output: [item] },
+  'anthropic-messages': { ...whole['anthropic-messages'], content: [use], stop_reason: 'tool_use' },
+  gemini: { ...whole.gemini, ...geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP') },
+}
+
+/** The same as a stream. */
+const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
+  'openai-chat': [delta({ role: 'assistant', tool_calls: [{ index: 0, ...fn }] }), delta({}, 'tool_calls'), '[DONE]'],
+  'openai-responses': [
+    { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '', status: 'in_progress' } },
+    { type: 'response.function_call_arguments.delta', item_id: 'fc_1', output_index: 0, delta: ARGS },
+    { type: 'response.function_call_arguments.done', item_id: 'fc_1', output_index: 0, arguments: ARGS },
+    { type: 'response.output_item.done', output_index: 0, item },
+    responseEnd([item]),
+  ],
+  'anthropic-messages': [
+    messageStart(),
+    ...block(0, { ...use, input: {} }, { type: 'input_json_delta', partial_json: ARGS }),
+    ...messageEnd('tool_use'),
+  ],
+  gemini: [geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP')],
+}
+
+for (const client of wireFormats) {
+  for (const from of wireFormats) {
+    if (client === from) continue
+    test(`keep their digits: ${client} and ${from}`, async () => {
+      const question = { client, model: `${providerOf[from]}/m`, body: history[client] }
+      const once = await ask({ ...question, answer: () => json(answers[from]) })
+      assert.match(once.call?.body ?? '', /9007199254740993\b/)
+      assert.match(once.call?.body ?? '', /-9223372036854775807\b/)
+      assert.match(await once.response.text(), /9007199254740993\b/)
+      const streamed = await ask({ ...question, stream: true, answer: () => streamOf(from, streams[from]) })
+      assert.match(await streamed.response.text(), /9007199254740993\b/)
+    })
+  }
+}
