@@ -1,4 +1,6 @@
-import { suite } from '../support/suite.ts'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { vendorsOfChat } from '../../src/providers/traits/followers.ts'
+import { assert, suite } from '../support/suite.ts'
 import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
 
 const test = suite('traits of vendors and models')
@@ -59,19 +61,20 @@ const table: Record<string, Expected> = {
   'openai-compatible-litellm/gpt-5': {
     outputLimitField: 'max_completion_tokens',
     developerRole: false,
-    lacks: ['stop', 'store', 'verbosity'],
+    lacks: ['stop'],
+    takes: ['store', 'verbosity', 'topK'],
     reasoning: { by: 'effort', isDefault: true },
   },
   'openai-compatible-home/Qwen/Qwen3.8-27B': {
     outputLimitField: 'max_tokens',
     developerRole: false,
     freeFormTools: false,
-    strictTools: false,
+    strictTools: true,
     toolChoices: ['none', 'required', 'tool'],
     outputFormats: ['json', 'json-schema'],
-    lacks: ['store', 'labels', 'serviceTier', 'cacheKey', 'endUser', 'topK'],
-    takes: ['temperature', 'seed', 'stop'],
-    reasoning: { by: 'none', replay: 'tool-loop' },
+    inputs: ['image', 'image-url', 'file', 'audio', 'video'],
+    takes: ['temperature', 'seed', 'stop', 'store', 'labels', 'serviceTier', 'cacheKey', 'endUser', 'topK'],
+    reasoning: { by: 'effort', efforts: ['none', 'low', 'medium', 'high'], replay: 'tool-loop' },
   },
   'openai-compatible-litellm/anthropic/claude-opus-4-8': { lacks: SAMPLING, prefill: false, lateSystem: false },
   'openai-compatible-litellm/us.anthropic.claude-sonnet-4-6': { takes: ['temperature'], prefill: false },
@@ -219,3 +222,12 @@ const table: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(table)) test(name, () => hold(traitsOf(name), expected))
+
+test('every provider of the catalog is known to be a vendor, and no other', () => {
+  const answering = Object.entries(defaultCatalog).filter(([, { serviceKinds = ['llm'] }]) =>
+    serviceKinds.includes('llm'),
+  )
+  const unknown = answering.map(([id]) => id).filter((id) => id !== 'openai' && !vendorsOfChat.test(id))
+  assert.equal(unknown, [])
+  assert.not(vendorsOfChat.test('openai-compatible-home'))
+})

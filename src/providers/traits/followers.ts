@@ -4,6 +4,10 @@ import type { Row } from './difference.ts'
 const chat = /^openai-chat$/
 const others = /^(?!openai$)/
 
+/** Those of the built-in catalog. Nothing is known of servers that a user brings. */
+export const vendorsOfChat =
+  /^(?:anthropic|google|azure|bedrock|vertex|openrouter|vercel|groq|cerebras|sambanova|together|fireworks|deepinfra|huggingface|nvidia-nim|nebius|novita|siliconflow|baseten|scaleway|ollama|lmstudio|mistral|deepseek|xai|cohere|perplexity-agent|moonshot|zai|alibaba|minimax|meta|xiaomi|stepfun|inception|voyage|jina)$/
+
 /** What only OpenAI itself has; many others refuse a request that names one of them. */
 const OWN: readonly OptionName[] = [
   'cacheKey',
@@ -21,12 +25,14 @@ const OWN: readonly OptionName[] = [
   'verbosity',
 ]
 
-/** Every other provider of OpenAI's formats: what all of them are known to take. What one takes besides is said in its own row. */
+/**
+ * Every other provider of OpenAI's formats. A vendor gets what all of them are known to take, and what it takes besides is said in its own row;
+ * a server that a user brings gets what its clients have said, for who can tell what it makes of it.
+ */
 export const followers: readonly Row[] = [
   {
     formats: /^openai-/,
     providers: others,
-    lacks: OWN,
     developerRole: false,
     freeFormTools: false,
     webSearch: false,
@@ -36,10 +42,19 @@ export const followers: readonly Row[] = [
   {
     formats: chat,
     providers: others,
-    inputs: ['image', 'image-url', 'audio'],
+    takes: ['topK'],
+    inputs: ['image', 'image-url', 'file', 'audio', 'video'],
     outputLimitField: 'max_tokens',
+    reasoning: { efforts: ['none', 'low', 'medium', 'high'], replay: 'tool-loop' },
+  },
+  { formats: /^openai-/, providers: vendorsOfChat, lacks: OWN },
+  {
+    formats: chat,
+    providers: vendorsOfChat,
+    lacks: ['topK'],
+    inputs: ['image', 'image-url', 'audio'],
     strictTools: false,
-    reasoning: { by: 'none', replay: 'tool-loop' },
+    reasoning: { by: 'none' },
   },
   // Azure has OpenAI's models as they are. Deployments with names of their own are taken for none of them.
   { formats: chat, providers: /^azure$/, inputs: ['image', 'image-url'], outputLimitField: 'max_completion_tokens' },
