@@ -65,5 +65,8 @@ export function parseOutput(body: Fields, warnings: Warnings): OutputFormat | un
   if (!format) return undefined
   format.word('type', ['json_schema'])
   const schema = format.object('schema') ?? warnings.refuse(format.path('schema'), 'is required.')
-  return { type: 'json-schema', schema }
+  format.drop()
+  const output: OutputFormat = { type: 'json-schema', schema }
+  warnings.place(output, format.at)
+  return output
 }

@@ -14,7 +14,7 @@ export function writePart(part: UserPart, target: TargetContext): WireUserBlock[
     case 'text':
       return writeText(part, target)
     case 'image':
-      if (part.detail && part.detail !== 'auto') warnings.dropped(`${warnings.pathOf(part, 'image')}.detail`)
+      if (part.detail && part.detail !== 'auto') warnings.dropped(warnings.pathOf(part, 'image', 'detail'))
       return [{ type: 'image', source: imageSource(part, target), ...marks }]
     case 'file': {
       const { name: title, context, citable } = part

@@ -11,9 +11,16 @@ export function parseTools(body: Fields, warnings: Warnings): Tool[] {
     const tool = parseTool(fields, warnings)
     fields.drop()
     if (!tool) return []
-    warnings.place(tool, fields.at)
+    warnings.place(tool, fields.at, SEARCH_NAMES)
     return [tool]
   })
+}
+
+const SEARCH_NAMES = {
+  maxUses: 'max_uses',
+  allowedDomains: 'allowed_domains',
+  blockedDomains: 'blocked_domains',
+  location: 'user_location',
 }
 
 function parseTool(tool: Fields, warnings: Warnings): Tool | undefined {
@@ -28,9 +35,10 @@ function parseTool(tool: Fields, warnings: Warnings): Tool | undefined {
 }
 
 function parseFunction(tool: Fields, warnings: Warnings): FunctionTool {
-  if (tool.flag('defer_loading')) warnings.dropped('tools.defer_loading')
-  if (tool.list('input_examples')) warnings.dropped('tools.input_examples')
-  tool.ignore('allowed_callers', 'eager_input_streaming')
+  for (const name of ['defer_loading', 'input_examples']) if (tool.any(name)) warnings.dropped(tool.path(name))
+  tool.ignore('eager_input_streaming')
+  if (tool.texts('allowed_callers')?.every((caller) => caller !== 'direct'))
+    warnings.dropped(tool.path('allowed_callers'))
   return defined<FunctionTool>({
     type: 'function',
     name: tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.'),
@@ -49,7 +57,7 @@ function parseSearch(tool: Fields): WebSearchTool {
     country: place.text('country'),
     timezone: place.text('timezone'),
   }
-  tool.ignore('name', 'allowed_callers', 'response_inclusion', 'defer_loading', 'strict', 'cache_control')
+  tool.ignore('name', 'allowed_callers', 'response_inclusion', 'defer_loading', 'strict')
   return defined<WebSearchTool>({
     type: 'web-search',
     maxUses: tool.number('max_uses'),

@@ -18,7 +18,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   const { name, description, schema, strict, outputSchema, cache } = tool
   const path = target.warnings.pathOf(tool, 'tools')
-  if (outputSchema) target.warnings.dropped(`${path}.output_schema`)
+  if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
   const input = strict && schema ? strictSchema(schema, (change) => target.warnings.changed(path, change)) : schema
   return {
     name,
@@ -32,7 +32,7 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
 /** The version that all models know. */
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
-  if (contextSize && contextSize !== 'medium') warnings.dropped('web_search_options.search_context_size')
+  if (contextSize && contextSize !== 'medium') warnings.dropped(warnings.pathOf(tool, 'tools', 'contextSize'))
   return {
     type: 'web_search_20250305',
     name: 'web_search',

@@ -33,6 +33,7 @@ export const messagesTranslator: Translator = {
     ...optionNames,
     toolChoice: 'tool_choice',
     output: 'output_config.format',
+    show: 'thinking.display',
     turns: 'messages',
     cache: 'cache_control',
   },

@@ -1,8 +1,9 @@
-import { dropName } from '../canonical/drop-name.ts'
+import { dropLabels } from '../canonical/drop-labels.ts'
 import { GO_ON } from '../canonical/go-on.ts'
 import type { Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeAssistant } from './assistant-write.ts'
+import { wireCitationParam } from './citations.ts'
 import { writePart, writeResult, writeText } from './parts-write.ts'
 import type { WireMessageParam, WireTextParam } from './wire-request.ts'
 
@@ -13,7 +14,8 @@ import type { WireMessageParam, WireTextParam } from './wire-request.ts'
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const first = turns.findIndex((turn) => turn.role !== 'system')
   const lead = first === -1 ? turns.length : first
-  for (const turn of turns) dropName(turn, target.warnings)
+  for (const turn of turns)
+    dropLabels(turn, target.warnings, { citations: (citation) => wireCitationParam(citation) !== undefined })
   const system = turns
     .slice(0, lead)
     .flatMap((turn) => (turn.role === 'system' ? writeTexts(turn.content, target) : []))

@@ -24,7 +24,7 @@ function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
     case 'text':
       return writeText(part)
     case 'image':
-      if (part.detail && part.detail !== 'auto') warnings.dropped(`${warnings.pathOf(part, 'image')}.detail`)
+      if (part.detail && part.detail !== 'auto') warnings.dropped(warnings.pathOf(part, 'image', 'detail'))
       return [writeImage(part, state)]
     case 'file':
       return [writeDocument(part, names, state)]

@@ -19,7 +19,7 @@ function writeTool(tool: Tool, target: TargetContext): WireTool[] {
   const path = warnings.pathOf(tool, 'tools')
   if (tool.type !== 'function') return warnings.refuse(path, 'the target has functions only.')
   const { name, description, schema, strict, outputSchema, cache } = tool
-  if (outputSchema) warnings.dropped(`${path}.output_schema`)
+  if (outputSchema) warnings.dropped(warnings.pathOf(tool, 'tools', 'outputSchema'))
   const spec = {
     name,
     ...(description && { description }),

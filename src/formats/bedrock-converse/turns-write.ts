@@ -1,4 +1,4 @@
-import { dropName } from '../canonical/drop-name.ts'
+import { dropLabels } from '../canonical/drop-labels.ts'
 import { GO_ON } from '../canonical/go-on.ts'
 import type { Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
@@ -10,7 +10,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const state: WriteState = { ...target, names: new Set() }
   const first = turns.findIndex(({ role }) => role !== 'system')
   const lead = first === -1 ? turns.length : first
-  for (const turn of turns) dropName(turn, target.warnings)
+  for (const turn of turns) dropLabels(turn, target.warnings, {})
   const system = turns.slice(0, lead).flatMap((turn) =>
     turn.role !== 'system'
       ? []

@@ -16,9 +16,11 @@ export interface Warnings {
   refuse(field: string, why: string): never
   /** The client has said a canonical field under this name, of the several that its format knows for it. */
   said(field: string, name: string): void
+  /** The client spells words of its fields in another way than the format does. */
+  spell(words: ReadonlyMap<string, string>): void
   /**
    * Remembers where in the client's request an object stands, so that a loss found later can name it. Copies by spread remember it, too.
-   * `names`: what the client calls the fields of the object that it has under other names.
+   * `names`: what the client calls the fields of the object that it has under other names; with a slash before it, a path of its own.
    */
   place(part: object, path: string, names?: FieldNames): void
   /** The path of an object that was placed, or of one of its fields; else `otherwise`, and what it is called here. */
@@ -44,7 +46,11 @@ interface Placed {
 export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
   const found = new Set<string>()
   const said = new Map<string, string>()
-  const nameOf = (field: string) => said.get(field) ?? names[field] ?? field
+  let spelling: ReadonlyMap<string, string> = new Map()
+  const nameOf = (field: string) => {
+    const name = said.get(field) ?? names[field] ?? field
+    return spelling.size === 0 ? name : name.replace(/\w+/g, (word) => spelling.get(word) ?? word)
+  }
 
   function changed(field: string, change: Change) {
     const name = nameOf(field)
@@ -62,6 +68,9 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     refuse,
     dropped: (field) => changed(field, 'dropped'),
     said: (field, name) => void said.set(field, name),
+    spell(words) {
+      spelling = words
+    },
     place: (part, path, fields = {}) => void Object.assign(part, { [PLACE]: { path, names: fields } }),
     pathOf,
     list: () => [...found],
@@ -71,5 +80,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
 function pathOf(part: object, otherwise: string, field?: string): string {
   const { [PLACE]: place }: Placed = part
   const path = place?.path ?? otherwise
-  return field === undefined ? path : `${path}.${place?.names[field] ?? field}`
+  if (field === undefined) return path
+  const name = place?.names[field] ?? field
+  return name.startsWith('/') ? name.slice(1) : `${path}.${name}`
 }

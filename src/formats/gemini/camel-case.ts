@@ -3,20 +3,21 @@ import { isExactNumber } from '../canonical/exact-json.ts'
 
 /**
  * A request with all fields in camelCase: Google takes each of them in snake_case too. What is the client's own stays as it is: arguments,
- * results, schemas, labels.
+ * results, schemas, labels. `spelling` takes the names that the client has used instead.
  */
-export function camelCased(object: JsonObject): JsonObject {
+export function camelCased(object: JsonObject, spelling = new Map<string, string>()): JsonObject {
   return Object.fromEntries(
     Object.entries(object).map(([name, value]) => {
       const field = camel(name)
-      return [field, OPAQUE.has(field) ? value : within(value)]
+      if (field !== name) spelling.set(field, name)
+      return [field, OPAQUE.has(field) ? value : within(value, spelling)]
     }),
   )
 }
 
-function within(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(within)
-  return isObject(value) && !isExactNumber(value) ? camelCased(value) : value
+function within(value: unknown, spelling: Map<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => within(item, spelling))
+  return isObject(value) && !isExactNumber(value) ? camelCased(value, spelling) : value
 }
 
 /** The name of a field as Google writes it; a leading underscore is part of it. */

@@ -47,7 +47,10 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
 
   function model(parts: readonly Fields[]) {
     for (const part of parts) {
-      const isCall = part.object('functionCall') !== undefined
+      const call = part.fields('functionCall')
+      const isCall = call !== undefined
+      call?.ignore('id', 'name', 'args', 'partialArgs', 'willContinue')
+      call?.drop()
       const whole = isCall ? assembler.take(part.value) : assembler.flush()
       say(whole.map((call) => callPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')

@@ -1,5 +1,5 @@
 import { argumentsOf } from '../canonical/arguments.ts'
-import { dropName } from '../canonical/drop-name.ts'
+import { dropLabels } from '../canonical/drop-labels.ts'
 import { GO_ON } from '../canonical/go-on.ts'
 import type { AssistantPart, UserPart } from '../canonical/parts.ts'
 import type { ToolResult, Turn } from '../canonical/turns.ts'
@@ -21,8 +21,8 @@ export function writeContents(turns: readonly Turn[], target: TargetContext): Wi
     else contents.push({ role, parts: [...parts] })
   }
 
+  for (const turn of turns) dropLabels(turn, target.warnings, {})
   for (const turn of withoutInstructions(turns)) {
-    dropName(turn, target.warnings)
     if (turn.role === 'assistant') say('model', writeModel(turn.content, target))
     else if (turn.role === 'tool')
       say(

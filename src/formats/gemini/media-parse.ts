@@ -5,18 +5,21 @@ import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, FilePart, ImagePart, VideoPart } from '../canonical/parts.ts'
+import type { Warnings } from '../canonical/warnings.ts'
 import { typeOfUrl } from './media-types.ts'
 
 export type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 
 /** `inlineData` or `fileData` of a client's part; undefined when it has neither. */
-export function parseMedia(part: Fields): MediaPart | undefined {
+export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefined {
   const blob = part.fields('inlineData')
   const file = part.fields('fileData')
   const holder = blob ?? file
   if (!holder) return undefined
   const source = blob ? inlineSource(blob) : fileSource(holder)
-  const media = mediaPart(source, holder.text('displayName'))
+  const name = holder.text('displayName')
+  const media = mediaPart(source, name)
+  if (name !== undefined && media.type !== 'file') warnings.dropped(holder.path('displayName'))
   holder.drop()
   if (media.type === 'video') Object.assign(media, clipOf(part))
   return media

@@ -42,13 +42,16 @@ function writeSchema(output: OutputFormat | undefined, { traits, warnings }: Tar
   const isOlder = traits.schema === 'openapi'
   return {
     responseJsonSchema: isOlder ? undefined : schema,
-    responseSchema: isOlder && schema ? openApiSchema(schema, (path) => warnings.dropped(`output.${path}`)) : undefined,
+    responseSchema:
+      isOlder && schema
+        ? openApiSchema(schema, (path) => warnings.dropped(`${warnings.pathOf(output ?? {}, 'output')}.${path}`))
+        : undefined,
   }
 }
 
-/** There is no other place for what the answer is to be. */
-function described({ description, schema }: OutputFormat & { type: 'json-schema' }) {
-  return description === undefined || 'description' in schema ? schema : { description, ...schema }
+/** There is no other place for what the answer is to be, and how it is called. */
+function described({ name, description, schema }: OutputFormat & { type: 'json-schema' }) {
+  return { ...(name && { title: name }), ...(description && { description }), ...schema }
 }
 
 /** Google names its voices and answers in bare samples, whatever the client would like to hear. */

@@ -14,14 +14,19 @@ export function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const text = part.text('text')
   part.ignore('thought', 'thoughtSignature')
   if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }]
-  const media = parseMedia(part) ?? refusePart(part, warnings)
-  const detail = media.type === 'image' ? partDetail(part) : undefined
+  const media = parseMedia(part, warnings) ?? refusePart(part, warnings)
+  const detail = partDetail(part)
   if (media.type === 'image' && detail) media.detail = detail
+  else if (part.any('mediaResolution') !== undefined) warnings.dropped(part.path('mediaResolution'))
   warnings.place(media, part.at, MEDIA_NAMES)
   return [media]
 }
 
-const MEDIA_NAMES = { detail: 'mediaResolution', name: 'inlineData.displayName' }
+const MEDIA_NAMES = {
+  detail: 'mediaResolution',
+  name: 'inlineData.displayName',
+  clip: 'videoMetadata',
+}
 
 /** What the model has said in a part, as the client gives it back; a call is the assembler's. */
 export function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
@@ -32,8 +37,9 @@ export function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[
     return [defined<ReasoningPart>({ type: 'reasoning', text: text ?? '', isSummary: true, state })]
   if (text !== undefined) return text || state ? [defined<TextPart>({ type: 'text', text, state })] : []
   const ran = parseServerPart(part)
+  if (ran?.length === 0) warnings.dropped(part.at)
   if (ran) return ran
-  const media = parseMedia(part)
+  const media = parseMedia(part, warnings)
   if (!media)
     return state || isThought ? [defined<TextPart>({ type: 'text', text: '', state })] : refusePart(part, warnings)
   if (media.type !== 'image' && media.type !== 'audio')
@@ -62,7 +68,7 @@ export function parseResult(part: Fields, calls: CallBook, warnings: Warnings): 
   const list = response.list('parts') ?? []
   list.forEach((entry, index) => {
     const inner = elementFields(entry, `${response.path('parts')}[${index}]`, warnings)
-    const media = parseMedia(inner) ?? refusePart(inner, warnings)
+    const media = parseMedia(inner, warnings) ?? refusePart(inner, warnings)
     warnings.place(media, inner.at)
     content.push(media)
   })

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import { type Fields, fieldsOf } from '../canonical/fields.ts'
-import type { ImagePart } from '../canonical/parts.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { noteNames } from '../canonical/said-names.ts'
 import type { Turn } from '../canonical/turns.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import type { ParseContext } from '../translator.ts'
@@ -14,14 +14,17 @@ import { parseToolChoice, parseTools } from './tools-parse.ts'
 
 /** A client's request to generate content. Model and streaming are in its path. */
 export function parseRequest(json: JsonObject, { warnings, route }: ParseContext): CanonicalRequest {
-  const body = fieldsOf(camelCased(json), '', warnings)
+  const spelling = new Map<string, string>()
+  const body = fieldsOf(camelCased(json, spelling), '', warnings)
+  warnings.spell(spelling)
+  noteNames(json, SYNONYMS, warnings)
   refuseForeign(body, warnings)
   const config = body.fields('generationConfig') ?? fieldsOf({}, 'generationConfig', warnings)
   const stream = route?.stream ?? false
   const given = body.any('contents')
   if (given === undefined || (Array.isArray(given) && given.length === 0)) warnings.refuse('contents', 'is required.')
   const said = parseContents(body, warnings)
-  const turns = withDetail([...parseSystem(body, warnings), ...said], detailOf(config.text('mediaResolution')))
+  const turns = withDetail([...parseSystem(body, warnings), ...said], config, warnings)
   const tools = parseTools(body, warnings)
   const request = defined<CanonicalRequest>({
     model: route?.model ?? (body.text('model') ?? '').replace(/^models\//, ''),
@@ -49,9 +52,25 @@ function refuseForeign(body: Fields, warnings: Warnings) {
 }
 
 /** The resolution of all media is that of each image which does not say its own. */
-function withDetail(turns: readonly Turn[], detail: ImagePart['detail']): Turn[] {
-  if (detail)
-    for (const turn of turns)
-      if (turn.role === 'user') for (const part of turn.content) if (part.type === 'image') part.detail ??= detail
+function withDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): Turn[] {
+  const resolution = config.text('mediaResolution')
+  if (resolution === undefined) return [...turns]
+  const path = config.path('mediaResolution')
+  const detail = detailOf(resolution)
+  const parts = turns.flatMap((turn) => (turn.role === 'user' ? turn.content : []))
+  const images = parts.filter((part) => part.type === 'image' && part.detail === undefined)
+  if (!detail || images.length < parts.filter(({ type }) => type !== 'text').length) warnings.dropped(path)
+  for (const image of detail ? images : []) {
+    Object.assign(image, { detail })
+    warnings.place(image, warnings.pathOf(image, 'contents'), { detail: `/${path}` })
+  }
   return [...turns]
+}
+
+const SYNONYMS = {
+  output: [
+    'generationConfig.responseMimeType',
+    'generationConfig.responseSchema',
+    'generationConfig.responseJsonSchema',
+  ],
 }

@@ -13,7 +13,7 @@ export function parseTools(body: Fields, warnings: Warnings): Tool[] {
       parseFunction(elementFields(declaration, `${tool.path('functionDeclarations')}[${at}]`, warnings), warnings),
     )
     const search = parseSearch(tool)
-    if (search) warnings.place(search, tool.at)
+    if (search) warnings.place(search, tool.at, { blockedDomains: 'googleSearch.excludeDomains' })
     for (const name in tool.value) {
       if (KNOWN.has(name) || tool.any(name) === undefined) continue
       warnings.refuse(tool.path(name), 'this tool runs at Google only and cannot be passed on.')
@@ -35,7 +35,7 @@ function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
     outputSchema: declaration.object('responseJsonSchema') ?? (response && jsonSchemaOf(response)),
   })
   declaration.drop()
-  warnings.place(tool, declaration.at)
+  warnings.place(tool, declaration.at, { outputSchema: response ? 'response' : 'responseJsonSchema' })
   return tool
 }
 

@@ -28,9 +28,11 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclarati
 }
 
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
-  const at = warnings.pathOf(tool, 'tools')
-  if (tool.allowedDomains) warnings.refuse(at, 'the target cannot keep a search to certain domains.')
-  if (tool.contextSize ?? tool.location ?? tool.maxUses) warnings.dropped(at)
+  const at = (field: string) => warnings.pathOf(tool, 'tools', field)
+  if (tool.allowedDomains) warnings.refuse(at('allowedDomains'), 'the target cannot keep a search to certain domains.')
+  if (tool.contextSize) warnings.dropped(at('contextSize'))
+  if (tool.location) warnings.dropped(at('location'))
+  if (tool.maxUses !== undefined) warnings.dropped(at('maxUses'))
   const { blockedDomains } = tool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }

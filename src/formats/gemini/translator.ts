@@ -20,6 +20,7 @@ export const geminiTranslator: Translator = {
     ...optionNames,
     toolChoice: 'toolConfig.functionCallingConfig',
     output: 'generationConfig.responseMimeType',
+    show: 'generationConfig.thinkingConfig.includeThoughts',
     turns: 'contents',
     detail: 'generationConfig.mediaResolution',
   },

@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { argumentsText } from '../canonical/arguments.ts'
 import { attachStates } from '../canonical/detach.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
-import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
+import type { AssistantPart, AudioPart, ToolCallPart } from '../canonical/parts.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { parseMark } from './parts-parse.ts'
 import { parseThoughts, placeThoughts } from './reasoning-details.ts'
@@ -19,8 +19,15 @@ export function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Wa
   const refusal = message.text('refusal')
   if (refusal) said.push({ type: 'refusal', text: refusal })
   const audioId = message.fields('audio')?.text('id')
-  if (audioId !== undefined)
-    said.push({ type: 'audio', id: audioId, source: { type: 'file-id', id: audioId, format: 'openai-chat' } })
+  if (audioId !== undefined) {
+    const audio: AudioPart = {
+      type: 'audio',
+      id: audioId,
+      source: { type: 'file-id', id: audioId, format: 'openai-chat' },
+    }
+    warnings.place(audio, message.path('audio'))
+    said.push(audio)
+  }
   const list = message.list('tool_calls') ?? []
   list.forEach((entry, index) => {
     said.push(parseCall(elementFields(entry, `${message.path('tool_calls')}[${index}]`, warnings), calls, warnings))
@@ -63,13 +70,15 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
   const custom = call.fields('custom')
   const callee = custom ?? call.fields('function') ?? warnings.refuse(call.path('function'), 'is required.')
   const name = callee.text('name') ?? warnings.refuse(callee.path('name'), 'is required.')
-  call.ignore('type', 'index')
+  call.ignore('type', 'index', 'extra_content')
   const part: ToolCallPart = custom
     ? { type: 'tool-call', id, name, arguments: custom.text('input') ?? '', isFreeForm: true }
     : { type: 'tool-call', id, name, arguments: argumentsText(callee.any('arguments') ?? '') }
   const signature = googleSignature(call.any('extra_content'))
   if (signature !== undefined)
     part.state = { origin: { format: 'openai-chat', account: '' }, kind: 'thought-signature', data: signature }
+  callee.drop()
+  call.drop()
   warnings.place(part, call.at)
   return part
 }

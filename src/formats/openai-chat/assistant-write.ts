@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
 import type { AssistantTurn } from '../canonical/turns.ts'
+import type { Warnings } from '../canonical/warnings.ts'
 import type { TargetContext } from '../translator.ts'
 import { detailOf } from './reasoning-details.ts'
 import type { WireAssistantMessage, WireToolCall } from './wire.ts'
@@ -12,7 +13,7 @@ export function writeAssistant({ content, name }: AssistantTurn, target: TargetC
   const calls = content.filter((part) => part.type === 'tool-call')
   const thoughts = content.filter((part) => part.type === 'reasoning')
   const audio = content.find((part) => part.type === 'audio')
-  if (content.some((part) => part.type === 'image')) target.warnings.dropped('messages.images')
+  tellLost(content, target.warnings)
   return defined<WireAssistantMessage>({
     role: 'assistant',
     content: withThoughts(text, thoughts, target),
@@ -22,6 +23,15 @@ export function writeAssistant({ content, name }: AssistantTurn, target: TargetC
     ...writeThoughts(thoughts, target),
     tool_calls: calls.length > 0 ? calls.map(writeCall) : undefined,
   })
+}
+
+/** Pictures that the model has made, and marks of caching: what it has said is a string here. */
+function tellLost(content: readonly AssistantPart[], warnings: Warnings) {
+  for (const part of content) {
+    if (part.type === 'image') warnings.dropped(warnings.pathOf(part, 'turns'))
+    else if (part.type === 'audio' && part.id === undefined) warnings.dropped(warnings.pathOf(part, 'turns'))
+    if ('cache' in part && part.cache) warnings.dropped(warnings.pathOf(part.cache, 'cache'))
+  }
 }
 
 export function writeCall({ id, name, isFreeForm, state, ...call }: ToolCallPart): WireToolCall {

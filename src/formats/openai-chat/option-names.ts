@@ -1,4 +1,5 @@
 import type { OptionName } from '../../traits.ts'
+import type { Synonyms } from '../canonical/said-names.ts'
 
 /** What this format calls the options. It has a place for all of them. */
 export const optionNames: Readonly<Record<OptionName, string>> = {
@@ -26,4 +27,17 @@ export const optionNames: Readonly<Record<OptionName, string>> = {
   topK: 'top_k',
   topP: 'top_p',
   verbosity: 'verbosity',
+}
+
+/** The older names, and those of single vendors, behind the one that counts before them. */
+export const synonyms: Synonyms = {
+  cacheOptions: ['prompt_cache_options', 'prompt_cache_retention'],
+  endUser: ['safety_identifier', 'user'],
+  maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
+  reasoning: [
+    ...['reasoning_effort', 'reasoning', 'thinking', 'thinking_budget'],
+    ...['enable_thinking', 'chat_template_kwargs', 'include_reasoning', 'reasoning_format'],
+  ],
+  seed: ['seed', 'random_seed'],
+  toolChoice: ['tool_choice', 'function_call'],
 }

@@ -15,7 +15,7 @@ export function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
     frequencyPenalty: body.number('frequency_penalty'),
     labels: parseTexts(body, 'metadata', warnings),
     logitBias: parseNumbers(body, 'logit_bias', warnings),
-    logprobs: parseLogprobs(body),
+    logprobs: parseLogprobs(body, warnings),
     maxOutputTokens: body.number('max_completion_tokens') ?? body.number('max_tokens'),
     modalities: body.list('modalities')?.filter(isModality),
     moderation: body.object('moderation'),
@@ -42,9 +42,11 @@ function parseCacheOptions(body: Fields): RequestOptions['cacheOptions'] {
   return mode === undefined && ttl === undefined ? undefined : defined({ mode, ttl })
 }
 
-function parseLogprobs(body: Fields): number | undefined {
+function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
-  return body.flag('logprobs') ? (top ?? 0) : undefined
+  if (body.flag('logprobs')) return top ?? 0
+  if (top) warnings.dropped('top_logprobs') // means nothing alone
+  return undefined
 }
 
 function parsePrediction(body: Fields): string | undefined {

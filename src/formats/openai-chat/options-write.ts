@@ -8,6 +8,8 @@ import { wireReasoning } from './reasoning-options.ts'
 export function writeOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
   const { cacheOptions, logprobs, maxOutputTokens, prediction, reasoning, speech } = options
   if (cacheOptions?.auto) warnings.dropped('cache_control')
+  const isShown = reasoning?.show !== undefined && reasoning.show !== 'none'
+  if (isShown && traits.reasoning.replay === 'never') warnings.dropped('show') // it keeps its thoughts to itself
   return {
     [traits.outputLimitField]: maxOutputTokens,
     temperature: options.temperature,

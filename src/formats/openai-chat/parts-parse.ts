@@ -58,14 +58,12 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
 }
 
 function parseImage(fields: Fields, cache: CacheMark | undefined): ImagePart {
-  const detail =
-    typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')?.wish('detail', DETAILS)
-  return defined<ImagePart>({
-    type: 'image',
-    source: sourceOfUrl(urlOf(fields, 'image_url'), 'image/png'),
-    detail,
-    cache,
-  })
+  const source = sourceOfUrl(urlOf(fields, 'image_url'), 'image/png')
+  const image = typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')
+  const detail = image?.wish('detail', DETAILS)
+  image?.ignore('url')
+  image?.drop()
+  return defined<ImagePart>({ type: 'image', source, detail, cache })
 }
 
 function parseFile(file: Fields, cache: CacheMark | undefined, warnings: Warnings): FilePart {

@@ -40,6 +40,8 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
         ...marks,
       }))
     case 'video': // an extension that only some vendors know; their traits say so
+      if (part.fps ?? part.startOffset ?? part.endOffset)
+        target.warnings.dropped(target.warnings.pathOf(part, 'turns', 'clip'))
       return [{ type: 'video_url', video_url: { url: urlOf(part, target) } }]
   }
 }

@@ -8,20 +8,29 @@ import { parseMark } from './parts-parse.ts'
 export function parseTools(body: Fields, warnings: Warnings): Tool[] {
   const tools = (body.list('tools') ?? []).map((entry, index) => {
     const tool = parseTool(elementFields(entry, `tools[${index}]`, warnings), warnings)
-    warnings.place(tool, `tools[${index}]`)
+    warnings.place(tool, `tools[${index}]`, TOOL_NAMES)
     return tool
   })
-  const functions = (body.list('functions') ?? []).map((entry, index) =>
-    parseFunction(elementFields(entry, `functions[${index}]`, warnings), warnings),
-  )
+  const functions = (body.list('functions') ?? []).map((entry, index) => {
+    const fields = elementFields(entry, `functions[${index}]`, warnings)
+    const tool = parseFunction(fields, warnings)
+    warnings.place(tool, fields.at)
+    return tool
+  })
   const search = body.fields('web_search_options')
-  return [...tools, ...functions, ...(search ? [parseSearch(search)] : [])]
+  return [...tools, ...functions, ...(search ? [parseSearch(search, warnings)] : [])]
 }
+
+const TOOL_NAMES = { strict: 'function.strict', grammar: 'custom.format' }
 
 function parseTool(tool: Fields, warnings: Warnings): Tool {
   const type = tool.text('type') ?? 'function'
   const custom = type === 'custom' ? tool.fields('custom') : undefined
-  if (custom) return parseCustom(custom, warnings)
+  if (custom) {
+    const parsed = parseCustom(custom, warnings)
+    tool.drop()
+    return parsed
+  }
   const callee = tool.fields('function')
   if (type !== 'function' || !callee)
     return warnings.refuse(
@@ -47,12 +56,14 @@ function parseFunction(callee: Fields, warnings: Warnings): FunctionTool {
 }
 
 function parseCustom(custom: Fields, warnings: Warnings): FreeFormTool {
-  return defined<FreeFormTool>({
+  const tool = defined<FreeFormTool>({
     type: 'free-form',
     name: custom.text('name') ?? warnings.refuse(custom.path('name'), 'is required.'),
     description: custom.text('description'),
     grammar: parseGrammar(custom.fields('format'), warnings),
   })
+  custom.drop()
+  return tool
 }
 
 function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormTool['grammar'] {
@@ -64,7 +75,7 @@ function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormT
     : { syntax: grammar?.word('syntax', ['lark', 'regex']) ?? 'lark', definition }
 }
 
-function parseSearch(search: Fields): WebSearchTool {
+function parseSearch(search: Fields, warnings: Warnings): WebSearchTool {
   const place = search.fields('user_location')?.fields('approximate')
   const location = place && {
     city: place.text('city'),
@@ -72,11 +83,14 @@ function parseSearch(search: Fields): WebSearchTool {
     country: place.text('country'),
     timezone: place.text('timezone'),
   }
-  return defined<WebSearchTool>({
+  const tool = defined<WebSearchTool>({
     type: 'web-search',
     contextSize: search.wish('search_context_size', ['low', 'medium', 'high']),
     location: location && defined<NonNullable<WebSearchTool['location']>>(location),
   })
+  search.drop()
+  warnings.place(tool, search.at, { contextSize: 'search_context_size', location: 'user_location' })
+  return tool
 }
 
 /** `tool_choice`, or the old `function_call`. */

@@ -26,7 +26,7 @@ function writeFreeForm({ name, description, grammar }: FreeFormTool): WireTool {
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   const { name, description, schema = NOTHING, strict, outputSchema, cache } = tool
-  if (outputSchema) target.warnings.dropped(`${target.warnings.pathOf(tool, 'tools')}.output_schema`)
+  if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
   return {
     type: 'function',
     function: defined({ name, description, parameters: schema, strict }),
@@ -37,12 +37,12 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
 /** Some vendors refuse a tool that says nothing of its input. */
 const NOTHING: JsonObject = { type: 'object', properties: {} }
 
-function writeSearch(
-  { contextSize, location, allowedDomains, blockedDomains, maxUses }: WebSearchTool,
-  { warnings }: TargetContext,
-) {
-  if (allowedDomains ?? blockedDomains) warnings.refuse('tools', 'the target cannot keep a search to certain domains.')
-  if (maxUses !== undefined) warnings.dropped('tools.max_uses')
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
+  const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
+  const domains = allowedDomains ? 'allowedDomains' : 'blockedDomains'
+  if (allowedDomains ?? blockedDomains)
+    warnings.refuse(warnings.pathOf(tool, 'tools', domains), 'the target cannot keep a search to certain domains.')
+  if (maxUses !== undefined) warnings.dropped(warnings.pathOf(tool, 'tools', 'maxUses'))
   return defined({
     search_context_size: contextSize,
     user_location: location && { type: 'approximate' as const, approximate: location },

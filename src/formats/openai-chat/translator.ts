@@ -19,6 +19,7 @@ export const chatTranslator: Translator = {
     ...optionNames,
     toolChoice: 'tool_choice',
     output: 'response_format',
+    show: 'reasoning',
     turns: 'messages',
     cache: 'cache_control',
   },

@@ -1,4 +1,5 @@
 import { defined } from '../canonical/defined.ts'
+import { dropLabels } from '../canonical/drop-labels.ts'
 import type { SystemTurn, ToolResult, Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeAssistant } from './assistant-write.ts'
@@ -7,6 +8,7 @@ import type { WireMessage, WireSystemMessage } from './wire.ts'
 
 /** `messages`. Instructions out of a field of their own are one message, however many blocks they had. */
 export function writeTurns(turns: readonly Turn[], target: TargetContext): WireMessage[] {
+  for (const turn of turns) dropLabels(turn, target.warnings, { names: true })
   return joinInstructions(turns).flatMap((turn) => writeTurn(turn, target))
 }
 

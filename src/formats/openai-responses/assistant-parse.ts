@@ -42,22 +42,29 @@ export function parseAssistantItem(
 function parseSaid(item: Fields, warnings: Warnings): AssistantPart[] {
   const content = item.any('content')
   const phase = item.wish('phase', ['commentary', 'final_answer'])
-  item.ignore('id', 'status', 'type')
+  item.ignore('id', 'status', 'type', 'role')
   item.drop()
   if (content === undefined || content === '') return []
-  if (typeof content === 'string') return [defined<TextPart>({ type: 'text', text: content, phase })]
+  const place = (part: TextPart, index: number) => {
+    warnings.place(part, item.at, { citations: `content[${index}].annotations` })
+    return part
+  }
+  if (typeof content === 'string') return [place(defined<TextPart>({ type: 'text', text: content, phase }), 0)]
   const path = item.path('content')
   if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): AssistantPart[] => {
     const part = elementFields(entry, `${path}[${index}]`, warnings)
     const type = part.text('type')
-    if (type === 'refusal') return [{ type, text: part.text('refusal') ?? '' }]
+    const citations = parseAnnotations(part.any('annotations'))
+    const text = part.text(type === 'refusal' ? 'refusal' : 'text')
+    part.ignore('logprobs')
+    part.drop()
+    if (type === 'refusal') return [{ type, text: text ?? '' }]
     if (type !== 'output_text' && type !== 'input_text' && type !== 'text')
       return warnings.refuse(part.path('type'), `"${type}" is no type of content that an assistant has said.`)
-    const citations = parseAnnotations(part.any('annotations'))
-    const text = part.text('text')
     if (!text) return []
-    return [defined<TextPart>({ type: 'text', text, phase, citations: citations.length > 0 ? citations : undefined })]
+    const cited = citations.length > 0 ? citations : undefined
+    return [place(defined<TextPart>({ type: 'text', text, phase, citations: cited }), index)]
   })
 }
 
@@ -78,6 +85,8 @@ function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): To
   const part: ToolCallPart = isFreeForm
     ? { type: 'tool-call', id, name, arguments: item.text('input') ?? '', isFreeForm }
     : { type: 'tool-call', id, name, arguments: argumentsText(item.any('arguments') ?? '') }
+  item.ignore('id', 'status', 'caller')
+  item.drop()
   warnings.place(part, item.at)
   return part
 }

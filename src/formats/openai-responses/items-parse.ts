@@ -84,6 +84,8 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
       content: parseContent(item, 'output', warnings, itemContent),
       isFreeForm: isFreeForm || undefined,
     })
+    item.ignore('id', 'status')
+    item.drop()
     warnings.place(result, item.at)
     return result
   }

@@ -1,4 +1,4 @@
-import { dropName } from '../canonical/drop-name.ts'
+import { dropLabels } from '../canonical/drop-labels.ts'
 import type { AssistantPart, RefusalPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
 import type { SystemTurn, ToolResult, Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
@@ -15,7 +15,7 @@ export function writeItems(turns: readonly Turn[], target: TargetContext): WireI
 }
 
 function writeTurn(turn: Turn, target: TargetContext): WireInputItem[] {
-  dropName(turn, target.warnings)
+  dropLabels(turn, target.warnings, { phases: true, citations: ({ url }) => url !== undefined })
   switch (turn.role) {
     case 'system':
       return [writeSystem(turn, target)]
@@ -48,6 +48,7 @@ function writeAssistant(content: readonly AssistantPart[], target: TargetContext
   }
 
   for (const part of content) {
+    if ('cache' in part && part.cache) target.warnings.dropped(target.warnings.pathOf(part.cache, 'cache')) // it stands on input
     const isSaid = part.type === 'text' || part.type === 'refusal'
     if (!isSaid || phaseOf(part) !== phaseOf(said[0])) flush()
     if (isSaid) said.push(part)

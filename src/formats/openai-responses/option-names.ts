@@ -1,4 +1,5 @@
 import type { OptionName } from '../../traits.ts'
+import type { Synonyms } from '../canonical/said-names.ts'
 
 /** What this format calls the options that it has a place for. The penalties are of Open Responses; OpenAI has none. */
 export const optionNames = {
@@ -19,3 +20,11 @@ export const optionNames = {
   topP: 'top_p',
   verbosity: 'text.verbosity',
 } as const satisfies Partial<Record<OptionName, string>>
+
+/** The older names behind the newer ones, and what says a part of an option. */
+export const synonyms: Synonyms = {
+  cacheOptions: ['prompt_cache_options', 'prompt_cache_retention'],
+  endUser: ['safety_identifier', 'user'],
+  logprobs: ['top_logprobs', 'include'],
+  reasoning: ['reasoning.effort', 'reasoning'],
+}

@@ -12,7 +12,7 @@ export function parseOptions(body: Fields, text: Fields | undefined, warnings: W
     endUser: body.text('safety_identifier') ?? body.text('user'),
     frequencyPenalty: body.number('frequency_penalty'),
     labels: parseLabels(body, warnings),
-    logprobs: parseLogprobs(body),
+    logprobs: parseLogprobs(body, warnings),
     maxOutputTokens: body.number('max_output_tokens'),
     moderation: body.object('moderation'),
     parallelToolCalls: body.flag('parallel_tool_calls'),
@@ -35,11 +35,18 @@ function parseCacheOptions(body: Fields): RequestOptions['cacheOptions'] {
 }
 
 /** `include` asks for the tokens of the answer, `top_logprobs` for what else they could have been. */
-function parseLogprobs(body: Fields): number | undefined {
+function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
-  const isAsked = body.texts('include')?.includes('message.output_text.logprobs')
+  const included = body.texts('include') ?? []
+  const isAsked = included.includes(LOGPROBS)
+  if (included.some((name) => name !== LOGPROBS && name !== THOUGHTS)) warnings.dropped('include')
   return isAsked || top ? (top ?? 0) : undefined
 }
+
+const LOGPROBS = 'message.output_text.logprobs'
+
+/** Comes in any case. */
+const THOUGHTS = 'reasoning.encrypted_content'
 
 function parseReasoning(body: Fields): ReasoningOptions | undefined {
   const reasoning = body.fields('reasoning')
@@ -75,16 +82,19 @@ function parseLabels(body: Fields, warnings: Warnings): Record<string, string> |
 }
 
 /** `text.format`. */
-export function parseOutput(text: Fields | undefined): OutputFormat | undefined {
+export function parseOutput(text: Fields | undefined, warnings: Warnings): OutputFormat | undefined {
   const format = text?.fields('format')
   const type = format?.word('type', ['text', 'json_object', 'json_schema'])
   if (type === 'json_object') return { type: 'json' }
   if (!format || type !== 'json_schema') return undefined
-  return defined<OutputFormat & { type: 'json-schema' }>({
+  const output = defined<OutputFormat & { type: 'json-schema' }>({
     type: 'json-schema',
     schema: format.object('schema') ?? {},
     name: format.text('name'),
     description: format.text('description'),
     strict: format.flag('strict'),
   })
+  format.drop()
+  warnings.place(output, format.at)
+  return output
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import { type Fields, fieldsOf } from '../canonical/fields.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { noteNames } from '../canonical/said-names.ts'
 import type { Tool } from '../canonical/tools.ts'
 import type { SystemTurn } from '../canonical/turns.ts'
 import type { Warnings } from '../canonical/warnings.ts'
@@ -9,12 +10,14 @@ import type { ParseContext } from '../translator.ts'
 import { echoOf } from './echo.ts'
 import { parseInput } from './items-parse.ts'
 import type { Namespaces } from './namespaces.ts'
+import { synonyms } from './option-names.ts'
 import { parseOptions, parseOutput } from './options-parse.ts'
 import { parseToolChoice, parseTools } from './tools-parse.ts'
 
 /** A client's request for a response. Nothing is kept between requests, so that what refers to an earlier one is refused. */
 export function parseRequest(json: JsonObject, { warnings }: ParseContext): CanonicalRequest {
   const body = fieldsOf(json, '', warnings)
+  noteNames(json, synonyms, warnings)
   refuseState(body, warnings)
   const namespaces: Namespaces = {}
   const declared = parseTools(body, namespaces, warnings)
@@ -28,12 +31,12 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
     turns: [...parseInstructions(body), ...turns],
     tools: withoutDoubles([...declared, ...tools]),
     toolChoice: parseToolChoice(body, warnings),
-    output: parseOutput(text),
+    output: parseOutput(text, warnings),
     options: parseOptions(body, text, warnings),
     client: { echo: echoOf(json), namespaces },
   })
   text?.drop()
-  body.ignore('include', 'stream_options')
+  body.ignore('stream_options')
   if (json.truncation === 'disabled') body.ignore('truncation')
   body.drop()
   return request

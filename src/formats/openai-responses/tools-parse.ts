@@ -4,6 +4,15 @@ import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from
 import type { Warnings } from '../canonical/warnings.ts'
 import { type Namespaces, plainName } from './namespaces.ts'
 
+const TOOL_NAMES = {
+  outputSchema: 'output_schema',
+  grammar: 'format',
+  contextSize: 'search_context_size',
+  location: 'user_location',
+  allowedDomains: 'filters.allowed_domains',
+  blockedDomains: 'filters.blocked_domains',
+}
+
 /** The tools in a list of the request. Grouped ones are entered in `namespaces`. */
 export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): Tool[] {
   const path = owner.path('tools')
@@ -12,7 +21,7 @@ export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warn
     if (fields.text('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
     const tool = parseTool(fields, warnings)
     if (!tool) return []
-    warnings.place(tool, fields.at)
+    warnings.place(tool, fields.at, TOOL_NAMES)
     return [tool]
   })
 }
@@ -20,6 +29,8 @@ export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warn
 function parseNamespace(group: Fields, namespaces: Namespaces, warnings: Warnings): Tool[] {
   const namespace = group.text('name') ?? warnings.refuse(group.path('name'), 'is required.')
   const tools = parseTools(group, namespaces, warnings)
+  group.ignore('type')
+  group.drop()
   for (const tool of tools) {
     if (tool.type === 'web-search') continue
     const { name } = tool

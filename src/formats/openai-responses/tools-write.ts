@@ -39,12 +39,14 @@ function writeFreeForm({ name, description, grammar }: FreeFormTool) {
   return defined<WireTool & { type: 'custom' }>({ type: 'custom', name, description, format })
 }
 
-function writeSearch(
-  { contextSize, location, allowedDomains, blockedDomains, maxUses }: WebSearchTool,
-  { warnings }: TargetContext,
-) {
-  if (blockedDomains) warnings.refuse('tools', 'the target cannot keep a search away from certain domains.')
-  if (maxUses !== undefined) warnings.dropped('tools.max_uses')
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
+  const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
+  if (blockedDomains)
+    warnings.refuse(
+      warnings.pathOf(tool, 'tools', 'blockedDomains'),
+      'the target cannot keep a search away from certain domains.',
+    )
+  if (maxUses !== undefined) warnings.dropped(warnings.pathOf(tool, 'tools', 'maxUses'))
   return defined<WireTool & { type: 'web_search' }>({
     type: 'web_search',
     search_context_size: contextSize,

@@ -20,6 +20,7 @@ export const responsesTranslator: Translator = {
     ...optionNames,
     toolChoice: 'tool_choice',
     output: 'text.format',
+    show: 'reasoning.summary',
     turns: 'input',
     cache: 'prompt_cache_breakpoint',
   },

@@ -63,7 +63,7 @@ for (const [name, [tool, expected]] of Object.entries(declared)) {
 tools('that are put off are declared at once, with a warning', () => {
   const { tools, warnings } = parse({ tools: [{ name: 'f', input_schema: schema, defer_loading: true }] })
   assert.equal(tools, [{ type: 'function', name: 'f', schema }])
-  assert.equal(warnings, ['dropped:tools.defer_loading'])
+  assert.equal(warnings, ['dropped:tools[0].defer_loading'])
 })
 
 tools('are chosen, one at a time if the client says so', () => {

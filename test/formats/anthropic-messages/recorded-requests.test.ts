@@ -109,4 +109,4 @@ const REFUSED =
 
 /** Tools that are put off and searched for; searches and summaries of its own; a last turn that was left out. */
 const CHANGED =
-  /^dropped:tools(\[\d+\]|\.defer_loading)$|^(dropped|replaced|added):messages(\[\d+\]\.content\[\d+\])*|^dropped:(context_management|output_config\.task_budget)$/
+  /^dropped:tools\[\d+\](\.defer_loading)?$|^(dropped|replaced|added):messages(\[\d+\]\.content\[\d+\])*|^dropped:(context_management|output_config\.task_budget)$/

@@ -86,7 +86,7 @@ for (const [what, body, message] of [
   [
     'code that Google would run',
     { tools: [{ functionDeclarations: [] }, { code_execution: {} }] },
-    /"tools\[1\].codeExecution"/,
+    /"tools\[1\].code_execution"/,
   ],
   [
     'a function without a name',

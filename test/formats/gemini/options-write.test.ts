@@ -117,7 +117,7 @@ output('is JSON, or JSON after a schema in the language of the target', () => {
   assert.equal(config({ type: 'json' }), { responseMimeType })
   assert.equal(config({ type: 'json-schema', name: 'n', strict: true, schema }), {
     responseMimeType,
-    responseJsonSchema: schema,
+    responseJsonSchema: { title: 'n', ...schema },
   })
   assert.equal(config({ type: 'json-schema', description: 'd', schema }), {
     responseMimeType,

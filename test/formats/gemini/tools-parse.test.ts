@@ -30,7 +30,7 @@ tools('are the functions of all entries, in either language of schemas', () => {
     { type: 'function', name: 'h' },
     { type: 'web-search', blockedDomains: ['a.com'] },
   ])
-  assert.equal(warnings, ['dropped:tools[1].functionDeclarations[1].behavior'])
+  assert.equal(warnings, ['dropped:tools[1].function_declarations[1].behavior'])
 })
 
 for (const [calling, expected] of [

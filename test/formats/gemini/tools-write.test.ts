@@ -32,7 +32,7 @@ tools('an older target gets its own language, and what is lost is told of', () =
 tools('a search that cannot be kept to domains is refused, what it may ignore is told of', () => {
   const search = (fields: object) => send({ tools: [{ type: 'web-search', ...fields }] })
   assert.throws(() => search({ allowedDomains: ['a.com'] }), /certain domains/)
-  assert.equal(search({ maxUses: 1 }).warnings, ['dropped:tools'])
+  assert.equal(search({ maxUses: 1 }).warnings, ['dropped:tools.maxUses'])
   assert.equal(search({ blockedDomains: ['a.com'] }).body.tools, [{ googleSearch: { excludeDomains: ['a.com'] } }])
 })
 

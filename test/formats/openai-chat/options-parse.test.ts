@@ -12,7 +12,6 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
   'null as absent': [{ stop: null, seed: null, temperature: 0 }, { temperature: 0 }],
   'both names of the user': [{ user: 'old', safety_identifier: 'new' }, { endUser: 'new' }],
   logprobs: [{ logprobs: true, top_logprobs: 3 }, { logprobs: 3 }],
-  'top_logprobs without logprobs': [{ top_logprobs: 3 }, {}],
   effort: [{ reasoning_effort: 'low' }, { reasoning: { effort: 'low' } }],
   'reasoning of OpenRouter': [
     { reasoning: { max_tokens: 2_000, exclude: true } },
@@ -44,6 +43,10 @@ for (const [name, [body, expected]] of Object.entries(table)) {
     assert.equal(warnings, [])
   })
 }
+
+options('that mean nothing alone are told of', () => {
+  assert.equal(parse({ top_logprobs: 3 }).warnings, ['dropped:top_logprobs'])
+})
 
 options('that nobody knows are told of, and refused in strict mode', () => {
   assert.equal(parse({ provider: { only: ['a'] }, service_tier: 'on_demand' }).warnings, [

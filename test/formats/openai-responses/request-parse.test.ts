@@ -97,7 +97,7 @@ test('tools, those of a namespace under one name, and searching', () => {
     { type: 'function', name: 'mcp__f' },
     { type: 'web-search', contextSize: 'low', location: { city: 'Bern' } },
   ])
-  assert.equal(warnings, ['dropped:tools[5]'])
+  assert.equal(warnings, ['dropped:tools[3].description', 'dropped:tools[5]'])
 })
 
 test('a call of a tool in a namespace, and one of a tool that was found', () => {

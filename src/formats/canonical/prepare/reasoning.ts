@@ -17,13 +17,20 @@ interface Target {
 export function prepareReasoning(asked: ReasoningOptions, target: Target): ReasoningOptions | undefined {
   const { traits, warnings } = target
   const { reasoning } = traits
-  if (asked.effort === undefined && asked.budget === undefined) return reasoning.by === 'none' ? undefined : asked
+  const isShown = asked.show !== undefined && asked.show !== 'none'
+  if (asked.effort === undefined && asked.budget === undefined) {
+    if (reasoning.by !== 'none') return asked
+    if (isShown) warnings.dropped('show')
+    return undefined
+  }
   if (reasoning.by === 'none') {
     if (asked.effort !== 'none' && asked.budget !== 0) warnings.dropped('reasoning')
+    if (isShown) warnings.dropped('show')
     return undefined
   }
   const isAuto = asked.effort === undefined && asked.budget === 'auto'
-  if (isAuto && reasoning.by !== 'budget') return asked
+  const saysAuto = reasoning.isDefault || reasoning.by !== 'effort' // of itself, or since it can be told
+  if (isAuto && reasoning.by !== 'budget' && saysAuto) return asked
   const wanted =
     asked.effort ?? (typeof asked.budget === 'number' ? effortOf(asked.budget, reasoning.budgets) : 'medium')
   const effort = nearestEffort(wanted, reasoning.efforts)

@@ -22,13 +22,13 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
   const name = rename(tool.name)
   if (tool.type === 'free-form') {
     if (traits.freeFormTools) return { ...tool, name }
-    if (tool.grammar) warnings.dropped(`${path}.format`)
+    if (tool.grammar) warnings.dropped(warnings.pathOf(tool, 'tools', 'grammar'))
     const { description } = tool
     return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
   }
   const { strict, ...rest } = tool
   if (strict === undefined || traits.strictTools) return { ...tool, name }
-  if (strict) warnings.dropped('strict')
+  if (strict) warnings.dropped(warnings.pathOf(tool, 'tools', 'strict'))
   return { ...rest, name }
 }
 

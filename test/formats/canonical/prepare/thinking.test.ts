@@ -38,7 +38,12 @@ const rows: Record<string, Row> = {
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
-  'the model may choose': [{ budget: 'auto', show: 'summary' }, {}, { budget: 'auto', show: 'summary' }],
+  'the model may choose': [
+    { budget: 'auto', show: 'summary' },
+    { isDefault: true },
+    { budget: 'auto', show: 'summary' },
+  ],
+  'but not where it does not think unasked': [{ budget: 'auto' }, {}, { effort: 'medium', budget: 'auto' }],
   'but not where a number is needed': [{ budget: 'auto' }, { by: 'budget' }, { effort: 'medium', budget: 8_192 }],
   'a budget leaves room for the answer': [
     { effort: 'high' },

@@ -1,0 +1,141 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { type Field, PDF, PNG, schema } from './field.ts'
+
+const user = (...parts: JsonObject[]) => ({ role: 'user', parts })
+const model = (...parts: JsonObject[]) => ({ role: 'model', parts })
+const hi = { text: 'Hi' }
+const asked = (...parts: JsonObject[]) => ({ contents: [user(hi, ...parts)] })
+const said = (...parts: JsonObject[]) => ({ contents: [user(hi), model({ text: 'Once' }, ...parts), user(hi)] })
+const looped = (call: JsonObject, response: JsonObject = {}, beside: JsonObject = {}) => ({
+  contents: [
+    user(hi),
+    model({ functionCall: { name: 'f', args: {}, ...call }, ...beside }),
+    user({ functionResponse: { name: 'f', response: { output: 'ok' }, ...response } }),
+  ],
+})
+const tool = (more: JsonObject = {}) => ({
+  tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: schema, ...more }] }],
+})
+const search = (more: JsonObject = {}) => ({ tools: [{ googleSearch: more }] })
+const calling = (more: JsonObject) => ({ ...tool(), toolConfig: { functionCallingConfig: more } })
+const config = (more: JsonObject) => ({ generationConfig: more })
+const png = (more: JsonObject = {}) => ({ inlineData: { mimeType: 'image/png', data: PNG, ...more } })
+const pdf = (more: JsonObject = {}) => ({ inlineData: { mimeType: 'application/pdf', data: PDF, ...more } })
+const film = { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.test/b.mp4' } }
+
+const configs: JsonObject = {
+  audioTimestamp: true,
+  candidateCount: 2,
+  enableEnhancedCivicAnswers: true,
+  frequencyPenalty: 0.321,
+  imageConfig: { aspectRatio: '1:1' },
+  maxOutputTokens: 4321,
+  modelSelectionConfig: { featureSelectionPreference: 'BALANCED' },
+  novelty: 1,
+  presencePenalty: 0.321,
+  responseLogprobs: true,
+  responseMimeType: 'application/json',
+  responseModalities: ['TEXT', 'IMAGE'],
+  routingConfig: { autoMode: {} },
+  seed: 4321,
+  speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
+  stopSequences: ['END'],
+  temperature: 0.321,
+  topK: 43,
+  topP: 0.321,
+}
+
+/** Everything that a request to generate content can say. */
+export const fields: readonly Field[] = [
+  ...Object.entries(configs).map(([name, value]): Field => [`generationConfig.${name}`, config({ [name]: value })]),
+  ['generationConfig.responseLogprobs', config({ responseLogprobs: true, logprobs: 3 })],
+  [
+    'generationConfig.mediaResolution',
+    { ...asked(png()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_HIGH' }) },
+    asked(png()),
+  ],
+  [
+    'generationConfig.mediaResolution',
+    { ...asked(png()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_MEDIUM' }) },
+    asked(png()),
+  ],
+  [
+    'generationConfig.mediaResolution',
+    { ...asked(pdf()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_LOW' }) },
+    asked(pdf()),
+  ],
+  [
+    'generationConfig.responseJsonSchema',
+    config({ responseMimeType: 'application/json', responseJsonSchema: schema }),
+    config({ responseMimeType: 'application/json' }),
+  ],
+  [
+    'generationConfig.responseSchema',
+    config({ responseMimeType: 'application/json', responseSchema: { type: 'OBJECT' } }),
+    config({ responseMimeType: 'application/json' }),
+  ],
+  ['generationConfig.thinkingConfig.thinkingBudget', config({ thinkingConfig: { thinkingBudget: 2_000 } })],
+  ['generationConfig.thinkingConfig.thinkingLevel', config({ thinkingConfig: { thinkingLevel: 'HIGH' } })],
+  [
+    'generationConfig.thinkingConfig.includeThoughts',
+    config({ thinkingConfig: { thinkingLevel: 'HIGH', includeThoughts: true } }),
+    config({ thinkingConfig: { thinkingLevel: 'HIGH' } }),
+  ],
+  ['generationConfig.thinkingConfig.novelty', config({ thinkingConfig: { novelty: 1 } })],
+  ['generation_config.top_k', { generation_config: { top_k: 43 } }],
+  ['generation_config.candidate_count', { generation_config: { candidate_count: 2 } }],
+  ['systemInstruction', { systemInstruction: { parts: [{ text: 'Be brief' }] } }],
+  ['cachedContent', { cachedContent: 'cachedContents/1' }],
+  ['labels', { labels: { team: 'blue' } }],
+  ['safetySettings', { safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }] }],
+  ['serviceTier', { serviceTier: 'flex' }],
+  ['store', { store: true }],
+  ['novelty', { novelty: 1 }],
+  ['tools', tool()],
+  ['tools[0].functionDeclarations[0].description', tool({ description: 'Does' }), tool()],
+  ['tools[0].functionDeclarations[0].responseJsonSchema', tool({ responseJsonSchema: schema }), tool()],
+  ['tools[0].functionDeclarations[0].behavior', tool({ behavior: 'NON_BLOCKING' }), tool()],
+  ['tools', search()],
+  ['tools[0].googleSearch.excludeDomains', search({ excludeDomains: ['a.test'] }), search()],
+  ['tools[0].googleSearch.timeRangeFilter', search({ timeRangeFilter: { startTime: '2024-01-01' } }), search()],
+  ['tools[0].codeExecution', { tools: [{ codeExecution: {} }] }],
+  ['tools[0].urlContext', { tools: [{ urlContext: {} }] }],
+  ['toolConfig.functionCallingConfig', calling({ mode: 'ANY' }), tool()],
+  ['toolConfig.functionCallingConfig', calling({ mode: 'NONE' }), tool()],
+  ['toolConfig.functionCallingConfig', calling({ mode: 'ANY', allowedFunctionNames: ['f'] }), tool()],
+  ['toolConfig.retrievalConfig', { toolConfig: { retrievalConfig: { languageCode: 'de' } } }],
+  ['contents[0].parts[1]', asked(png()), asked()],
+  [
+    'contents[0].parts[1].mediaResolution',
+    asked({ ...png(), mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } }),
+    asked(png()),
+  ],
+  [
+    'contents[0].parts[1].mediaResolution',
+    asked({ ...pdf(), mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } }),
+    asked(pdf()),
+  ],
+  ['contents[0].parts[1]', asked(pdf()), asked()],
+  ['contents[0].parts[1].inlineData.displayName', asked(pdf({ displayName: 'a.pdf' })), asked(pdf())],
+  ['contents[0].parts[1].inlineData.displayName', asked(png({ displayName: 'a.png' })), asked(png())],
+  ['contents[0].parts[1]', asked({ inlineData: { mimeType: 'text/plain', data: 'V2VsbA==' } }), asked()],
+  ['contents[0].parts[1]', asked({ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }), asked()],
+  ['contents[0].parts[1]', asked({ fileData: { mimeType: 'image/png', fileUri: 'https://a.test/b.png' } }), asked()],
+  ['contents[0].parts[1]', asked({ fileData: { mimeType: 'application/pdf', fileUri: 'gs://a/b.pdf' } }), asked()],
+  ['contents[0].parts[1]', asked(film), asked()],
+  ['contents[0].parts[1].videoMetadata', asked({ ...film, videoMetadata: { fps: 2 } }), asked(film)],
+  ['contents[0].parts[1].videoMetadata', asked({ ...png(), videoMetadata: { fps: 2 } }), asked(png())],
+  ['contents[0].parts[1].partMetadata', asked({ ...png(), partMetadata: { a: 1 } }), asked(png())],
+  ['contents[0].parts[1]', asked({ novelty: 1 }), asked()],
+  ['contents[0].novelty', { contents: [{ ...user(hi), novelty: 1 }] }],
+  ['contents[1].parts[1]', said({ executableCode: { language: 'PYTHON', code: '1' } }), said()],
+  ['contents[1].parts[1]', said({ codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }), said()],
+  ['contents[1].parts[1]', said({ toolCall: { toolType: 'GOOGLE_SEARCH' } }), said()],
+  ['contents[1].parts[1]', said(png()), said()],
+  ['contents[1].parts[0].functionCall', looped({ args: { a: 1 } }), looped({})],
+  ['contents[1].parts[0].functionCall.novelty', looped({ novelty: 1 }), looped({})],
+  ['contents[2].parts[0].functionResponse.response', looped({}, { response: { error: 'no' } }), looped({})],
+  ['contents[2].parts[0].functionResponse.parts[0]', looped({}, { parts: [png()] }), looped({})],
+  ['contents[2].parts[0].functionResponse.willContinue', looped({}, { willContinue: true }), looped({})],
+  ['contents[2].parts[0].functionResponse.scheduling', looped({}, { scheduling: 'SILENT' }), looped({})],
+]
