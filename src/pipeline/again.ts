@@ -45,14 +45,16 @@ export function soonestAgain<F extends Fault>(
   return soonest
 }
 
-/** As long as was asked for, else a back-off with full jitter; and not while the target is left alone. What was never sent goes at once the first time. */
+/**
+ * Not while the target is left alone. What was never sent goes once more, at once; what was answered as long after as the answer asks for,
+ * else after a back-off with full jitter.
+ */
 function waitBefore({ route, failure }: Fault, { health, clock, random, times }: AgainDependencies): number {
-  const { isInviting, retryAfterMs } = failure
-  const isUnsent = UNSENT.test(String(failure.code))
+  const { code, isInviting, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
+  const isUnsent = times === 0 && UNSENT.test(String(code))
   if (!isUnsent && !isInviting) return Number.POSITIVE_INFINITY
-  const backOffMs = isUnsent && times === 0 ? 0 : Math.ceil(random() * BASE_MS * 2 ** times)
   const { dueAt = 0 } = health.standingOf(route.target) ?? {}
-  return Math.max(retryAfterMs ?? backOffMs, dueAt - clock.now())
+  return Math.max(isUnsent ? 0 : retryAfterMs, dueAt - clock.now())
 }
 
 /** There was no connection, so that the provider has seen nothing of the request: codes of Node, of undici and of Bun. */

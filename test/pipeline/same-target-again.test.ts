@@ -51,14 +51,22 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
-test('is tried a third time after a short back-off, and not more often than a request has attempts', async () => {
+test('is tried once more when nothing was sent, without any wait', async () => {
   const { up, world } = await lone([unsent('ECONNREFUSED')])
-  const { status, attempts, tookMs, text } = await asked(world, up)
-  assert.is(status, 502)
+  const response = await world.chat({})
+  assert.is(response.status, 502)
+  assert.is(up.calls.length, 2)
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=502:network, one/m=502:network')
+  assert.match(await response.text(), /The provider \\"one\\" cannot be reached \(ECONNREFUSED\)/)
+})
+
+test('is tried no more often than a request has attempts', async () => {
+  const { up, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
+  const { status, attempts, tookMs } = await asked(world, up)
+  assert.is(status, 503)
   assert.is(up.calls.length, 3)
-  assert.is(attempts, 'one/m=502:network, one/m=502:network, one/m=502:network')
-  assert.ok(tookMs <= 600, `${tookMs}`)
-  assert.match(text, /The provider \\"one\\" cannot be reached \(ECONNREFUSED\)/)
+  assert.is(attempts, 'one/m=503:server, one/m=503:server, one/m=503:server')
+  assert.ok(tookMs <= 250 + 500 + 20, `${tookMs}`)
 })
 
 test('is not tried when the request may have been read', async () => {
