@@ -17,6 +17,8 @@ export interface UpstreamTranslator {
   readonly traits: Traits
   /** Options that the format has a place for. Others never reach `writeRequest`. */
   readonly carries: ReadonlySet<OptionName>
+  /** Do its providers keep their thoughts to themselves unless they are asked to show them? */
+  readonly keepsThoughts?: boolean
   /** A request as this format's provider wants it. It has been through `prepareRequest` for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** A provider's whole answer. Throws `UPSTREAM_INVALID` when it is none. */
@@ -51,6 +53,8 @@ export interface Translator extends UpstreamTranslator {
   readonly counter?: Counter
   /** Do its clients return a tool call without the thoughts and signatures that came with it, which so have to be remembered for them? */
   readonly forgets?: boolean
+  /** Are its clients shown the thoughts that a request has a budget for, unless they want none of them? */
+  readonly expectsThoughts?: boolean
   /** A client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format could mean. */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** An answer as this format's client reads it. */

@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
 import { type PreparedRequest, prepareRequest } from '../formats/canonical/prepare/prepare.ts'
-import type { CanonicalRequest } from '../formats/canonical/request.ts'
+import type { CanonicalRequest, RequestOptions } from '../formats/canonical/request.ts'
 import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
 import type { UpstreamFormat } from '../formats/format.ts'
@@ -51,9 +51,20 @@ export async function carry(
   const memory = client.forgets ? await context.thoughts() : undefined
   const turns = memory?.recall(owner, asked.turns) ?? asked.turns
   return {
-    ...prepareRequest({ ...asked, turns }, { ...told, carries: upstream.carries }),
+    ...prepareRequest(
+      { ...asked, turns, options: optionsFor(asked, client, upstream) },
+      { ...told, carries: upstream.carries },
+    ),
     ...{ client, upstream, format, asked, target: told, memory },
   }
+}
+
+/** Anthropic's clients show thoughts as they come; who leaves the choice to the model is told none by its newest either. */
+function optionsFor({ options }: CanonicalRequest, client: Translator, upstream: UpstreamTranslator): RequestOptions {
+  const { reasoning } = options
+  const isSaid = reasoning?.show !== undefined || typeof reasoning?.budget !== 'number'
+  if (isSaid || !client.expectsThoughts || !upstream.keepsThoughts) return options
+  return { ...options, reasoning: { ...reasoning, show: 'summary' } }
 }
 
 /** There is no way to say that endpoint's requests in the target's format. */

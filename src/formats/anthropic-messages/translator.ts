@@ -37,6 +37,7 @@ export const messagesTranslator: Translator = {
     turns: 'messages',
     cache: 'cache_control',
   },
+  expectsThoughts: true,
   parseRequest,
   writeRequest,
   parseAnswer,

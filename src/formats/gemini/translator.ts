@@ -24,6 +24,7 @@ export const geminiTranslator: Translator = {
     turns: 'contents',
     detail: 'generationConfig.mediaResolution',
   },
+  keepsThoughts: true,
   parseRequest,
   writeRequest,
   parseAnswer,

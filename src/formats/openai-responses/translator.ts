@@ -25,6 +25,7 @@ export const responsesTranslator: Translator = {
     cache: 'prompt_cache_breakpoint',
   },
   forgets: true,
+  keepsThoughts: true,
   parseRequest,
   writeRequest,
   parseAnswer,

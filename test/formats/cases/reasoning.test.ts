@@ -151,3 +151,41 @@ test('a budget of thoughts leaves room within the limit of the answer', async ()
     else assert.ok(budget >= 1_024 && budget < Number(sent.max_tokens), `${budget} of ${sent.max_tokens}`)
   }
 })
+
+/** A provider and model, how its client asks it to think, and how the provider is asked to show it. */
+const shown: readonly (readonly [model: string, asked: JsonObject, wish: string])[] = [
+  ['openai/gpt-5.1', { type: 'enabled', budget_tokens: 2_048 }, '"summary":"auto"'],
+  ['openai/gpt-5.1', { type: 'enabled', budget_tokens: 2_048, display: 'summarized' }, '"summary":"auto"'],
+  ['google/gemini-2.5-flash', { type: 'enabled', budget_tokens: 2_048 }, '"includeThoughts":true'],
+  ['google/gemini-3-flash-preview', { type: 'enabled', budget_tokens: 2_048 }, '"includeThoughts":true'],
+  ['google/gemini-2.5-flash', { type: 'enabled', budget_tokens: 2_048, display: 'omitted' }, '"includeThoughts":false'],
+]
+
+for (const [model, config, wish] of shown)
+  test(`thoughts that a client of Anthropic wants are shown to it: ${model} ${JSON.stringify(config)}`, async () => {
+    assert.ok(JSON.stringify(await thinkingOf(model, config)).includes(wish))
+  })
+
+test('thoughts that it does not want, or leaves to the model, are not asked for', async () => {
+  const quiet = [
+    { type: 'enabled', budget_tokens: 2_048, display: 'omitted' },
+    { type: 'adaptive' },
+    { type: 'disabled' },
+  ]
+  for (const thinking of quiet)
+    for (const model of ['openai/gpt-5.1', 'google/gemini-2.5-flash'])
+      assert.not.match(JSON.stringify(await thinkingOf(model, thinking)), /"summary"|"includeThoughts":true/)
+})
+
+/** What a provider is asked, each in the format where it keeps its thoughts to itself. */
+async function thinkingOf(model: string, thinking: JsonObject): Promise<unknown> {
+  const [provider = '', id = ''] = model.split('/')
+  const format = provider === 'google' ? 'gemini' : 'openai-responses'
+  const { sent } = await ask({
+    ...{ client: 'anthropic-messages', model, body: { thinking, max_tokens: 8_000 } },
+    catalog: { [provider]: { baseUrl: `http://${provider}.test/v1`, format, models: [{ id }] } },
+    answer: () => json(whole[format]),
+  })
+  const { generationConfig: config } = sent
+  return format === 'gemini' ? config : sent.reasoning
+}
