@@ -5,6 +5,7 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { type ByteStream, isByteStream, type Reply } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
+import { contentType } from '../upstream/headers.ts'
 import type { ModelRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
 import { type Passage, wantsArray } from './passage.ts'
@@ -47,7 +48,11 @@ export function signsOfLife(answering: Promise<Reply>, request: ModelRequest, tr
 
   return {
     status: 200,
-    headers: { 'content-type': isArray ? 'application/json' : 'text/event-stream', ...STREAM_HEADERS, ...lost },
+    headers: {
+      'content-type': contentType(isArray ? 'application/json' : 'text/event-stream'),
+      ...STREAM_HEADERS,
+      ...lost,
+    },
     body: {
       async next() {
         const isSilent = !answer && (!isBegun || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))

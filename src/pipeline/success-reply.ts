@@ -2,7 +2,7 @@ import { isGatewayError } from '../errors.ts'
 import type { EmbeddedError } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/health.ts'
-import { replyHeaders } from '../upstream/headers.ts'
+import { contentType, replyHeaders } from '../upstream/headers.ts'
 import { requestIdHeader } from '../upstream/request-id.ts'
 import { headerSafe, journeyHeaders, targetHeader } from './journey.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -16,7 +16,7 @@ export function successReply(
   { report, client, call, format }: ModelRequest,
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : passage.streamType
-  const said = passage.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': mediaType }
+  const said = passage.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': contentType(mediaType) }
   const headers = Object.assign(
     said,
     requestIdHeader(answer.head, format.name),

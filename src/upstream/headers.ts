@@ -87,11 +87,14 @@ const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
 /** What every server and every `Response` can send. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
+type MediaType = 'application/json' | 'text/event-stream'
+
+/** How the gateway itself calls what it sends: JSON is in UTF-8 always, and takes no word for it. */
+export const contentType = (mediaType: MediaType): string =>
+  mediaType === 'application/json' ? mediaType : `${mediaType}; charset=utf-8`
+
 /** The provider's headers that the client may see, names in lower case, over the type that the body turned out to have. */
-export function replyHeaders(
-  answer: UpstreamAnswer,
-  mediaType: 'application/json' | 'text/event-stream',
-): Record<string, string> {
+export function replyHeaders(answer: UpstreamAnswer, mediaType: MediaType): Record<string, string> {
   const listed = namesIn(answer.header('connection'))
   const headers: Record<string, string> = {}
   for (const [name, value] of answer.headers()) {
@@ -99,12 +102,12 @@ export function replyHeaders(
     const other = headers[name]
     headers[name] = other === undefined ? value : `${other}, ${value}`
   }
-  if (!isOfType(headers['content-type'], mediaType)) headers['content-type'] = mediaType
+  if (!isOfType(headers['content-type'], mediaType)) headers['content-type'] = contentType(mediaType)
   return headers
 }
 
 /** Also `text/json`, or with a charset. */
-function isOfType(contentType: string | undefined, mediaType: string): boolean {
-  if (contentType === undefined) return false
-  return contentType.startsWith(mediaType) || contentType.toLowerCase().includes(mediaType.replace(/.*\//, ''))
+function isOfType(said: string | undefined, mediaType: string): boolean {
+  if (said === undefined) return false
+  return said.startsWith(mediaType) || said.toLowerCase().includes(mediaType.replace(/.*\//, ''))
 }

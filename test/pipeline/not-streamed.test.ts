@@ -25,7 +25,7 @@ test('is heard as a stream: words, calls, finish and end', async () => {
   const world = await open(calling)
   const response = await world.chat({ messages, stream: true, stream_options: { include_usage: true } })
   assert.is(response.status, 200)
-  assert.is(response.headers.get('content-type'), 'text/event-stream')
+  assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   assert.is(response.headers.get('x-signalbox-target'), 'one/m')
   const events = (await response.text()).trimEnd().split('\n\n')
   assert.is(events.pop(), 'data: [DONE]')

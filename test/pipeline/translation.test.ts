@@ -36,7 +36,7 @@ test('a chat client reads a messages provider, streamed, one event a write', asy
     stream: true,
     stream_options: { include_usage: true },
   })
-  assert.is(response.headers.get('content-type'), 'text/event-stream')
+  assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   const writes: string[] = []
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) writes.push(decoder.decode(chunk))
