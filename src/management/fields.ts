@@ -38,15 +38,23 @@ export const stickyLimit = v.pipe(
   v.maxValue(1_000, STICKY_LIMIT),
 )
 
-/** Connections bring no conditions, weights or prices of their own to choose by. */
-export const connectionStrategy = oneOf([
+const OF_CONNECTIONS = [
   'fallback',
   'round-robin',
+  'weighted',
   'random',
   'least-latency',
+  'least-cost',
   'least-busy',
   'sticky',
-] as const satisfies Strategy[])
+] as const satisfies Strategy[]
+
+/** Connections of a provider all weigh and cost the same. They bring no conditions to choose by. */
+export const connectionStrategy = v.picklist(OF_CONNECTIONS, ({ input }) =>
+  input === 'conditional'
+    ? 'cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here'
+    : choice(OF_CONNECTIONS),
+)
 
 /** Control characters and line breaks forge log lines and displays; half a surrogate pair is no text at all. */
 function bounds(maxLength: number) {
@@ -60,8 +68,12 @@ function pattern(message: string | typeof notText) {
   return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
 }
 
+function choice(options: readonly string[]): string {
+  return `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
+}
+
 function oneOf<const Options extends readonly string[]>(options: Options) {
-  return v.picklist(options, `must be one of ${options.map((option) => `"${option}"`).join(', ')}`)
+  return v.picklist(options, choice(options))
 }
 
 function notText(issue: v.StringIssue): string {

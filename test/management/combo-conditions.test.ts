@@ -46,16 +46,19 @@ const conditions: Array<[when: unknown, error: string]> = [
   [{ metadata: { tier: 'a\u0007' } }, '"models[1].when.metadata.tier" must not hold control characters'],
   [{ metadata: { tier: 'x'.repeat(513) } }, '"models[1].when.metadata.tier" must not be longer than 512 characters'],
 ]
-const strategies = '"fallback", "round-robin", "random", "least-latency", "least-busy", "sticky"'
+const strategies =
+  '"fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky"'
 const options: Array<[given: object, error: string]> = [
   [{ stickyLimit: 0 }, LIMIT],
   [{ stickyLimit: 1_001 }, LIMIT],
   [{ stickyLimit: 1.5 }, LIMIT],
   [{ stickyLimit: '2' }, LIMIT],
   [{ hedge: 'yes' }, '"hedge" must be true or false'],
-  [{ connectionStrategy: 'weighted' }, `"connectionStrategy" must be one of ${strategies}`],
-  [{ connectionStrategy: 'conditional' }, `"connectionStrategy" must be one of ${strategies}`],
-  [{ connectionStrategy: 'least-cost' }, `"connectionStrategy" must be one of ${strategies}`],
+  [{ connectionStrategy: 'weigted' }, `"connectionStrategy" must be one of ${strategies}`],
+  [
+    { connectionStrategy: 'conditional' },
+    '"connectionStrategy" cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here',
+  ],
   [
     { strategy: 'sometimes' },
     `"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"`,

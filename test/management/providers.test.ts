@@ -124,12 +124,15 @@ test('one provider is shown as it is in the list', async () => {
   await refuses(404, 'Provider not found', ['GET', '/api/providers/mine'])
 })
 
-const CHOICE = '"strategy" must be one of "fallback", "round-robin", "random", "least-latency", "least-busy", "sticky"'
+const CHOICE =
+  '"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky"'
 for (const [body, error] of [
   [{}, CHOICE.replace('must', 'is required and must')],
-  [{ strategy: 'weighted' }, CHOICE],
-  [{ strategy: 'least-cost' }, CHOICE],
-  [{ strategy: 'conditional' }, CHOICE],
+  [{ strategy: 'weigted' }, CHOICE],
+  [
+    { strategy: 'conditional' },
+    '"strategy" cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here',
+  ],
   [{ strategy: null }, CHOICE],
   [{ strategy: 'sticky', stickyLimit: 0 }, '"stickyLimit" must be a whole number from 1 to 1000'],
   [{ strategy: 'sticky', stickyLimit: null }, '"stickyLimit" must be a whole number from 1 to 1000'],

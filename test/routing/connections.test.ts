@@ -52,6 +52,18 @@ test('are used by priority, unless the provider is told otherwise', async () => 
   assert.is(await asks(3), 'a a a')
 })
 
+test('all weigh the same and cost the same', async () => {
+  const { world, up, asks } = await openOne({ combos: pool('least-cost') })
+  assert.is(await asks(3, fromPool), 'a a a')
+  await world.api.providers.update('one', { strategy: 'least-cost' })
+  assert.is(await asks(3), 'a a a')
+  await world.api.providers.update('one', { strategy: 'weighted' })
+  up.calls.length = 0
+  await asks(300)
+  for (const [key, calls] of Object.entries(countOf(up.calls.map(keyOf)))) assert.ok(calls > 30, `${key}: ${calls}`)
+  assert.is(Object.keys(countOf(up.calls.map(keyOf))).length, 3)
+})
+
 test('follow the provider in a combo too, unless the combo says otherwise', async () => {
   const { world, asks } = await openOne({
     combos: { ...pool(), calm: pool('fallback').pool, busy: pool('round-robin').pool },
