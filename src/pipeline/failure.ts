@@ -32,8 +32,19 @@ export function failureOfError(thrown: unknown): Failure {
   const error = toGatewayError(thrown)
   if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message }
   const failureClass = CLASSES[error.code] ?? 'network'
-  return { class: failureClass, status: error.status, message: error.message, code: error.data.code }
+  const { code } = error.data
+  const isOfAddress = failureClass === 'network' && typeof code === 'string' && !OF_ONE_CALL.test(code)
+  return {
+    class: failureClass,
+    ...(isOfAddress && { level: 'connection' }),
+    status: error.status,
+    message: error.message,
+    code,
+  }
 }
+
+/** Somebody was there, and hung up; what has another code never came about: a name, a port, a certificate. */
+const OF_ONE_CALL = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed|HPE_)/
 
 const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
   INVALID_REQUEST: 'client',

@@ -12,7 +12,13 @@ export function retold(failureClass: FailureClass, status: number, said: VendorS
     case 'credentials':
       return { class: failureClass, status: 502, upstreamStatus: status, message: refused(status, said) }
     case 'network':
-      return { class: failureClass, status: 502, upstreamStatus: status, message: proxyWantsCredentials(status) }
+      return {
+        class: failureClass,
+        level: 'connection',
+        status: 502,
+        upstreamStatus: status,
+        message: proxyWantsCredentials(status),
+      }
     case 'content':
       return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
     case 'model-not-found':

@@ -35,7 +35,7 @@ export const unsteady = { level: 'model', after: 3, baseMs: 5 * SECOND, maxMs: 5
 export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {
   credentials: { level: 'connection', after: 1, baseMs: MINUTE, maxMs: 30 * MINUTE },
   'rate-limit': { level: 'connection', after: 1, baseMs: SECOND, maxMs: MINUTE },
-  network: { level: 'connection', after: 3, baseMs: 5 * SECOND, maxMs: 5 * MINUTE },
+  network: unsteady, // an address that cannot be reached is told of as the connection's
   server: unsteady,
   timeout: unsteady,
   content: unsteady,

@@ -145,7 +145,9 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
         const cooling = coolings[failure.class]
         end?.(cooling ? 'failed' : 'answered')
         if (!cooling) return probed.forEach(isBack)
-        count(records.at(target, failure.level ?? cooling.level), cooling, { ...failure, began })
+        const level = failure.level ?? cooling.level
+        count(records.at(target, level), cooling, { ...failure, began })
+        if (failure.class === 'network' && level === 'model') countForConnection(target, { ...failure, began })
         if (ofProvider.has(failure.class)) countForProvider(target, { ...failure, began })
       },
     }
@@ -180,10 +182,18 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     record.message = failure.message.slice(0, MAX_MESSAGE)
   }
 
+  /** One bad model never takes its key with it, but two do whose calls break off. */
+  function countForConnection(target: HealthTarget, failure: HealthFailure & { began: number }) {
+    const record = records.at(target, 'connection')
+    record.models.add(target.model)
+    const after = record.models.size > 1 ? unsteady.after : Number.POSITIVE_INFINITY
+    count(record, { ...unsteady, after }, { ...failure, retryAfterMs: undefined })
+  }
+
   function countForProvider(target: HealthTarget, failure: HealthFailure & { began: number }) {
     const record = records.at(target, 'provider')
     record.connections.add(target.connection.id)
-    record.models.add(failure.class === 'network' ? ANY_MODEL : target.model)
+    record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
     const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one bad model takes no other with it
     const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
     count(record, isWide ? PROVIDER : { ...PROVIDER, after: Number.POSITIVE_INFINITY }, {

@@ -216,3 +216,31 @@ test('what is refused for what it holds is answered at once and costs no key', a
   for (let times = 0; times < 3; times++) assert.is(await ask(), '403 one/m=403:client')
   assert.equal(up.providers, ['one', 'one', 'one'])
 })
+
+/** As `fetch` fails in Node. */
+const fetchFailed = (code?: string) =>
+  Object.assign(new TypeError('fetch failed'), code && { cause: Object.assign(new Error(code), { code }) })
+
+for (const [code, takes] of [
+  ['ECONNREFUSED', true],
+  ['ENOTFOUND', true],
+  ['CERT_HAS_EXPIRED', true],
+  ['ECONNRESET', false],
+  ['UND_ERR_SOCKET', false],
+  [undefined, false],
+] as const)
+  test(`a network failure with ${code ?? 'no code'} ${takes ? 'is that of an address' : 'may be that of one model'}`, async () => {
+    const { down, ask, pass } = await failing({
+      connections: ['one', 'two'],
+      combos: { chain: ['one/m', 'two/m'], others: ['one/other', 'two/m'] },
+    })
+    down.one = () => {
+      throw fetchFailed(code)
+    }
+    for (let times = 0; times < 3; times++) await ask()
+    assert.is(await ask(), '200 one/m=skipped:network, two/m=200')
+    delete down.one
+    assert.is(await ask('others'), takes ? '200 one/other=skipped:network, two/m=200' : '200 one/other=200')
+    pass(6_000)
+    assert.is(await ask(), '200 one/m=200')
+  })

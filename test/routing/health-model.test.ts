@@ -9,7 +9,7 @@ const test = suite('health, against a model')
 
 /** A call to one of the targets begins, one of those that are under way comes to its end, or something else happens. */
 type Step = { begin: number } | { end: number; as: End } | { change: number } | { passMs: number }
-type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; asked?: number }
+type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; asked?: number; level?: 'connection' }
 
 const classes: FailureClass[] = [
   'client',
@@ -32,6 +32,7 @@ const end: fc.Arbitrary<End> = fc.oneof(
       asked: fc.oneof(fc.constantFrom(0, 1, 900), fc.integer({ min: 1_000, max: 90_000 })),
     }),
   },
+  { weight: 1, arbitrary: fc.constant<End>({ fail: 'network', level: 'connection' }) },
   { weight: 1, arbitrary: fc.constantFrom<End>('answer', 'drop') },
   { weight: 2, arbitrary: fc.constant<End>('stream') },
 )
@@ -85,8 +86,9 @@ test('over 10,000 histories of four targets it says the same', { timeoutMs: 60_0
           trial.dropped()
           model.drop(call)
         } else {
-          trial.failed({ class: as.fail, message: '', retryAfterMs: as.asked })
-          model.fail(call, as.fail, { asked: as.asked, now: nowMs })
+          const { asked, level } = as
+          trial.failed({ class: as.fail, message: '', retryAfterMs: asked, ...(level && { level }) })
+          model.fail(call, as.fail, { asked, level, now: nowMs })
         }
       }
 

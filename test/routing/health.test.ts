@@ -7,7 +7,7 @@ const test = suite('health')
 const table: Array<[FailureClass, failures: number, firstMs: number, level: 'model' | 'connection']> = [
   ['credentials', 1, 60_000, 'connection'],
   ['rate-limit', 1, 1_000, 'connection'],
-  ['network', 3, 5_000, 'connection'],
+  ['network', 3, 5_000, 'model'],
   ['server', 3, 5_000, 'model'],
   ['timeout', 3, 5_000, 'model'],
   ['content', 3, 5_000, 'model'],
@@ -165,8 +165,33 @@ test('a model that fails at every account takes no other model with it, unless n
   for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)
   const gone = open()
-  for (const id of ['a', 'b', 'a', 'b', 'a']) gone.fail('network', target(id, 'only'))
+  for (const id of ['a', 'b', 'a', 'b', 'a']) gone.failAddress(target(id, 'only'))
   assert.is(gone.waitOf(target('c', 'good')), 5_000)
+})
+
+test('an address that cannot be reached is left alone for every model of its connection', () => {
+  const { failAddress, waitOf } = open()
+  for (let at = 0; at < 3; at++) failAddress()
+  assert.is(waitOf(target('a', 'other')), 5_000)
+  assert.is(waitOf(target('b')), undefined)
+})
+
+test('calls that break off take the key with them when they are of two models, never for one', () => {
+  const { fail, waitOf, health } = open()
+  for (let at = 0; at < 20; at++) fail('network', target('a', 'bad'))
+  assert.is(waitOf(target('a', 'good')), undefined)
+  health.begin(target('a', 'good')).answered()
+  for (const model of ['bad', 'worse']) fail('network', target('a', model))
+  assert.is(waitOf(target('a', 'good')), undefined, 'an answer in between is an end')
+  fail('network', target('a', 'worse'))
+  assert.is(waitOf(target('a', 'good')), 5_000)
+})
+
+test('a model whose calls break off at every account takes no provider with it', () => {
+  const { fail, waitOf } = open()
+  for (let at = 0; at < 20; at++) fail('network', target(at % 2 ? 'a' : 'b', 'bad'))
+  assert.is(waitOf(target('a', 'good')), undefined)
+  assert.is(waitOf(target('c', 'bad')), undefined)
 })
 
 test('a provider is left alone when two of its accounts fail, never for one', () => {

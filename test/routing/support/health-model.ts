@@ -1,4 +1,4 @@
-import { coolings, type FailureClass } from '../../../src/routing/failure-class.ts'
+import { coolings, type FailureClass, type HealthLevel } from '../../../src/routing/failure-class.ts'
 import type { HealthTarget } from '../../../src/routing/health-records.ts'
 
 /** A call that is under way. */
@@ -97,7 +97,7 @@ export function createModel() {
       record.isCut = true
       count(record, { after: 3, baseMs: 5_000, maxMs: 300_000, what: 'network', asked: undefined, now, began })
     },
-    fail(call: ModelCall, what: FailureClass, { asked, now }: { asked?: number | undefined; now: number }) {
+    fail(call: ModelCall, what: FailureClass, { asked, level: whose, now }: Failed) {
       const { target, began } = call
       const probes = [...call.probes]
       giveBack(call)
@@ -111,11 +111,18 @@ export function createModel() {
         }
         return
       }
-      count(heldAgainst(keysOf(target)[cooling.level]), { ...cooling, what, asked, now, began })
+      const level = whose ?? cooling.level
+      count(heldAgainst(keysOf(target)[level]), { ...cooling, what, asked, now, began })
+      if (what === 'network' && level === 'model') {
+        const account = heldAgainst(keysOf(target).connection)
+        account.models.add(target.model)
+        const after = account.models.size > 1 ? 3 : Number.POSITIVE_INFINITY
+        count(account, { after, baseMs: 5_000, maxMs: 300_000, what, asked: undefined, now, began })
+      }
       if (what !== 'server' && what !== 'network' && what !== 'timeout') return
       const provider = heldAgainst('p')
       provider.accounts.add(target.connection.id)
-      provider.models.add(what === 'network' ? 'all' : target.model)
+      provider.models.add(level === 'connection' ? 'all' : target.model)
       const isOfMany = provider.models.size > 1 || provider.models.has('all')
       const after = provider.accounts.size > 1 && isOfMany ? 5 : Number.POSITIVE_INFINITY
       count(provider, { after, baseMs: 5_000, maxMs: 60_000, what, asked: undefined, now, began })
@@ -123,6 +130,12 @@ export function createModel() {
     isUsable: (target: HealthTarget, now: number) =>
       allOf(target).every(({ until, isProbed }) => until === undefined || (until <= now && !isProbed)),
   }
+}
+
+interface Failed {
+  asked?: number | undefined
+  level?: HealthLevel | undefined
+  now: number
 }
 
 interface Held {

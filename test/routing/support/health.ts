@@ -25,6 +25,8 @@ export function open(random = () => 0) {
   const health = createHealth({ clock, random })
   const fail = (what: FailureClass, at = target(), retryAfterMs?: number) =>
     health.begin(at).failed(failure(what, retryAfterMs))
+  /** Nobody could be reached at the connection's address. */
+  const failAddress = (at = target()) => health.begin(at).failed({ ...failure('network'), level: 'connection' })
   const waitOf = (at = target()) => {
     const standing = health.standingOf(at)
     return standing && standing.retryAt - nowMs
@@ -32,5 +34,5 @@ export function open(random = () => 0) {
   function pass(ms: number) {
     nowMs += ms
   }
-  return { health, fail, waitOf, pass }
+  return { health, fail, failAddress, waitOf, pass }
 }
