@@ -36,7 +36,7 @@ export function relayTranslated(
   let pulling: Promise<void> | undefined
 
   const watched = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
-    if (event.type === 'end') usage = event.usage
+    if (event.type === 'end' || event.type === 'error') usage = event.usage
     if (event.type === 'error') error = endOf(event.error)
     if (event.type === 'end' || event.type === 'error') isOver = true
     if (event.type !== 'error') return emit(event)

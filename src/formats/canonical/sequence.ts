@@ -91,7 +91,7 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
   function fail(error: CanonicalError) {
     if (isOver) return
     isOver = true
-    emit({ type: 'error', error })
+    emit(usage ? { type: 'error', error, usage } : { type: 'error', error })
   }
 
   return {

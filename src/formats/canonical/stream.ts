@@ -53,6 +53,8 @@ export interface PartEndEvent {
 export interface ErrorEvent {
   type: 'error'
   error: CanonicalError
+  /** Of what was said before, where it is known. */
+  usage?: TokenUsage
 }
 
 /** The answer is complete: one `Finish` a candidate. */

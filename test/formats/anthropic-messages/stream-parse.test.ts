@@ -227,10 +227,9 @@ test('an error ends the answer, with its kind and message', () => {
   const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
   const expected = { kind: 'overloaded', status: 529, message: 'Overloaded', code: 'overloaded_error' }
   assert.equal(read([error]).events, [{ type: 'error', error: expected }])
-  assert.equal(read([begin, start(0, TEXT), text(0, 'a'), error, end]).events.at(-1), {
-    type: 'error',
-    error: expected,
-  })
+  const { usage, ...last } = Object(read([begin, start(0, TEXT), text(0, 'a'), error, end]).events.at(-1))
+  assert.equal(last, { type: 'error', error: expected })
+  assert.equal([usage.inputTokens, usage.outputTokens], [10, 1])
 })
 
 test('what other formats have no part for is told as a loss', () => {

@@ -130,3 +130,14 @@ test('of a response the tokens that were cached are no fresh input to a client o
   const { usage: told } = await response.json()
   assert.equal([told.input_tokens, told.cache_read_input_tokens], [992, 11_008])
 })
+
+test('tokens that a stream told before it broke off are counted', async () => {
+  const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 }
+  const answer = () => streamOf('gemini', [{ ...geminiChunk([{ text: 'a' }]), usageMetadata }])
+  for (const client of wireFormats) {
+    const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
+    await response.text()
+    const [told] = world.told.usages
+    assert.equal([told?.inputTokens, told?.outputTokens, world.told.requests[0]?.status], [7, 1, 502], client)
+  }
+})
