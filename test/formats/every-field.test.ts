@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isGatewayError } from '../../src/errors.ts'
 import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
-import type { Translator } from '../../src/formats/translator.ts'
+import { upstreamFormatOf } from '../../src/formats/formats.ts'
+import type { Translator, UpstreamTranslator } from '../../src/formats/translator.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/lib/unions.ts'
 import { traitsFor } from '../../src/providers/traits.ts'
 import type { Traits } from '../../src/traits.ts'
-import type { WireFormat } from '../../src/types.ts'
+import type { ProviderFormat, WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { fields as messages } from './fields/anthropic-messages.ts'
 import type { Field } from './fields/field.ts'
@@ -34,7 +35,7 @@ const least: Readonly<Record<WireFormat, JsonObject>> = {
 }
 
 /** Models of each format: one that nothing is known of, and some whose differences are known. */
-const models: Readonly<Record<WireFormat, readonly [provider: string, model: string][]>> = {
+const models: Readonly<Record<ProviderFormat, readonly [provider: string, model: string][]>> = {
   'openai-chat': [
     ['custom', 'm'],
     ['openai', 'gpt-5.6'],
@@ -59,6 +60,11 @@ const models: Readonly<Record<WireFormat, readonly [provider: string, model: str
     ['gemini', 'gemini-2.5-flash'],
     ['gemini', 'gemini-3-pro'],
   ],
+  'bedrock-converse': [
+    ['bedrock', 'm'],
+    ['bedrock', 'anthropic.claude-sonnet-4-5'],
+    ['bedrock', 'amazon.nova-2-lite'],
+  ],
 }
 
 interface Sent {
@@ -67,7 +73,7 @@ interface Sent {
 }
 
 /** What a client of `from` asks, as the target gets it; or the field that is refused. */
-function send(body: JsonObject, from: Translator, to: Translator, target: Target): Sent | { refused: string } {
+function send(body: JsonObject, from: Translator, to: UpstreamTranslator, target: Target): Sent | { refused: string } {
   const { warnings } = contexts(from)
   const given = { ...contexts(to, target).target, model: target.model, warnings }
   try {
@@ -86,7 +92,7 @@ function send(body: JsonObject, from: Translator, to: Translator, target: Target
 
 interface Target {
   model: string
-  format: WireFormat
+  format: ProviderFormat
   traits: Traits
 }
 
@@ -96,7 +102,7 @@ const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (/^[.[]/.test(inner.slice(outer.length)) && inner.startsWith(outer))
 
 /** Which fields are neither in what the target gets nor named, or named as something that the client has not sent. */
-function lostIn(from: WireFormat, source: Translator, translator: Translator, target: Target): string[] {
+function lostIn(from: WireFormat, source: Translator, translator: UpstreamTranslator, target: Target): string[] {
   return fields[from].flatMap(([path, body, without = {}]) => {
     const sent = { ...least[from], ...body }
     const given = send(sent, source, translator, target)
@@ -116,21 +122,24 @@ function lostIn(from: WireFormat, source: Translator, translator: Translator, ta
 /** What the target does in any case, so that it has not to be asked. */
 const MEANT_ANYWAY: readonly [path: RegExp, target: RegExp][] = [
   // It thinks unasked, or not at all.
-  [/^(?:enable_)?thinking$/, / (?:gpt-5\.6|o3|gpt-4\.1|gemini-3-pro|mistral-large)$/],
+  [/^(?:enable_)?thinking$/, / (?:gpt-5\.6|o3|gpt-4\.1|gemini-3-pro|mistral-large)$|^bedrock-converse m$/],
   // It shows its thoughts, and the gateway hides them from who does not want to see them.
-  [/summary|display|includeThoughts/, /^openai-chat (?:m|deepseek-chat|claude-opus-4\.8)$/],
+  [/summary|display|includeThoughts/, /^openai-chat (?:m|deepseek-chat|claude-opus-4\.8)$|^bedrock/],
   [/exclude|include_reasoning|display/, /./],
   // It keeps to a schema that it is given.
-  [/format.*strict$/, /^(?:anthropic|gemini)/],
+  [/format.*strict$/, /^(?:anthropic|gemini|bedrock)/],
 ]
 
 const isSent = (warning: string, sent: JsonObject) => Object.keys(sent).includes(/^\w+:(\w+)/.exec(warning)?.[1] ?? '')
 
 for (const from of wireFormats) {
-  for (const to of wireFormats) {
+  for (const to of Object.keys(models) as ProviderFormat[]) {
+    // its keys are these
     if (from === to) continue
     test(`arrives or is named: ${from} for ${to}`, async () => {
-      const [source, translator] = await Promise.all([translatorOf(from), translatorOf(to)])
+      const source = await translatorOf(from)
+      const translator = await (await upstreamFormatOf(to))?.loadTranslator?.()
+      if (!translator) throw new Error(`${to} has no translator`)
       const lost = models[to].flatMap(([provider, model]) => {
         const traits = traitsFor(translator.traits, { provider, model, format: to }, {})
         return lostIn(from, source, translator, { model, format: to, traits }).map((path) => `${model}: ${path}`)

@@ -69,8 +69,8 @@ function withDetail(turns: readonly Turn[], config: Fields, warnings: Warnings):
 
 const SYNONYMS = {
   output: [
-    'generationConfig.responseMimeType',
     'generationConfig.responseSchema',
     'generationConfig.responseJsonSchema',
+    'generationConfig.responseMimeType',
   ],
 }

@@ -72,7 +72,7 @@ function chooseTools(
 ): { tools: Tool[]; toolChoice: ToolChoice | undefined } {
   const tools = prepareTools(outputTool ? [...asked.tools, outputTool] : asked.tools, target)
   const choice = outputTool ? answerBy(outputTool, asked) : asked.toolChoice
-  const chosen = prepareToolChoice(choice, tools, target)
+  const chosen = prepareToolChoice(choice, tools, { ...target, chosenBy: outputTool ? 'output' : 'toolChoice' })
   if (chosen.tools.length > 0 || !target.traits.declaresTools) return chosen
   return { ...chosen, tools: declared(callsIn(turns).names) } // under their new names already
 }

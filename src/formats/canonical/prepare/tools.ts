@@ -8,6 +8,8 @@ interface Target {
   traits: Traits
   warnings: Warnings
   rename: Renamer
+  /** What has asked for the choice: the client's own, unless another field of its request comes down to one. */
+  chosenBy?: 'toolChoice' | 'output'
 }
 
 /** The tools that the target is told of, under names that it takes. */
@@ -44,7 +46,7 @@ const FREE_FORM: JsonObject = {
 export function prepareToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
-  { traits, warnings, rename }: Target,
+  { traits, warnings, rename, chosenBy = 'toolChoice' }: Target,
 ): { toolChoice: ToolChoice | undefined; tools: Tool[] } {
   const all = [...tools]
   if (!choice || tools.length === 0) return { toolChoice: undefined, tools: all }
@@ -62,17 +64,17 @@ export function prepareToolChoice(
     }
     case 'required':
       if (knows('required')) return { toolChoice: choice, tools: all }
-      warnings.changed('toolChoice', 'replaced')
+      warnings.changed(chosenBy, 'replaced')
       return { toolChoice: { type: 'auto' }, tools: all }
     case 'tool': {
       const name = rename(choice.name)
       if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
-      return prepareToolChoice({ type: 'required' }, only([name]), { traits, warnings, rename })
+      return prepareToolChoice({ type: 'required' }, only([name]), { traits, warnings, rename, chosenBy })
     }
     case 'allowed': {
       const names = choice.names.map(rename)
       if (knows('allowed')) return { toolChoice: { ...choice, names }, tools: all }
-      return prepareToolChoice({ type: choice.mode }, only(names), { traits, warnings, rename })
+      return prepareToolChoice({ type: choice.mode }, only(names), { traits, warnings, rename, chosenBy })
     }
   }
 }
