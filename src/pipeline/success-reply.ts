@@ -49,9 +49,12 @@ function tellCut(trial: Trial, { status, class: own }: EmbeddedError) {
   if (status >= 500) trial.cut({ class: own ?? (status === 504 ? 'timeout' : 'network'), message })
 }
 
-/** `x-signalbox-warning: dropped:seed, clamped:temperature`. */
-export const warningHeader = (warnings: readonly string[]): Record<string, string> =>
-  warnings.length === 0 ? {} : { 'x-signalbox-warning': warnings.slice(0, MAX_WARNINGS).map(headerSafe).join(', ') }
+/** `x-signalbox-warning: dropped:seed, clamped:temperature`; of very many the first ones, and how many there are besides: `more:12`. */
+export function warningHeader(warnings: readonly string[]): Record<string, string> {
+  const told = warnings.slice(0, MAX_WARNINGS).map(headerSafe)
+  if (warnings.length > MAX_WARNINGS) told.push(`more:${warnings.length - MAX_WARNINGS}`)
+  return told.length === 0 ? {} : { 'x-signalbox-warning': told.join(', ') }
+}
 
 const MAX_WARNINGS = 30
 

@@ -78,6 +78,17 @@ for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
   })
 }
 
+test('a client hears of how much more is lost than has room in a header', async () => {
+  const messages = Array.from({ length: 42 }, () => ({ ...user('Hi'), name: 'Bob' }))
+  const { warned } = await ask({
+    client: 'openai-chat',
+    model: 'gemini/m',
+    body: { messages },
+    answer: () => json(whole.gemini),
+  })
+  assert.equal([warned.length, warned[0], warned.at(-1)], [31, 'dropped:messages[0].name', 'more:12'])
+})
+
 /** What would mean something else without it, and the field that the refusal names. */
 const refused: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
   'several answers': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
