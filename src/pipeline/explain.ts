@@ -5,7 +5,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { unmet } from '../routing/condition.ts'
 import type { Explanation, LeftOut } from '../routing/explanation.ts'
 import type { RequestFacts } from '../routing/facts.ts'
-import type { Group, Route } from '../routing/group.ts'
+import type { Choice, Entry, Group, Route } from '../routing/group.ts'
 import { parseModelCall } from './call.ts'
 import type { PipelineContext } from './context.ts'
 import { endpoints } from './endpoints.ts'
@@ -48,6 +48,8 @@ export async function explain(question: Question, context: PipelineContext): Pro
       table: await context.routes(),
       visit: context.chooser.glanceFor(facts),
       onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
+      onDeadEnd: ({ name }: Entry, way: Pick<Choice, 'group'>) =>
+        leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
     const next = routesOf(model, way)
     for (let route = await next(); route && routes.length < MAX_TARGETS; route = await next()) routes.push(route)

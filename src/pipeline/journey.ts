@@ -31,10 +31,11 @@ export interface Skip {
   via?: string
 }
 
-/** An entry of a combo that is not for the request, and the first part of its `when` that does not hold. */
+/** An entry of a combo that is not for the request, by the first part of its `when` that does not hold, or that leads nowhere. */
 export interface LeftOutEntry {
   entry: string
-  unmet: string | undefined
+  /** `when.tools`, or `unreachable`. */
+  skipped: string
   via: string
 }
 
@@ -60,7 +61,7 @@ export function attemptRecord(
 /**
  * `x-signalbox-attempts`: in order `<provider>/<model>=<status>` for each attempt, with
  * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over, or
- * `<entry>=skipped:when.<condition>` for each entry of a combo that is not for the request. The
+ * `<entry>=skipped:when.<condition>` for each entry of a combo that is not for the request, `skipped:unreachable` where it leads nowhere. The
  * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
  * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
@@ -93,7 +94,7 @@ function shownSteps(steps: readonly Step[]): string {
 
 function shownStep(step: Step, steps: readonly Step[], viaBefore: string | undefined): string {
   const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
-  if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(`when.${step.unmet}`)}${via}`
+  if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(step.skipped)}${via}`
   const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
   return `${headerSafe(targetName(step))}=${result(step)}${connection}${via}`
 }

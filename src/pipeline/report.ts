@@ -36,8 +36,8 @@ export interface Report {
   attempted(route: Route, begun: Begun, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
   /** The target was passed over, because of an earlier failure of that class. */
   skipped(route: Route, because: FailureClass): void
-  /** An entry of a combo was left out, for want of that part of its `when`. */
-  leftOut(entry: string, why: { unmet: string | undefined; via: string }): void
+  /** An entry of a combo was left out: `when.tools` where that part of its condition does not hold. */
+  leftOut(entry: string, skipped: string, via: string): void
   /** The request is over; `target` and `usage` when it was answered. */
   ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
 }
@@ -123,7 +123,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     },
     skipped: ({ target: { provider, model, connection }, via }, skipped) =>
       add({ provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }, reached++),
-    leftOut: (entry, why) => add({ entry, ...why }, reached++),
+    leftOut: (entry, skipped, via) => add({ entry, skipped, via }, reached++),
     ended(status, target, usage) {
       if (over) return
       over = true

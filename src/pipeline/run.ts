@@ -109,11 +109,12 @@ async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => v
     return trip.visit(group, prospect)
   }
   const onLeftOut: Way['onLeftOut'] = ({ name, when }, way) =>
-    report.leftOut(name, { unmet: facts && when && unmet(facts, when), via: viaOf(way) })
+    report.leftOut(name, `when.${facts && when && unmet(facts, when)}`, viaOf(way))
+  const onDeadEnd: Way['onDeadEnd'] = ({ name }, way) => report.leftOut(name, 'unreachable', viaOf(way))
   try {
     const known = context.routes()
     const table = isPromise(known) ? await client.unlessGone(known) : known
-    const routes = routesOf(call.model, { table, visit, onLeftOut })
+    const routes = routesOf(call.model, { table, visit, onLeftOut, onDeadEnd })
     const itinerary = createItinerary(routes, request)
     for (let leg = await itinerary.next(); leg; leg = await itinerary.next()) {
       onTry(leg.passage)

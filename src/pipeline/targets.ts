@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
-import type { NextRoute } from '../routing/follow.ts'
+import type { NextRoute, OnDeadEnd } from '../routing/follow.ts'
 import type { Choice, Chosen, Entry, Group, Route } from '../routing/group.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { Visit } from '../routing/visit.ts'
@@ -13,21 +13,24 @@ export interface Way {
   onGroup?(group: Group): void
   /** Hears of each entry whose `when` the request does not meet. */
   onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
+  /** Hears of each entry whose name leads nowhere, when it would be its turn. */
+  onDeadEnd?: OnDeadEnd
 }
 
 /**
  * The routes of a model name in the order in which to try them. Throws `MODEL_NOT_FOUND` when there are none, or `INVALID_REQUEST` when
  * there are only some for other requests; both when the first one is asked for.
  */
-export function routesOf(model: string, { table, visit, onGroup, onLeftOut }: Way): NextRoute {
+export function routesOf(model: string, { table, visit, onGroup, onLeftOut, onDeadEnd }: Way): NextRoute {
   let isAny = false
   let leftOut: Group | undefined
-  const next = table.resolve(model, (group, prospect, before) => {
+  const visited: Visit = (group, prospect, before) => {
     onGroup?.(group)
     const chosen = visit(group, prospect)
     const way = { group, before }
     return isPromise(chosen) ? chosen.then((known) => noting(way, known)) : noting(way, chosen)
-  })
+  }
+  const next = table.resolve(model, visited, onDeadEnd)
 
   function noting(way: Pick<Choice, 'group' | 'before'>, chosen: Chosen): Chosen {
     const { group } = way

@@ -4,7 +4,7 @@ export interface Explanation {
   model: string
   /** Every target that the name leads to for this request, those to be used in their order. */
   targets: ExplainedTarget[]
-  /** The entries of combos that are not for this request. */
+  /** The entries of combos that are not for this request, or that lead nowhere. */
   leftOut: LeftOut[]
   /** What the client would read at once, when no target is called. */
   error?: { status: number; code: string; message: string }
@@ -28,10 +28,10 @@ export interface ExplainedTarget {
   via?: string
 }
 
-/** An entry of a combo that is not for this request. */
+/** An entry of a combo that is not for this request, or that leads nowhere. */
 export interface LeftOut {
   combo: string
   model: string
-  /** The first condition of its `when` that the request does not meet. */
+  /** The first condition of its `when` that the request does not meet; `unreachable` where no active connection and no other name is behind it. */
   unmet: string
 }

@@ -23,13 +23,18 @@ export interface FollowDependencies {
   visit: Visit
   prospect: Prospect
   meaningOf(entry: Entry, within: Group): Meaning
+  /** Hears of each entry whose name leads nowhere, when it comes to it. */
+  onDeadEnd?: OnDeadEnd | undefined
 }
+
+/** `way`: where the entry stands. */
+export type OnDeadEnd = (entry: Entry, way: Pick<Choice, 'group' | 'before'>) => void
 
 /**
  * The routes of a group, entry by entry and combo within combo. What a combo leads to is tried once a request, however often and in
  * whatever circle it is named.
  */
-export function follow(group: Group, { visit, prospect, meaningOf }: FollowDependencies): NextRoute {
+export function follow(group: Group, { visit, prospect, meaningOf, onDeadEnd }: FollowDependencies): NextRoute {
   const seen = new Set<Group>()
   const stages: Stage[] = []
   let pending: Route[] = []
@@ -53,6 +58,7 @@ export function follow(group: Group, { visit, prospect, meaningOf }: FollowDepen
     const meaning = meaningOf(entry, group)
     if (meaning && 'strategy' in meaning) return enter(meaning, via)
     if (meaning) pending = meaning.map(({ target }) => ({ target, via })).reverse()
+    else onDeadEnd?.(entry, via)
   }
 
   return function next(): Awaitable<Route | undefined> {

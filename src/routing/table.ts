@@ -3,7 +3,7 @@ import { targetOf } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord } from '../store/store.ts'
 import type { Catalog, Combo, CustomModel } from '../types.ts'
 import { createFirsts, type Meaning } from './firsts.ts'
-import { follow, type NextRoute } from './follow.ts'
+import { follow, type NextRoute, type OnDeadEnd } from './follow.ts'
 import type { Entry, Group, Route, RouteTarget } from './group.ts'
 import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
 import { connectionsByName } from './named-connections.ts'
@@ -23,7 +23,7 @@ export interface RouteTable {
    * The ways of a model name in the order in which to try them, worked out one by one as they are asked for: a combo, else an alias,
    * else `<alias>/<model_id>` by any of a provider's three names. `undefined` when the name means nothing.
    */
-  resolve(model: string, visit: Visit): NextRoute | undefined
+  resolve(model: string, visit: Visit, onDeadEnd?: OnDeadEnd): NextRoute | undefined
   /** The first providers that a name leads to and to which no active connection does. */
   missingProviders(model: string): Promise<string[]>
   /** The names of providers with an active connection, the one that the listing shows before its others. */
@@ -99,11 +99,13 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   }
 
   return {
-    resolve(model, visit) {
+    resolve(model, visit, onDeadEnd) {
       const meaning = meaningOf(model)
       return (
         meaning &&
-        ('strategy' in meaning ? follow(meaning, { visit, prospect, meaningOf: meaningOfEntry }) : each(meaning))
+        ('strategy' in meaning
+          ? follow(meaning, { visit, prospect, meaningOf: meaningOfEntry, onDeadEnd })
+          : each(meaning))
       )
     },
     async missingProviders(model) {

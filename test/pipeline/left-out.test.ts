@@ -75,3 +75,20 @@ test('are told of only by requests that they are not for', async () => {
   const call = { type: 'function', function: { name: 'f', parameters: {} } }
   assert.is(attemptsOf(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
+
+test('and those whose names lead nowhere are told, too, and explained', async () => {
+  const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
+  const world = await openWorld({ fetch: fakeUpstream(well), combos })
+  assert.is(
+    attemptsOf(await world.chat({ model: 'chain' })),
+    'nothing=skipped:unreachable;via=chain:fallback, nobody/x=skipped:unreachable;via=chain:fallback>inner:fallback, one/m=200;via=chain:fallback',
+  )
+  const refused = await world.chat({ model: 'none' })
+  assert.is(refused.status, 404)
+  assert.is(attemptsOf(refused), 'nothing=skipped:unreachable;via=none:fallback')
+  assert.equal((await world.api.explain({ model: 'chain' })).leftOut, [
+    { combo: 'chain', model: 'nothing', unmet: 'unreachable' },
+    { combo: 'inner', model: 'nobody/x', unmet: 'unreachable' },
+    { combo: 'chain', model: 'never/reached', unmet: 'unreachable' },
+  ])
+})
