@@ -7,6 +7,7 @@ import { tryParseJson } from '../lib/json.ts'
 import { createSseParser, MAX_EVENT } from '../lib/sse.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
 import type { Committed } from './commit.ts'
+import { maySpeakOfErrors } from './error-marks.ts'
 import { createTail } from './tail.ts'
 
 /** How a committed stream ended. */
@@ -115,7 +116,7 @@ export function relayStream(
           first = undefined
           const whole = chunk ? take(chunk) : settle(undefined)
           if (!whole) continue
-          const isError = speaksOfErrors(whole)
+          const isError = maySpeakOfErrors(whole)
           if (!isError) tail.add(whole)
           const seen = shown(isError ? await unlessFailed(whole) : whole)
           if (seen.length > 0) return seen
@@ -129,7 +130,7 @@ export function relayStream(
         const { event } = await format.loadErrors()
         return concatBytes([last, encodeUtf8(event(broken, watch.place))])
       }
-      if (last && speaksOfErrors(last)) return unlessFailed(last)
+      if (last && maySpeakOfErrors(last)) return unlessFailed(last)
       return last?.length ? last : undefined
     },
     fail: settle,
@@ -142,9 +143,6 @@ export function relayStream(
 }
 
 const asTheyAre = (events: Uint8Array) => events
-
-/** A text that quotes it has a backslash within. */
-const speaksOfErrors = createFinder(['"error"', 'event: error', 'event:error'])
 
 const endedEarly = () =>
   gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })
