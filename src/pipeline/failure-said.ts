@@ -95,7 +95,7 @@ function failureOf({ status, message, isQuoted, body, header, now }: Refused): F
       isQuoted,
       retryAfterMs,
       window: failureClass === 'context-overflow' ? windowSaid(message) : undefined,
-      isInviting: PASSING.has(failureClass) && invitesAgain(header('x-should-retry'), retryAfterMs),
+      isInviting: PASSING.has(failureClass) && invitesAgain(header, retryAfterMs),
     }
   )
 }
@@ -103,9 +103,12 @@ function failureOf({ status, message, isQuoted, body, header, now }: Refused): F
 /** What may be over in a moment. */
 const PASSING: ReadonlySet<FailureClass> = new Set(['rate-limit', 'server', 'timeout'])
 
-/** Says it so itself, or for how long to wait; `x-should-retry` decides. */
-const invitesAgain = (advice: string | undefined, retryAfterMs: number | undefined) =>
-  advice === 'true' || (advice !== 'false' && retryAfterMs !== undefined)
+/** Says so itself, or after how long; what it only says of its limits invites nobody. `x-should-retry` decides. */
+function invitesAgain(header: Refused['header'], retryAfterMs: number | undefined): boolean {
+  const advice = header('x-should-retry')
+  if (advice === 'true' || advice === 'false') return advice === 'true'
+  return retryAfterMs !== undefined && (header('retry-after') ?? header('retry-after-ms')) !== undefined
+}
 
 /** What an error status means for the chain, together with what is said (design.md: a client's 4xx never walks it). */
 function classOf(status: number, said: VendorSaid): FailureClass {
