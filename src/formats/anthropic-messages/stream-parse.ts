@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { exactObject } from '../canonical/exact-json.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
@@ -27,8 +28,10 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     switch (said.type ?? event) {
       case 'message_start':
         return startMessage(isObject(said.message) ? said.message : {})
-      case 'content_block_start':
-        return startBlock(said.index, isObject(said.content_block) ? said.content_block : {})
+      case 'content_block_start': {
+        const { content_block: block } = exactObject(data, said) // some followers say all of an input here
+        return startBlock(said.index, isObject(block) ? block : {})
+      }
       case 'content_block_delta':
         if (isObject(said.delta)) addTo(said.index, said.delta)
         return

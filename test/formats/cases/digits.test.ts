@@ -83,6 +83,15 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP')],
 }
 
+test('keep their digits where a follower of Anthropic says all arguments at once', async () => {
+  const events = [messageStart(), ...block(0, use), ...messageEnd('tool_use')]
+  const { response } = await ask({
+    ...{ client: 'openai-chat', model: 'messages/m', stream: true },
+    answer: () => streamOf('anthropic-messages', events),
+  })
+  assert.match(await response.text(), /9007199254740993\b/)
+})
+
 for (const client of wireFormats) {
   for (const from of wireFormats) {
     if (client === from) continue
