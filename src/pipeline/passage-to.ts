@@ -1,10 +1,7 @@
 import type { Awaitable } from '../lib/awaitable.ts'
-import { isObject } from '../lib/json.ts'
-import { once } from '../lib/once.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WireFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
-import type { ModelCall } from './call.ts'
 import { asJsonArray } from './json-array.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { type Passage, wantsArray } from './passage.ts'
@@ -26,22 +23,15 @@ const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
 /** What the gateway itself has put into an earlier answer: how sealed state begins, plain and in base64 (formats/canonical/state.ts). */
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
-/** But for what the gateway itself wants to hear, and for the second place in which a body may name its model. */
+/** But for the second place in which a body may name its model. */
 function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Passage> {
   const { call, format } = request
   const passage = verbatim(request, target)
-  if (call.stream && format.name === 'openai-chat' && call.endpoint.operation === 'generate' && !asksUsage(call))
-    return usageAsked().then(({ askingUsage }) => askingUsage(passage, request, target))
   if (format.name !== 'gemini' || call.endpoint.operation === 'generate') return passage
   return import('../formats/gemini/count-body.ts').then(({ countBodyFor }) => {
     return { ...passage, ask: { ...passage.ask, body: countBodyFor(call.text, target.model) } }
   })
 }
-
-const usageAsked = once(() => import('./usage-asked.ts'))
-
-const asksUsage = ({ body: { stream_options: options } }: ModelCall) =>
-  isObject(options) && options.include_usage === true
 
 function verbatim(request: SpokenRequest, target: RouteTarget): Passage {
   const { exchange, call, format } = request

@@ -24,8 +24,6 @@ export interface StreamTerms {
   onEnd(end: StreamEnd): void
   /** What must not reach the client: the credentials of the call. */
   secrets: readonly string[]
-  /** What the client may see of whole events; default: all of it. */
-  shown?(events: Uint8Array): Uint8Array
 }
 
 /** What goes to the client. */
@@ -42,7 +40,7 @@ export interface RelayedStream extends ByteStream {
 export function relayStream(
   body: ByteStream,
   { head, watch }: Committed,
-  { format, onEnd, secrets, shown = asTheyAre }: StreamTerms & { format: Format },
+  { format, onEnd, secrets }: StreamTerms & { format: Format },
 ): RelayedStream {
   const tail = createTail(watch)
   const splitter = createEventSplitter()
@@ -68,7 +66,6 @@ export function relayStream(
     if (isQuoting) rest = new Uint8Array(0)
     tail.add(rest)
     tail.observe()
-    rest = shown(rest)
     const clean = thrown === undefined ? watch.ended : watch.closed
     if (!isQuoting && (clean || watch.error)) {
       parting = rest
@@ -116,10 +113,9 @@ export function relayStream(
           first = undefined
           const whole = chunk ? take(chunk) : settle(undefined)
           if (!whole) continue
-          const isError = maySpeakOfErrors(whole)
-          if (!isError) tail.add(whole)
-          const seen = shown(isError ? await unlessFailed(whole) : whole)
-          if (seen.length > 0) return seen
+          if (maySpeakOfErrors(whole)) return await unlessFailed(whole)
+          tail.add(whole)
+          return whole
         }
       } catch (thrown) {
         settle(thrown)
@@ -141,8 +137,6 @@ export function relayStream(
     },
   }
 }
-
-const asTheyAre = (events: Uint8Array) => events
 
 const endedEarly = () =>
   gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, type ErrorAnswer, streaming } from './support/answers.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer } from './support/answers.ts'
 import { bodyOf, fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -46,7 +46,7 @@ test('requests under way are waited for', async () => {
 
 test('a stream under way is finished first', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
-  const response = await world.chat(streaming)
+  const response = await world.chat({ stream: true })
   const closing = world.gateway.close()
   assert.is(await response.text(), chatEvents().join(''))
   await closing
@@ -78,7 +78,7 @@ for (const reading of ['is waiting', 'is elsewhere']) {
   test(`when the grace is over, a stream ends with an error, never clean, also when its client ${reading}`, async () => {
     const up = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
     const world = await openWorld({ fetch: up })
-    const response = await world.chat(streaming)
+    const response = await world.chat({ stream: true })
     const reader = response.body?.getReader()
     const read = async () => new TextDecoder().decode((await reader?.read())?.value)
     await read()

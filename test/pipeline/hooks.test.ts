@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageEvents, streaming } from './support/answers.ts'
+import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { apiKeyOf, keeping, openWorld, type Told, token } from './support/world.ts'
 
@@ -145,7 +145,7 @@ test('nothing of it matters when hooks throw, reject or hang', async () => {
     }
     const world = await openWorld({ fetch: failingFirst(), combos: chain, hooks, logger })
     assert.is((await world.chat({ model: 'chain' })).status, 200)
-    const response = await world.chat({ model: 'chain', ...streaming })
+    const response = await world.chat({ model: 'chain', stream: true })
     assert.is(await response.text(), chatEvents().join(''))
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
     assert.ok(lines < 20, `${lines} lines`)

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatChunk, chatEvents, messageEvents, streaming } from './support/answers.ts'
+import { chatChunk, chatEvents, messageEvents } from './support/answers.ts'
 import { brokenBody } from './support/broken.ts'
 import { askRaw, rawUpstream } from './support/raw.ts'
 import { catalog, openWorld } from './support/world.ts'
@@ -12,7 +12,7 @@ const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', model
 const formats = {
   chat: {
     path: '/v1/chat/completions',
-    body: { model: 'one/m', ...streaming },
+    body: { model: 'one/m', stream: true },
     begin: chatEvents().slice(0, 3).join(''),
     end: 'data: [DONE]\n\n',
     told: /data: \{"error":\{"message":"[^\n]+\n\n$/,

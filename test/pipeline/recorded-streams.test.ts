@@ -1,5 +1,4 @@
 import { assert, suite } from '../support/suite.ts'
-import { streaming } from './support/answers.ts'
 import { askRaw, chunksOf, cutAt, rawUpstream } from './support/raw.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
 import { openWorld } from './support/world.ts'
@@ -21,7 +20,7 @@ async function passAll(recordings: readonly Recording[], cut: (bytes: Uint8Array
 
 const ask = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Recording, 'api'>) =>
   api === 'chat'
-    ? askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', ...streaming })
+    ? askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
     : askRaw(world.gateway, '/v1/messages', { model: 'claude/c', stream: true })
 
 test('pass through byte for byte, whole', async () => {

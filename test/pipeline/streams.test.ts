@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatChunk, chatEvents, messageEvents, ping, streaming, textDelta } from './support/answers.ts'
+import { chatChunk, chatEvents, messageEvents, ping, textDelta } from './support/answers.ts'
 import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
 import { bodyOf, fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -15,7 +15,7 @@ async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end:
   const { reply, text, pieces } = await askRaw(
     world.gateway,
     path === 'chat' ? '/v1/chat/completions' : '/v1/messages',
-    { model, ...(path === 'chat' ? streaming : { stream: true }) },
+    { model, stream: true },
   )
   return { reply, text, pieces, told: world.told }
 }
@@ -186,7 +186,7 @@ test('a provider that says nothing for megabytes is not listened to for ever', a
     },
   }
   const world = await openWorld({ fetch: rawUpstream(() => noise) })
-  const { reply } = await askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', ...streaming })
+  const { reply } = await askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
   assert.is(reply.status, 502)
   assert.ok(sent * comment.length < 17 * 1024 * 1024, `${sent} pieces`)
   assert.is(cancelled, true)

@@ -1,6 +1,6 @@
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, streaming } from './support/answers.ts'
+import { chatAnswer, chatEvents } from './support/answers.ts'
 import { limits, textOf } from './support/time-outs.ts'
 import { bodyOf, fakeUpstream, json, never, slowly, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
@@ -112,7 +112,7 @@ test('silence: in mid stream it ends the stream with an error, at its millisecon
 })
 
 test('silence: a client that reads slowly is not the silence of the provider', async () => {
-  const { world, asked, answer } = await asking(() => sse(chatEvents()), streaming)
+  const { world, asked, answer } = await asking(() => sse(chatEvents()), { stream: true })
   await asked
   const reader = answer()?.body?.getReader()
   const decoder = new TextDecoder()

@@ -6,9 +6,6 @@ const chunk = (choices: unknown[], more: object = {}) =>
 export const chatChunk = (delta: object, finish_reason: string | null = null): string =>
   chunk([{ index: 0, delta, finish_reason }])
 
-/** What a client says that wants to see all of a stream. */
-export const streaming = { stream: true, stream_options: { include_usage: true } } as const
-
 /** The events of a chat stream that says `text`, one word an event. */
 export function chatEvents(text = 'Hello there, world'): string[] {
   const words = text.split(/(?<= )/)

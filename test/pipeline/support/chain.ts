@@ -1,6 +1,6 @@
 import { fakeClock } from '../../support/clock.ts'
 import { assert } from '../../support/suite.ts'
-import { chatEvents, messageEvents, streaming } from './answers.ts'
+import { chatEvents, messageEvents } from './answers.ts'
 import { type Body, brokenBody } from './broken.ts'
 import { askRaw, rawUpstream } from './raw.ts'
 import type { Recording } from './recordings.ts'
@@ -54,11 +54,9 @@ async function openChain(api: Recording['api']) {
     await world.api.health.reset() // each break speaks for itself
     await clock.advance(1_000) // and finds the retry budget full
     let isOver = false
-    const asked = askRaw(world.gateway, path, { model, ...(api === 'chat' ? streaming : { stream: true }) }).finally(
-      () => {
-        isOver = true
-      },
-    )
+    const asked = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
+      isOver = true
+    })
     while (!isOver) await clock.advance(bodies.some(({ isStalled }) => isStalled) ? silenceTimeoutMs : 0)
     const { reply, text } = await asked
     assert.is(reply.status, 200, where)

@@ -13,7 +13,6 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/pipeline/redact.ts'),
     import('../../../src/pipeline/signs-of-life.ts'),
     import('../../../src/pipeline/unknown-model.ts'),
-    import('../../../src/pipeline/usage-asked.ts'),
     import('../../../src/formats/anthropic-messages/error.ts'),
     import('../../../src/formats/gemini/error.ts'),
     import('../../../src/formats/openai-chat/error.ts'),
