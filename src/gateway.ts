@@ -22,11 +22,11 @@ import { defaultCatalog } from './providers/catalog.ts'
 import { createHedgeBudget, createRetryBudget } from './routing/budget.ts'
 import { createChooser } from './routing/chooser.ts'
 import { createHealth } from './routing/health.ts'
-import { createPace } from './routing/pace.ts'
 import { createPins } from './routing/pins.ts'
 import { createRotation } from './routing/rotation.ts'
 import { createModelRouter } from './routing/router.ts'
 import { localState, storedState } from './routing/shared-state.ts'
+import { createTargetStats } from './routing/target-stats.ts'
 import { createCredentials } from './store/credentials.ts'
 import { createStore } from './store/store.ts'
 import { createCloudCall } from './upstream/cloud-call.ts'
@@ -73,7 +73,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { sharedState = storage.atomic } = options
   const state = sharedState ? storedState(storage, { clock, onError: observer.onError }) : localState(clock)
   const rotation = createRotation(state)
-  const pace = createPace()
+  const targetStats = createTargetStats()
   const health = createHealth({ clock, random: platformRandom })
   const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? platformFetch
   const listing = deferredListing({
@@ -101,9 +101,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     retryBudget: createRetryBudget(clock),
     hedgeBudget: createHedgeBudget(),
     isStrict: options.strict ?? false,
-    chooser: createChooser({ rotation, pins: createPins(state), pace, health, random: platformRandom }),
+    chooser: createChooser({ rotation, pins: createPins(state), targetStats, health, random: platformRandom }),
     health,
-    pace,
+    targetStats,
     inFlight,
     observer,
     thoughts: once(async () => {

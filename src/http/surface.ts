@@ -42,7 +42,7 @@ export function createSurface(options: SurfaceOptions): Surface {
   function inTime<T>(work: Promise<T>, exchange: Exchange): Promise<T> {
     if (exchange.header(PATIENCE_HEADER) === undefined) return work
     work.catch(() => {}) // it may have failed before it is waited for
-    return import('../pipeline/patience.ts').then(({ unlessLate }) => unlessLate(work, exchange, options.clock))
+    return import('../pipeline/client-timeout.ts').then(({ unlessLate }) => unlessLate(work, exchange, options.clock))
   }
 
   async function serveModels(path: string, exchange: Exchange): Promise<Reply> {

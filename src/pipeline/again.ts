@@ -17,7 +17,7 @@ export interface AgainDependencies {
   clock: Clock
   /** Another number in [0, 1) with each call. */
   random: () => number
-  client: Pick<Client, 'patientUntil'>
+  client: Pick<Client, 'timeoutAt'>
   /** So many times the request has tried a target again already. */
   times: number
 }
@@ -36,7 +36,7 @@ export function soonestAgain<F extends Fault>(
   dependencies: AgainDependencies,
 ): { fault: F; waitMs: number } | undefined {
   const { clock, client } = dependencies
-  const limitMs = Math.min(LIMIT_MS, client.patientUntil - clock.now())
+  const limitMs = Math.min(LIMIT_MS, client.timeoutAt - clock.now())
   let soonest: { fault: F; waitMs: number } | undefined
   for (const fault of faults) {
     const waitMs = waitBefore(fault, dependencies)

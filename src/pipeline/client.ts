@@ -10,7 +10,7 @@ export interface Client {
   /** Why nobody waits any more: the client has left (`CLIENT_CLOSED_REQUEST`), its time is over (`UPSTREAM_TIMEOUT`), or the gateway has closed (`CLOSED`). */
   gone: GatewayError | undefined
   /** When its time is over; epoch ms. */
-  patientUntil: number
+  timeoutAt: number
   /** The work's result; rejects as soon as nobody waits for it any more. One at a time. */
   unlessGone<T>(work: Promise<T>): Promise<T>
   /** What must end when the client leaves: the attempt under way, then the stream that it brought. */
@@ -37,7 +37,7 @@ export function watchClient(exchange: Exchange, inFlight: InFlight): Client {
 
   const client: Client = {
     gone: undefined,
-    patientUntil: Number.POSITIVE_INFINITY,
+    timeoutAt: Number.POSITIVE_INFINITY,
     unlessGone: (promise) =>
       new Promise((resolve, reject) => {
         stopWaiting = reject

@@ -5,8 +5,8 @@ import type { InFlight } from '../lib/in-flight.ts'
 import type { Budget } from '../routing/budget.ts'
 import type { Chooser } from '../routing/chooser.ts'
 import type { Health } from '../routing/health.ts'
-import type { Pace } from '../routing/pace.ts'
 import type { RouteTable } from '../routing/table.ts'
+import type { TargetStats } from '../routing/target-stats.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
 import type { CloudCall } from '../upstream/cloud-call.ts'
@@ -44,7 +44,7 @@ export interface PipelineContext {
   isStrict: boolean
   chooser: Chooser
   health: Health
-  pace: Pace
+  targetStats: TargetStats
   inFlight: InFlight
   observer: Observer
   /** Loaded with the first translation. */

@@ -3,18 +3,18 @@ import { encodeUtf8 } from '../lib/bytes.ts'
 import { targetName } from '../providers/target.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
-import { carry, untranslatable } from './carry.ts'
 import type { SpokenRequest } from './model-request.ts'
-import type { Passage } from './passage.ts'
+import type { Transform } from './transform.ts'
+import { translateRequest, untranslatable } from './translate-request.ts'
 import { translatedFailure } from './translated-failure.ts'
 
 /**
  * Asks a target of another format how many tokens a request has. Throws `FORMAT_MISMATCH` when its format has no such question, and
  * `INVALID_REQUEST` when it cannot say the request.
  */
-export async function translatedCount(request: SpokenRequest, routeTarget: RouteTarget): Promise<Passage> {
+export async function translatedCount(request: SpokenRequest, routeTarget: RouteTarget): Promise<Transform> {
   const { exchange, context } = request
-  const carried = await carry(request, routeTarget, (client, ...given) =>
+  const carried = await translateRequest(request, routeTarget, (client, ...given) =>
     (client.counter?.parseRequest ?? client.parseRequest)(...given),
   )
   const { client, upstream, format, target } = carried

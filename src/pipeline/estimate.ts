@@ -1,7 +1,7 @@
 import type { Reply } from '../lib/exchange.ts'
 import type { WireFormat } from '../types.ts'
+import { attemptHeaders, type Step } from './attempt-record.ts'
 import type { ModelCall } from './call.ts'
-import { journeyHeaders, type Step } from './journey.ts'
 
 /** Characters of a token in English prose; code and other languages have fewer. */
 const CHARACTERS = 4
@@ -17,7 +17,7 @@ export function estimateReply({ body, endpoint }: ModelCall, steps: readonly Ste
     headers: {
       'content-type': 'application/json',
       'x-signalbox-warning': 'estimated:input_tokens',
-      ...journeyHeaders(steps),
+      ...attemptHeaders(steps),
     },
     body: JSON.stringify(counted(endpoint.format, tokens)),
   }

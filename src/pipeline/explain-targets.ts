@@ -5,7 +5,7 @@ import type { Standing } from '../routing/health.ts'
 import { reasonOf } from '../routing/reason.ts'
 import { viaOf } from '../routing/via.ts'
 import type { SpokenRequest } from './model-request.ts'
-import { passageTo } from './passage-to.ts'
+import { transformFor } from './transform-for.ts'
 
 /** What a request would do with each of its routes, and what its client would read at once when none can be told what it asks. */
 export async function explainTargets(
@@ -57,7 +57,7 @@ function earliest(standings: ReadonlyArray<Standing | undefined>): number {
 async function refusalOf(request: SpokenRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
-    await passageTo(request, target)
+    await transformFor(request, target)
     return undefined
   } catch (thrown) {
     if (isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')) return thrown

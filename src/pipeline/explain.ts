@@ -46,7 +46,7 @@ export async function explain(question: Question, context: PipelineContext): Pro
   try {
     const way = {
       table: await context.routes(),
-      visit: context.chooser.glanceFor(facts),
+      select: context.chooser.previewFor(facts),
       onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
       onDeadEnd: ({ name }: Entry, way: Pick<Choice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),

@@ -7,9 +7,9 @@ import { tryParseJson } from '../lib/json.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import { requestIdHeader } from '../upstream/request-id.ts'
+import type { FailedTarget } from './attempt-plan.ts'
+import { attemptHeaders, isOneOfMany, type Step, shortId, targetHeader } from './attempt-record.ts'
 import type { Failure } from './failure.ts'
-import type { FailedTarget } from './itinerary.ts'
-import { isOneOfMany, journeyHeaders, type Step, shortId, targetHeader } from './journey.ts'
 import { isErrorOf } from './native-error.ts'
 
 /** Why no other target was tried though there was one. */
@@ -53,7 +53,7 @@ export async function finalReply(course: Course): Promise<Reply> {
 export function withJourney(error: GatewayError, steps: readonly Step[], isOutOfTime: boolean): GatewayError {
   const { code, status, data, cause } = error
   const message = isOutOfTime ? [error.message, ...saidIn(steps)].join(' ') : error.message
-  return gatewayError(code, { status, data, cause, message, headers: { ...journeyHeaders(steps), ...error.headers } })
+  return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
 }
 
 /** What only the client can mend. */
@@ -67,7 +67,7 @@ const WAITS = ['retry-after', 'retry-after-ms']
 
 /** The way there; and unless the client is at fault, when it may be worth to ask again, though not at once. */
 function headersOf(failures: readonly Failure[], { steps, stop, dueAt, now }: Course): Record<string, string> {
-  const headers = journeyHeaders(steps)
+  const headers = attemptHeaders(steps)
   if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
   if (failures.some(isOfClient)) return headers
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))

@@ -1,15 +1,15 @@
 import type { FailedAttempt } from './attempt.ts'
-import type { Itinerary } from './itinerary.ts'
+import type { AttemptPlan } from './attempt-plan.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Success, type Try, tryLeg } from './try.ts'
+import { type Success, type Try, tryCandidate } from './try.ts'
 
 /**
  * Tries the next target beside one that is slow. The first answer wins; the other attempt ends at once. `undefined` when none has answered.
  */
-export async function tryBeside(request: ModelRequest, first: Try, itinerary: Itinerary): Promise<Success | undefined> {
-  const other = request.context.hedgeBudget.spend() ? await itinerary.next({ hedge: true }) : undefined
+export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
+  const other = request.context.hedgeBudget.spend() ? await plan.next({ hedge: true }) : undefined
   if (!other) return taken(first, await first.result)
-  const second = tryLeg(request, other)
+  const second = tryCandidate(request, other)
   request.client.follows({
     cancel(reason) {
       first.cancel(reason)
@@ -30,7 +30,7 @@ export async function tryBeside(request: ModelRequest, first: Try, itinerary: It
 
   function taken({ route }: Try, outcome: Success | FailedAttempt): Success | undefined {
     if (outcome.kind === 'success') return outcome
-    itinerary.failed(route, outcome)
+    plan.failed(route, outcome)
     return undefined
   }
 }

@@ -12,7 +12,7 @@ export interface KnownKeysDependencies {
 }
 
 /** A storage that hangs keeps no failure from the client for longer. */
-const PATIENCE_MS = 1_000
+const MAX_WAIT_MS = 1_000
 
 /**
  * The credentials of all connections: accounts are shared, and a provider may quote any of them. Opened once for as long as the connections
@@ -42,7 +42,7 @@ export function createKnownKeys({
   }
 
   return async () => {
-    await settlesWithin(refresh(), PATIENCE_MS, clock)
+    await settlesWithin(refresh(), MAX_WAIT_MS, clock)
     return keys
   }
 }

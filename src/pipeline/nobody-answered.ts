@@ -1,15 +1,15 @@
 import type { Reply } from '../lib/exchange.ts'
+import type { AttemptPlan } from './attempt-plan.ts'
 import { estimateReply } from './estimate.ts'
 import type { Failure } from './failure.ts'
 import { finalReply } from './final.ts'
-import type { Itinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
 
 /** The reply when no target has answered; throws what the client reads of it where no provider has said it. Tokens are estimated then. */
-export async function nobodyAnswered(request: ModelRequest, itinerary: Itinerary): Promise<Reply> {
+export async function nobodyAnswered(request: ModelRequest, plan: AttemptPlan): Promise<Reply> {
   const { call, report, context, format } = request
-  const { failures } = itinerary
-  const { stop, refusal, dueAt } = itinerary.verdict()
+  const { failures } = plan
+  const { stop, refusal, dueAt } = plan.verdict()
   const { steps } = report
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
     return estimateReply(call, steps)

@@ -3,7 +3,7 @@ import type { Background } from '../lib/background.ts'
 import { isObject } from '../lib/json.ts'
 import type { Logger } from '../types.ts'
 import type { UsageRecord } from '../usage/record.ts'
-import type { AttemptRecord } from './journey.ts'
+import type { AttemptRecord } from './attempt-record.ts'
 import type { RequestRecord } from './report.ts'
 
 /** Functions of the host that are told what happens. They may return a promise; what they throw is logged and changes nothing. */

@@ -5,9 +5,9 @@ import type { Route, RouteTarget } from '../routing/group.ts'
 import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
+import { type AttemptRecord, attemptRecord, type Step } from './attempt-record.ts'
 import type { ModelCall } from './call.ts'
 import type { PipelineContext } from './context.ts'
-import { type AttemptRecord, attemptRecord, type Step } from './journey.ts'
 
 /** What is told of each model request, whatever became of it. */
 export interface RequestRecord {

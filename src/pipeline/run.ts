@@ -5,25 +5,24 @@ import { isPromise } from '../lib/awaitable.ts'
 import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
-import type { Trip } from '../routing/chooser.ts'
+import type { Selection } from '../routing/chooser.ts'
 import { unmet } from '../routing/condition.ts'
 import type { RequestFacts } from '../routing/facts.ts'
+import type { Select } from '../routing/select.ts'
 import { viaOf } from '../routing/via.ts'
-import type { Visit } from '../routing/visit.ts'
 import type { PresentedKey } from '../store/keyring.ts'
+import { createAttemptPlan } from './attempt-plan.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
 import { PATIENCE_HEADER, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import { factsOf } from './facts.ts'
-
-import { createItinerary } from './itinerary.ts'
 import type { ModelRequest } from './model-request.ts'
-import type { Passage } from './passage.ts'
 import { createReport } from './report.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
 import { routesOf, type Way } from './targets.ts'
+import type { Transform } from './transform.ts'
 import type { Success } from './try.ts'
 import { tryFrom } from './try-from.ts'
 
@@ -39,12 +38,12 @@ export async function runModelRequest(
 ): Promise<Reply> {
   const report = createReport(exchange, key, context)
   const client = watchClient(exchange, context.inFlight)
-  let patience: Deadline | undefined
-  let trying: Passage | undefined
+  let clientTimeout: Deadline | undefined
+  let trying: Transform | undefined
 
   /** Nobody answered: what the client is told of it. */
   async function failed(error: unknown): Promise<unknown> {
-    patience?.cancel()
+    clientTimeout?.cancel()
     report.ended(toGatewayError(error).status)
     client.stopWatching()
     if (report.steps.length === 0 || !isGatewayError(error) || SAYS_LITTLE.has(error.status)) return error
@@ -54,10 +53,10 @@ export async function runModelRequest(
 
   async function answer(request: ModelRequest): Promise<Reply> {
     try {
-      const { success, reply } = await walkTargets(request, (passage) => {
-        trying = passage
+      const { success, reply } = await walkTargets(request, (transform) => {
+        trying = transform
       })
-      patience?.cancel()
+      clientTimeout?.cancel()
       if (success) return successReply(success, request)
       report.ended(reply.status)
       client.stopWatching()
@@ -70,8 +69,8 @@ export async function runModelRequest(
   let request: ModelRequest
   try {
     if (exchange.header(PATIENCE_HEADER) !== undefined) {
-      const { limitPatience } = await import('./patience.ts')
-      patience = limitPatience(exchange, client, context.clock)
+      const { startClientTimeout } = await import('./client-timeout.ts')
+      clientTimeout = startClientTimeout(exchange, client, context.clock)
     }
     checkMediaType(exchange)
     const bytes = await client.unlessGone(exchange.body(context.limits.maxBodyBytes))
@@ -87,8 +86,8 @@ export async function runModelRequest(
   if (!request.call.stream) return await answering // a promise that is returned as it is takes two turns more
   while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
     if (!trying || trying.isVerbatim) continue // a provider of the client's own format is heard as it is, its status included
-    const { signsOfLife } = await import('./signs-of-life.ts')
-    return signsOfLife(answering, request, trying)
+    const { keepAliveReply } = await import('./keep-alive.ts')
+    return keepAliveReply(answering, request, trying)
   }
   return answering
 }
@@ -99,14 +98,14 @@ const SAYS_LITTLE: ReadonlySet<number> = new Set([499, 500])
 type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success?: undefined }
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
-async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => void): Promise<Outcome> {
+async function walkTargets(request: ModelRequest, onTry: (transform: Transform) => void): Promise<Outcome> {
   const { call, context, report, exchange, client } = request
-  let trip: Trip | undefined // most requests come through no group
+  let selection: Selection | undefined // most requests come through no group
   let facts: RequestFacts | undefined
-  const visit: Visit = (group, prospect) => {
+  const select: Select = (group, lookahead) => {
     facts ??= factsOf(call, (name) => exchange.header(name))
-    trip ??= context.chooser.tripFor(facts)
-    return trip.visit(group, prospect)
+    selection ??= context.chooser.selectionFor(facts)
+    return selection.select(group, lookahead)
   }
   const onLeftOut: Way['onLeftOut'] = ({ name, when }, way) =>
     report.leftOut(name, `when.${facts && when && unmet(facts, when)}`, viaOf(way))
@@ -114,21 +113,21 @@ async function walkTargets(request: ModelRequest, onTry: (passage: Passage) => v
   try {
     const known = context.routes()
     const table = isPromise(known) ? await client.unlessGone(known) : known
-    const routes = routesOf(call.model, { table, visit, onLeftOut, onDeadEnd })
-    const itinerary = createItinerary(routes, request)
-    for (let leg = await itinerary.next(); leg; leg = await itinerary.next()) {
-      onTry(leg.passage)
-      const trying = tryFrom(request, leg, itinerary)
-      trip?.begun()
+    const routes = routesOf(call.model, { table, select, onLeftOut, onDeadEnd })
+    const plan = createAttemptPlan(routes, request)
+    for (let candidate = await plan.next(); candidate; candidate = await plan.next()) {
+      onTry(candidate.transform)
+      const trying = tryFrom(request, candidate, plan)
+      selection?.begun()
       const success = await trying
       if (!success) continue
-      if (trip) await trip.answered(success.route)
+      if (selection) await selection.answered(success.route)
       return { success }
     }
     const { nobodyAnswered } = await import('./nobody-answered.ts')
-    return { reply: await nobodyAnswered(request, itinerary) }
+    return { reply: await nobodyAnswered(request, plan) }
   } finally {
-    trip?.begun()
+    selection?.begun()
   }
 }
 

@@ -4,7 +4,7 @@ import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/health.ts'
 import { contentType, replyHeaders } from '../upstream/headers.ts'
 import { requestIdHeader } from '../upstream/request-id.ts'
-import { headerSafe, journeyHeaders, targetHeader } from './journey.ts'
+import { attemptHeaders, headerSafe, targetHeader } from './attempt-record.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { StreamEnd } from './relay.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
@@ -12,19 +12,19 @@ import type { Success } from './try.ts'
 
 /** The answer on its way to the client, and its end in the report. */
 export function successReply(
-  { answer, bytes, passage, route: { target }, trial, ended, secrets }: Success,
+  { answer, bytes, transform, route: { target }, trial, ended, secrets }: Success,
   { report, client, call, format }: ModelRequest,
 ): Reply {
-  const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : passage.streamType
-  const said = passage.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': contentType(mediaType) }
+  const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : transform.streamType
+  const said = transform.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': contentType(mediaType) }
   const headers = Object.assign(
     said,
     requestIdHeader(answer.head, format.name),
     targetHeader(target),
-    journeyHeaders(report.steps),
-    warningHeader(passage.warnings()),
+    attemptHeaders(report.steps),
+    warningHeader(transform.warnings()),
   )
-  const status = !passage.isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
+  const status = !transform.isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
     ended()
     client.stopWatching()
@@ -38,7 +38,7 @@ export function successReply(
     client.stopWatching()
     report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)
   }
-  const body = passage.stream(answer.body, answer.committed, { onEnd, secrets })
+  const body = transform.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
   return { status, headers: { ...STREAM_HEADERS, ...headers }, body }
 }

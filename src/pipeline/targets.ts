@@ -2,13 +2,13 @@ import { gatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { NextRoute, OnDeadEnd } from '../routing/follow.ts'
 import type { Choice, Chosen, Entry, Group, Route } from '../routing/group.ts'
+import type { Select } from '../routing/select.ts'
 import type { RouteTable } from '../routing/table.ts'
-import type { Visit } from '../routing/visit.ts'
 
 /** Where the routes of a name are looked up, and who chooses among them. */
 export interface Way {
   table: RouteTable
-  visit: Visit
+  select: Select
   /** Hears of each group that the way leads through. */
   onGroup?(group: Group): void
   /** Hears of each entry whose `when` the request does not meet. */
@@ -21,16 +21,16 @@ export interface Way {
  * The routes of a model name in the order in which to try them. Throws `MODEL_NOT_FOUND` when there are none, or `INVALID_REQUEST` when
  * there are only some for other requests; both when the first one is asked for.
  */
-export function routesOf(model: string, { table, visit, onGroup, onLeftOut, onDeadEnd }: Way): NextRoute {
+export function routesOf(model: string, { table, select, onGroup, onLeftOut, onDeadEnd }: Way): NextRoute {
   let isAny = false
   let leftOut: Group | undefined
-  const visited: Visit = (group, prospect, before) => {
+  const selected: Select = (group, lookahead, before) => {
     onGroup?.(group)
-    const chosen = visit(group, prospect)
+    const chosen = select(group, lookahead)
     const way = { group, before }
     return isPromise(chosen) ? chosen.then((known) => noting(way, known)) : noting(way, chosen)
   }
-  const next = table.resolve(model, visited, onDeadEnd)
+  const next = table.resolve(model, selected, onDeadEnd)
 
   function noting(way: Pick<Choice, 'group' | 'before'>, chosen: Chosen): Chosen {
     const { group } = way

@@ -4,18 +4,18 @@ import { createWarnings } from '../formats/canonical/warnings.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
-import { carry, untranslatable } from './carry.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
-import { type Passage, wantsArray } from './passage.ts'
 import { relayTranslated } from './relay-translated.ts'
+import { type Transform, wantsArray } from './transform.ts'
+import { translateRequest, untranslatable } from './translate-request.ts'
 import { translatedFailure } from './translated-failure.ts'
 
-/** A passage through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
-export async function translated(request: SpokenRequest, routeTarget: RouteTarget): Promise<Passage> {
+/** A transform through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
+export async function translated(request: SpokenRequest, routeTarget: RouteTarget): Promise<Transform> {
   const { call, exchange, context, owner } = request
   if (call.endpoint.operation !== 'generate') throw untranslatable(request, routeTarget)
-  const carried = await carry(request, routeTarget, (client, ...given) => client.parseRequest(...given))
+  const carried = await translateRequest(request, routeTarget, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, format, asked, target, restoration, memory } = carried
   const written = upstream.writeRequest(carried.request, target)
   const { origin, traits, warnings } = target

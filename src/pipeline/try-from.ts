@@ -1,30 +1,34 @@
 import { startDeadline } from '../lib/deadline.ts'
 import type { Route } from '../routing/group.ts'
-import type { Itinerary } from './itinerary.ts'
+import type { AttemptPlan } from './attempt-plan.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Leg, type Success, type Try, tryLeg } from './try.ts'
+import { type Candidate, type Success, type Try, tryCandidate } from './try.ts'
 
 /**
  * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time in which 95 % of its answers
  * come. `undefined` when none has answered.
  */
-export async function tryFrom(request: ModelRequest, leg: Leg, itinerary: Itinerary): Promise<Success | undefined> {
-  const first = tryLeg(request, leg)
+export async function tryFrom(
+  request: ModelRequest,
+  candidate: Candidate,
+  plan: AttemptPlan,
+): Promise<Success | undefined> {
+  const first = tryCandidate(request, candidate)
   request.client.follows(first)
-  const delayMs = delayOf(request, leg.route)
+  const delayMs = delayOf(request, candidate.route)
   if (delayMs !== undefined && (await isSlower(request, first, delayMs))) {
     const { tryBeside } = await import('./hedge.ts')
-    return tryBeside(request, first, itinerary)
+    return tryBeside(request, first, plan)
   }
   const outcome = await first.result
   if (outcome.kind === 'success') return outcome
-  itinerary.failed(leg.route, outcome)
+  plan.failed(candidate.route, outcome)
   return undefined
 }
 
 function delayOf({ call, context }: ModelRequest, { target, via }: Route): number | undefined {
   for (let choice = via; choice; choice = choice.before)
-    if (choice.group.hedge) return context.pace.p95Of(target, call.stream)
+    if (choice.group.hedge) return context.targetStats.p95Of(target, call.stream)
   return undefined
 }
 

@@ -13,13 +13,13 @@ import {
 } from './attempt.ts'
 import { failureOfError, unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
-import type { Passage } from './passage.ts'
 import { secretsOf } from './secrets.ts'
+import type { Transform } from './transform.ts'
 
 /** A target to call, and how to speak to it. */
-export interface Leg {
+export interface Candidate {
   route: Route
-  passage: Passage
+  transform: Transform
   /** Of the target's health, which has begun when it was chosen. */
   trial: Trial
 }
@@ -28,7 +28,7 @@ export interface Leg {
 export interface Success {
   kind: 'success'
   route: Route
-  passage: Passage
+  transform: Transform
   answer: Answer
   /** Of a whole answer, as the client reads it. */
   bytes: Uint8Array | undefined
@@ -48,12 +48,12 @@ export interface Try {
   lose(): void
 }
 
-/** Calls the target of a leg once. Failures are results; only when nobody waits any more does `result` reject. */
-export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): Try {
+/** Calls the target of a candidate once. Failures are results; only when nobody waits any more does `result` reject. */
+export function tryCandidate(request: ModelRequest, { route, transform, trial }: Candidate): Try {
   const { call, context, report, client } = request
   const { target } = route
   const begun = report.begin()
-  const pacing = context.pace.begin(target, call.stream)
+  const running = context.targetStats.begin(target, call.stream)
   let attempt: Attempt | undefined
   let abandon: ((reason: unknown) => void) | undefined
   let bytes: Uint8Array | undefined
@@ -66,13 +66,15 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
     try {
       const { stream, endpoint } = call
       if (stream) secrets = secretsOf(upstream) // what comes later may quote them, too
-      attempt = startAttempt(upstream, { format: passage.format, stream, operation: endpoint.operation }, context)
+      attempt = startAttempt(upstream, { format: transform.format, stream, operation: endpoint.operation }, context)
       const result = await attempt.result
-      if (result.kind === 'whole') bytes = stream ? await streamOf(result) : passage.whole(result)
+      if (result.kind === 'whole') bytes = stream ? await streamOf(result) : transform.whole(result)
       if (result.kind !== 'failure') return result
       const { redact } = await import('./redact.ts')
       const known = await abandonable(context.knownKeys())
-      return passage.failed(redact(result, { provider: target.provider, secrets: [...secretsOf(upstream), ...known] }))
+      return transform.failed(
+        redact(result, { provider: target.provider, secrets: [...secretsOf(upstream), ...known] }),
+      )
     } catch (thrown) {
       return failed(thrown)
     }
@@ -110,8 +112,8 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
   function callWith(apiKey: string | undefined): Awaitable<UpstreamCall | FailedAttempt> {
     try {
       const { cloud } = target
-      if (!cloud) return upstreamCall(target, apiKey, passage.ask)
-      const made = context.cloudCall(passage.ask, { cloud, target, apiKey, fetch: context.fetch })
+      if (!cloud) return upstreamCall(target, apiKey, transform.ask)
+      const made = context.cloudCall(transform.ask, { cloud, target, apiKey, fetch: context.fetch })
       return abandonable(made).catch(failed)
     } catch (thrown) {
       return failed(thrown)
@@ -138,9 +140,9 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
     if (result.kind !== 'failure') {
       if (result.kind === 'stream') trial.begun()
       else trial.answered()
-      pacing.answeredAfter(context.clock.now() - begun.at)
+      running.answeredAfter(context.clock.now() - begun.at)
       report.attempted(route, begun, { outcome: 'answered', status: result.head.status })
-      return { kind: 'success', route, passage, answer: result, bytes, secrets, trial, ended: pacing.ended }
+      return { kind: 'success', route, transform, answer: result, bytes, secrets, trial, ended: running.ended }
     }
     if (result.failure.class === 'internal') trial.dropped()
     else trial.failed(result.failure)
@@ -150,7 +152,7 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
   }
 
   const result = outcome()
-  result.then(({ kind }) => kind === 'failure' && pacing.ended(), pacing.ended)
+  result.then(({ kind }) => kind === 'failure' && running.ended(), running.ended)
   return {
     route,
     result,
@@ -162,9 +164,9 @@ export function tryLeg(request: ModelRequest, { route, passage, trial }: Leg): T
       isLost = true
       if (!isCalled) return // there is no call yet, and there will be none
       attempt?.cancel(OUTRUN)
-      pacing.ended()
+      running.ended()
       if (isTold) return // it has come to its end at the same moment
-      pacing.answeredAfter(context.clock.now() - begun.at) // at least, or slow answers would count less the more of them there are
+      running.answeredAfter(context.clock.now() - begun.at) // at least, or slow answers would count less the more of them there are
       trial.dropped()
       report.attempted(route, begun, { outcome: 'outrun', status: 499 })
     },

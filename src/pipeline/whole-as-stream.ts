@@ -5,9 +5,9 @@ import { createWarnings } from '../formats/canonical/warnings.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WholeAnswer } from './attempt.ts'
-import { carry } from './carry.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
+import { translateRequest } from './translate-request.ts'
 
 /**
  * What a client that asked for a stream gets when its provider sends the answer whole: its stream, in one piece. Throws `UPSTREAM_INVALID`
@@ -20,7 +20,7 @@ export async function wholeAsStream(
 ): Promise<Uint8Array> {
   const { call, context } = request
   if (call.endpoint.operation === 'complete') return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)
-  const carried = await carry(request, target, (client, ...given) => client.parseRequest(...given))
+  const carried = await translateRequest(request, target, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, asked, restoration } = carried
   const { origin, traits } = carried.target
   const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }

@@ -2,24 +2,24 @@ import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
 import type { Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
 import type { Health } from './health.ts'
-import type { Pace, Run } from './pace.ts'
 import type { Pins } from './pins.ts'
 import type { Rotation, Turn } from './rotation.ts'
+import type { Lookahead, Select } from './select.ts'
 import type { Inputs } from './strategies/order.ts'
 import { orderOf } from './strategies/strategies.ts'
-import type { Prospect, Visit } from './visit.ts'
+import type { Run, TargetStats } from './target-stats.ts'
 
 /** Lets the strategies of groups choose, with what they have to know. */
 export interface Chooser {
   /** For a request that goes its way. */
-  tripFor(facts: RequestFacts): Trip
+  selectionFor(facts: RequestFacts): Selection
   /** For one that only asks: nothing changes. */
-  glanceFor(facts: RequestFacts): Visit
+  previewFor(facts: RequestFacts): Select
 }
 
 /** One request's way through groups. Round-robin groups take their turn when it comes to them. */
-export interface Trip {
-  visit: Visit
+export interface Selection {
+  select: Select
   /** A target has been called: it counts as busy by itself now. To be called at the end in any case. */
   begun(): void
   /** The groups on the way go on from what answered. */
@@ -30,35 +30,35 @@ export interface Trip {
 export interface ChooserDependencies {
   rotation: Rotation
   pins: Pins
-  pace: Pace
+  targetStats: TargetStats
   health: Health
   /** Another number in [0, 1) with each call. */
   random: () => number
 }
 
 /** Chooses by all strategies. */
-export function createChooser({ rotation, pins, pace, health, random }: ChooserDependencies): Chooser {
+export function createChooser({ rotation, pins, targetStats, health, random }: ChooserDependencies): Chooser {
   const isWell = (target: RouteTarget) => !health.standingOf(target)
 
   /** Whom an entry will probably lead to now. */
-  function likelyOf(entry: Entry, { firstOf, reach }: Prospect): RouteTarget | undefined {
+  function likelyOf(entry: Entry, { firstOf, reach }: Lookahead): RouteTarget | undefined {
     const first = firstOf(entry)
     return first && isWell(first) ? first : (find(reach(entry), isWell) ?? first)
   }
 
   /** All that is under way to whatever the entry leads to. */
-  function loadOf(entry: Entry, { reach }: Prospect): number {
+  function loadOf(entry: Entry, { reach }: Lookahead): number {
     let load = 0
-    for (const target of new Set(reach(entry))) load += pace.loadOf(target)
+    for (const target of new Set(reach(entry))) load += targetStats.loadOf(target)
     return load
   }
 
   /** `onChosen` hears of the choice before any other request chooses. */
-  function glance(facts: RequestFacts, turnOf: Rotation['take'], onChosen?: OnChosen): Visit {
-    return (group, prospect) => {
+  function preview(facts: RequestFacts, turnOf: Rotation['take'], onChosen?: OnChosen): Select {
+    return (group, lookahead) => {
       const { strategy, label } = group
       const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
-      const isUsable = (entry: Entry) => isMeant(entry) && find(prospect.reach(entry), isWell) !== undefined
+      const isUsable = (entry: Entry) => isMeant(entry) && find(lookahead.reach(entry), isWell) !== undefined
       const session = strategy === 'sticky' ? facts.session() : ''
 
       function chosen(turn: Turn | undefined, pin: string | undefined): Chosen {
@@ -68,12 +68,13 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
           label,
           session,
           pin,
-          costOf: prospect.costOf,
-          latencyOf: (entry) => ask(likelyOf(entry, prospect), (target) => pace.averageOf(target, facts.stream)),
-          loadOf: (entry) => loadOf(entry, prospect),
+          costOf: lookahead.costOf,
+          latencyOf: (entry) =>
+            ask(likelyOf(entry, lookahead), (target) => targetStats.averageOf(target, facts.stream)),
+          loadOf: (entry) => loadOf(entry, lookahead),
         }
         const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
-        onChosen?.(group, entries, prospect)
+        onChosen?.(group, entries, lookahead)
         return turn ? { entries, inputs, turn } : { entries, inputs }
       }
 
@@ -83,20 +84,20 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
     }
   }
 
-  function tripFor(facts: RequestFacts): Trip {
+  function selectionFor(facts: RequestFacts): Selection {
     let reserved: Run[] = []
 
     /** Or all of a burst would find it idle. */
-    function reserve({ strategy }: Group, entries: readonly Entry[], prospect: Prospect) {
+    function reserve({ strategy }: Group, entries: readonly Entry[], lookahead: Lookahead) {
       if (strategy !== 'least-busy') return
       for (const entry of entries) {
-        const target = likelyOf(entry, prospect)
-        if (target && isWell(target)) return void reserved.push(pace.begin(target, facts.stream))
+        const target = likelyOf(entry, lookahead)
+        if (target && isWell(target)) return void reserved.push(targetStats.begin(target, facts.stream))
       }
     }
 
     return {
-      visit: glance(facts, rotation.take, reserve),
+      select: preview(facts, rotation.take, reserve),
       begun() {
         for (const run of reserved) run.ended()
         reserved = []
@@ -112,10 +113,10 @@ export function createChooser({ rotation, pins, pace, health, random }: ChooserD
     }
   }
 
-  return { tripFor, glanceFor: (facts) => glance(facts, rotation.peek) }
+  return { selectionFor, previewFor: (facts) => preview(facts, rotation.peek) }
 }
 
-type OnChosen = (group: Group, entries: readonly Entry[], prospect: Prospect) => void
+type OnChosen = (group: Group, entries: readonly Entry[], lookahead: Lookahead) => void
 
 const ask = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
   value === undefined ? undefined : question(value)

@@ -1,7 +1,7 @@
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { Meaning } from './firsts.ts'
 import type { Choice, Chosen, Entry, Group, Route } from './group.ts'
-import type { Prospect, Visit } from './visit.ts'
+import type { Lookahead, Select } from './select.ts'
 
 /** The next route of a model name, worked out when it is asked for; `undefined` when there are no more. */
 export type NextRoute = () => Awaitable<Route | undefined>
@@ -20,8 +20,8 @@ interface Stage {
 
 /** Who chooses in a group, and what its entries stand for. */
 export interface FollowDependencies {
-  visit: Visit
-  prospect: Prospect
+  select: Select
+  lookahead: Lookahead
   meaningOf(entry: Entry, within: Group): Meaning
   /** Hears of each entry whose name leads nowhere, when it comes to it. */
   onDeadEnd?: OnDeadEnd | undefined
@@ -34,7 +34,7 @@ export type OnDeadEnd = (entry: Entry, way: Pick<Choice, 'group' | 'before'>) =>
  * The routes of a group, entry by entry and combo within combo. What a combo leads to is tried once a request, however often and in
  * whatever circle it is named.
  */
-export function follow(group: Group, { visit, prospect, meaningOf, onDeadEnd }: FollowDependencies): NextRoute {
+export function follow(group: Group, { select, lookahead, meaningOf, onDeadEnd }: FollowDependencies): NextRoute {
   const seen = new Set<Group>()
   const stages: Stage[] = []
   let pending: Route[] = []
@@ -43,7 +43,7 @@ export function follow(group: Group, { visit, prospect, meaningOf, onDeadEnd }: 
   function enter(group: Group, before?: Choice): Awaitable<void> {
     if (seen.has(group) || seen.size >= MAX_COMBOS) return
     seen.add(group)
-    const chosen = visit(group, prospect, before)
+    const chosen = select(group, lookahead, before)
     if (isPromise(chosen))
       return chosen.then((known) => void stages.push({ group, chosen: known, before, followed: 0 }))
     stages.push({ group, chosen, before, followed: 0 })

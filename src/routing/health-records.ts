@@ -1,6 +1,6 @@
 import type { ConnectionRecord } from '../store/store.ts'
 import type { FailureClass } from './failure-class.ts'
-import type { Inquiry } from './inquiry.ts'
+import type { ProbeCall } from './probe-call.ts'
 
 /** What health reads of a target. */
 export interface HealthTarget {
@@ -38,7 +38,7 @@ export interface HealthRecord {
   /** One call finds out whether it is back. */
   probing: boolean
   /** A call that is under way though it is not well: the probe, or one for want of another target. */
-  inquiry?: Inquiry
+  probeCall?: ProbeCall
 }
 
 /** All that is held against targets: 1000 records at most, in memory. */
@@ -104,7 +104,7 @@ export function createHealthRecords(): HealthRecords {
     release(target) {
       for (const record of of(target)) {
         record.probing = false
-        delete record.inquiry
+        delete record.probeCall
       }
     },
     current(connections) {

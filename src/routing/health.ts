@@ -2,7 +2,7 @@ import type { Clock } from '../types.ts'
 import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider, unsteady } from './failure-class.ts'
 import type { HealthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
-import { inquire } from './inquiry.ts'
+import { startProbeCall } from './probe-call.ts'
 
 /** A failure as far as health is concerned. */
 export interface HealthFailure {
@@ -108,7 +108,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     const began = ++order
     const standing = records.isEmpty() ? NONE : records.of(target).filter(({ retryAt }) => retryAt !== undefined)
     const probed = standing.length === 0 ? NONE : standing.filter((record) => isDue(record, now))
-    const end = standing.length === 0 ? undefined : inquire({ standing, probed, now })
+    const end = standing.length === 0 ? undefined : startProbeCall({ standing, probed, now })
 
     /** It is back, unless there is newer news. Of what fails now and then only a success tells that it no longer does. */
     function isBack(record: HealthRecord) {

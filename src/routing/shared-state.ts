@@ -44,7 +44,7 @@ export function localState(clock: Clock): SharedState {
 }
 
 /** A storage that says nothing for so long has failed. */
-const PATIENCE_MS = 2_000
+const MAX_WAIT_MS = 2_000
 /** A storage that has failed is left alone for so long: it may take seconds each time. */
 const PAUSE_MS = 1_000
 
@@ -91,9 +91,9 @@ export function storedState(
 
 function inTime<T>(work: Promise<T>, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const deadline = startDeadline(clock, PATIENCE_MS, () =>
+    const deadline = startDeadline(clock, MAX_WAIT_MS, () =>
       reject(
-        gatewayError('STORAGE_FAILED', { message: `The storage did not answer within ${PATIENCE_MS / 1_000} s.` }),
+        gatewayError('STORAGE_FAILED', { message: `The storage did not answer within ${MAX_WAIT_MS / 1_000} s.` }),
       ),
     )
     work.finally(deadline.cancel).then(resolve, reject)

@@ -7,7 +7,7 @@ import { follow, type NextRoute, type OnDeadEnd } from './follow.ts'
 import type { Entry, Group, Route, RouteTarget } from './group.ts'
 import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
 import { connectionsByName } from './named-connections.ts'
-import type { Prospect, Visit } from './visit.ts'
+import type { Lookahead, Select } from './select.ts'
 
 /** What routing reads of the store. */
 export interface Routes {
@@ -23,7 +23,7 @@ export interface RouteTable {
    * The ways of a model name in the order in which to try them, worked out one by one as they are asked for: a combo, else an alias,
    * else `<alias>/<model_id>` by any of a provider's three names. `undefined` when the name means nothing.
    */
-  resolve(model: string, visit: Visit, onDeadEnd?: OnDeadEnd): NextRoute | undefined
+  resolve(model: string, select: Select, onDeadEnd?: OnDeadEnd): NextRoute | undefined
   /** The first providers that a name leads to and to which no active connection does. */
   missingProviders(model: string): Promise<string[]>
   /** The names of providers with an active connection, the one that the listing shows before its others. */
@@ -55,7 +55,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
   const connections = connectionsByName(routes.connections, catalog)
   const known = new Map<string, readonly Route[]>()
-  const prospect: Prospect = { ...createFirsts(catalog, meaningOf), reach: (entry) => reach(entry) }
+  const lookahead: Lookahead = { ...createFirsts(catalog, meaningOf), reach: (entry) => reach(entry) }
 
   function meaningOf(model: string, within?: Group): Meaning {
     let name = model
@@ -99,12 +99,12 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   }
 
   return {
-    resolve(model, visit, onDeadEnd) {
+    resolve(model, select, onDeadEnd) {
       const meaning = meaningOf(model)
       return (
         meaning &&
         ('strategy' in meaning
-          ? follow(meaning, { visit, prospect, meaningOf: meaningOfEntry, onDeadEnd })
+          ? follow(meaning, { select, lookahead, meaningOf: meaningOfEntry, onDeadEnd })
           : each(meaning))
       )
     },

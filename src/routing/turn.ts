@@ -2,10 +2,10 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { Clock } from '../types.ts'
 import type { Standing, Trial } from './health.ts'
 import type { HealthRecords, HealthTarget } from './health-records.ts'
-import type { Ending, Inquiry } from './inquiry.ts'
+import type { Ending, ProbeCall } from './probe-call.ts'
 
-/** So long an inquiry that brings nothing holds others up. */
-const PATIENCE_MS = 5_000
+/** So long a call that brings nothing holds others up. */
+const MAX_WAIT_MS = 5_000
 
 interface Dependencies {
   /** Settles when nobody waits for the turn any more. */
@@ -30,18 +30,18 @@ export async function takeTurn(
   void left.then(() => {
     isLeft = true
   })
-  const inquiry = () => records.of(target).find((record) => record.inquiry)?.inquiry
+  const probeCall = () => records.of(target).find((record) => record.probeCall)?.probeCall
   for (;;) {
     const standing = standingOf(target)
-    const current = standing && inquiry()
+    const current = standing && probeCall()
     if (!current) return begin(target)
     const now = clock.now()
-    if (now - since >= PATIENCE_MS) {
-      if (now - current.since < PATIENCE_MS) return standing
+    if (now - since >= MAX_WAIT_MS) {
+      if (now - current.since < MAX_WAIT_MS) return standing
       records.release(target)
       return begin(target)
     }
-    const ending = await within(since + PATIENCE_MS - now, { ended: current.ended, left, clock })
+    const ending = await within(since + MAX_WAIT_MS - now, { ended: current.ended, left, clock })
     if (isLeft) return standing
     const after = ending === 'failed' ? standingOf(target) : undefined
     if (after) return after
@@ -49,7 +49,7 @@ export async function takeTurn(
 }
 
 interface Waiting {
-  ended: Inquiry['ended']
+  ended: ProbeCall['ended']
   left: Promise<unknown>
   clock: Clock
 }

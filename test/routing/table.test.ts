@@ -1,7 +1,7 @@
 import type { Choice, Group } from '../../src/routing/group.ts'
+import type { Select } from '../../src/routing/select.ts'
 import type { Inputs } from '../../src/routing/strategies/order.ts'
 import { createRouteTable } from '../../src/routing/table.ts'
-import type { Visit } from '../../src/routing/visit.ts'
 import type { ProviderRecord } from '../../src/store/store.ts'
 import type { Catalog, Combo, ComboModel, Strategy } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -44,9 +44,9 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
     return { id, provider, name: id, createdAt: at, updatedAt: at }
   })
   const map = Object.entries(aliases).map(([alias, model]) => ({ alias, model }))
-  const visited: Group[] = []
-  const visit: Visit = async (group) => {
-    visited.push(group)
+  const selected: Group[] = []
+  const select: Select = async (group) => {
+    selected.push(group)
     return { entries: group.entries, inputs }
   }
   const table = createRouteTable(
@@ -55,14 +55,14 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
   )
   async function ways(model: string) {
     const found: string[] = []
-    const next = table.resolve(model, visit)
+    const next = table.resolve(model, select)
     for (let route = await next?.(); route; route = await next?.()) {
       const { target, via } = route
       found.push([...wayOf(via), `${target.model}@${target.connection.id}`].join('>'))
     }
     return found.join(' ')
   }
-  return { table, visit, visited, ways }
+  return { table, select, selected, ways }
 }
 
 const wayOf = (choice: Choice | undefined): string[] => (choice ? [...wayOf(choice.before), choice.group.label] : [])
@@ -74,23 +74,23 @@ test('each target says by which groups it was reached', async () => {
   assert.is(await ways('up/a'), 'a@c')
 })
 
-test('what stands in a combo is visited when it is reached, and no sooner', async () => {
-  const { table, visit, visited } = tableOf({
+test('what stands in a combo is selected when it is reached, and no sooner', async () => {
+  const { table, select, selected } = tableOf({
     combos: [combo('pool', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b')],
   })
-  const next = table.resolve('pool', visit)
+  const next = table.resolve('pool', select)
   assert.is((await next?.())?.target.model, 'a')
-  assert.is(visited.length, 1)
+  assert.is(selected.length, 1)
   assert.is((await next?.())?.target.model, 'b')
-  assert.is(visited.length, 2)
+  assert.is(selected.length, 2)
 })
 
 test('a plain model name visits nothing and keeps its targets', async () => {
-  const { table, visit, visited } = tableOf()
-  const first = await table.resolve('up/a', visit)?.()
+  const { table, select, selected } = tableOf()
+  const first = await table.resolve('up/a', select)?.()
   assert.is(first?.target.model, 'a')
-  assert.is(await table.resolve('up/a', visit)?.(), first)
-  assert.equal(visited, [])
+  assert.is(await table.resolve('up/a', select)?.(), first)
+  assert.equal(selected, [])
 })
 
 test('a circle of combos ends, and so does a depth of them', async () => {
@@ -118,7 +118,7 @@ test('the connection strategy of a combo goes before that of the provider', asyn
   const own = { ...combo('own', 'fallback', 'short', 'down/x'), connectionStrategy: 'sticky' as const }
   const plain = combo('plain', 'fallback', 'up/a', 'down/x')
   const byPriority = { ...combo('first', 'fallback', 'up/a'), connectionStrategy: 'fallback' as const }
-  const { ways, visited } = tableOf({
+  const { ways, selected } = tableOf({
     connections,
     providers,
     combos: [own, plain, byPriority],
@@ -129,7 +129,7 @@ test('the connection strategy of a combo goes before that of the provider', asyn
     'combo/own>combo/own/up>a@c combo/own>combo/own/up>a@d combo/own>combo/own/down>x@e combo/own>combo/own/down>x@f',
   )
   assert.equal(
-    visited.map(({ strategy }) => strategy),
+    selected.map(({ strategy }) => strategy),
     ['fallback', 'sticky', 'sticky'],
   )
   assert.is(
@@ -145,7 +145,7 @@ test('forty least-cost combos of forty, four deep, are priced once each', async 
     Array.from({ length: 40 }, (_, nth) => combo(`level${depth}-${nth}`, 'least-cost', ...inner(depth)))
   const combos = Array.from({ length: 4 }, (_, depth) => level(depth)).flat()
   const { table } = tableOf({ combos })
-  const priced: Visit = async ({ entries }, { costOf, reach }) => {
+  const priced: Select = async ({ entries }, { costOf, reach }) => {
     for (const entry of entries) assert.is(costOf(entry), undefined)
     for (const entry of entries) for (const _ of reach(entry)) assert.unreachable('there is no target')
     return { entries, inputs }

@@ -2,7 +2,7 @@ import { makeRoom } from '../lib/make-room.ts'
 import type { RouteTarget } from './group.ts'
 
 /** How fast targets answer and how busy they are, as this instance sees it. */
-export interface Pace {
+export interface TargetStats {
   /** A request is under way to the target until the answer's `ended`. */
   begin(target: RouteTarget, stream: boolean): Run
   /** Decaying average of the ms to the first event of a stream, or to the whole answer; `undefined` before the first. */
@@ -40,8 +40,8 @@ const MIN_SAMPLES = 20
 /** Clients choose model names, so there is a limit; the oldest go first. */
 const MAX_RECORDS = 10_000
 
-/** The pace of nobody yet; 10,000 targets are remembered at most. */
-export function createPace(): Pace {
+/** The statistics of nobody yet; 10,000 targets are remembered at most. */
+export function createTargetStats(): TargetStats {
   const records = new Map<string, Record>()
 
   const keyOf = ({ connection, model }: RouteTarget) => `${connection.id} ${model}`

@@ -7,17 +7,17 @@ import type { FailedAttempt } from './attempt.ts'
 import { unreadableCredential } from './failure.ts'
 import type { Stop } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
-import { passageTo } from './passage-to.ts'
-import type { Leg } from './try.ts'
+import { transformFor } from './transform-for.ts'
+import type { Candidate } from './try.ts'
 
 /** Which target comes next, after what has become of those before. */
-export interface Itinerary {
+export interface AttemptPlan {
   /**
    * The next target that may be tried; `undefined` when there is none, the client is at fault, or attempts or retries are used up.
    * Targets that are cooling are passed over; when all are, the one that recovers first comes rather than none, for one request at a time.
    * A hedge stays off them and takes nothing out of the retry budget.
    */
-  next(options?: { hedge?: boolean }): Promise<Leg | undefined>
+  next(options?: { hedge?: boolean }): Promise<Candidate | undefined>
   failed(route: Route, result: FailedAttempt): void
   /** The last of each target. */
   readonly failures: readonly FailedTarget[]
@@ -32,7 +32,7 @@ export interface FailedTarget extends FailedAttempt {
 }
 
 /** What is here is not waited for: most requests have one route, and nothing to translate. */
-export function createItinerary(nextRoute: NextRoute, request: ModelRequest): Itinerary {
+export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): AttemptPlan {
   const { context, report, client } = request
   const { health, limits, retryBudget, catalog } = context
   const failures: FailedTarget[] = []
@@ -69,7 +69,7 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
    * The way to a target, unless its format cannot say what the client asks. The trial begins at once, before any other request can choose:
    * all of a burst would probe it otherwise.
    */
-  function legOf(route: Route, trial = health.begin(route.target)): Awaitable<Leg | undefined> {
+  function candidateOf(route: Route, trial = health.begin(route.target)): Awaitable<Candidate | undefined> {
     function failed(thrown: unknown): undefined {
       trial.dropped()
       if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
@@ -78,27 +78,27 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
     }
 
     try {
-      const passage = passageTo(request, route.target)
-      if (!isPromise(passage)) return { route, passage, trial }
-      return passage.then((found) => ({ route, passage: found, trial }), failed)
+      const transform = transformFor(request, route.target)
+      if (!isPromise(transform)) return { route, transform, trial }
+      return transform.then((found) => ({ route, transform: found, trial }), failed)
     } catch (thrown) {
       return failed(thrown)
     }
   }
 
   /** No other target is left: one that was tried already, or one that is cooling if none was. */
-  async function oneMore(): Promise<Leg | undefined> {
-    const { lastLeg, legAgain } = await import('./last-legs.ts')
-    const lent = { context, client, legOf }
+  async function oneMore(): Promise<Candidate | undefined> {
+    const { lastCandidate, candidateAgain } = await import('./last-candidates.ts')
+    const lent = { context, client, candidateOf }
     if (tries > 0) {
-      const again = await legAgain(failures, lent, { times: repeats++, mayRetry })
+      const again = await candidateAgain(failures, lent, { times: repeats++, mayRetry })
       repeated = again?.repeated
-      return again?.leg
+      return again?.candidate
     }
     isLast = true
-    const last = soonest && (await lastLeg(soonest.route, lent))
+    const last = soonest && (await lastCandidate(soonest.route, lent))
     if (last?.failed) failures.push(last.failed)
-    return last?.leg
+    return last?.candidate
   }
 
   function mayRetry(): boolean {
@@ -107,20 +107,20 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
   }
 
   /** The last attempt is kept for another provider, if there is one, where all before have gone to keys that one has refused. */
-  async function nextLeg(): Promise<Leg | undefined> {
+  async function nextCandidate(): Promise<Candidate | undefined> {
     const isKept = tries > 0 && tries === limits.maxAttempts - 1
     for (;;) {
       const next = nextRoute()
       const route = isPromise(next) ? await client.unlessGone(next) : next
       const spare = route ? undefined : spares.shift()
-      if (!route) return spare && legOf(spare)
+      if (!route) return spare && candidateOf(spare)
       if (isPassedOver(route)) continue
       if (isKept && route.target.provider === refuser) {
         spares.push(route)
         continue
       }
-      const leg = legOf(route)
-      const found = isPromise(leg) ? await leg : leg
+      const candidate = candidateOf(route)
+      const found = isPromise(candidate) ? await candidate : candidate
       if (!found) continue
       for (const spare of spares.splice(0)) report.skipped(spare, 'credentials')
       return found
@@ -136,16 +136,16 @@ export function createItinerary(nextRoute: NextRoute, request: ModelRequest): It
         if (!hedge && (spares.length > 0 || (await nextRoute()))) stop = 'max-attempts'
         return undefined
       }
-      let leg = await nextLeg()
-      if (leg && !hedge && tries > 0 && !mayRetry()) {
-        leg.trial.dropped()
+      let candidate = await nextCandidate()
+      if (candidate && !hedge && tries > 0 && !mayRetry()) {
+        candidate.trial.dropped()
         return undefined
       }
-      if (!leg && !hedge && !isLast && (tries > 0 || soonest)) leg = await oneMore()
-      if (!leg) return undefined
+      if (!candidate && !hedge && !isLast && (tries > 0 || soonest)) candidate = await oneMore()
+      if (!candidate) return undefined
       tries += 1
-      tried.push(leg.route.target)
-      return leg
+      tried.push(candidate.route.target)
+      return candidate
     },
     failed(route, result) {
       const { target } = route

@@ -12,10 +12,10 @@ import { targetName } from '../providers/target.ts'
 import { traitsFor } from '../providers/traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { SpokenRequest } from './model-request.ts'
-import { wantsArray } from './passage.ts'
+import { wantsArray } from './transform.ts'
 
 /** A client's request, ready to be said to a target in its format. */
-export interface Carried extends PreparedRequest {
+export interface TranslatedRequest extends PreparedRequest {
   client: Translator
   upstream: UpstreamTranslator
   /** The target's. */
@@ -31,11 +31,11 @@ export interface Carried extends PreparedRequest {
  * Carries a request through the canonical form, `parse` being how the client's format understands it. Throws `INVALID_REQUEST` when the
  * target's format cannot say it, `FORMAT_MISMATCH` when there is no way from one format to the other.
  */
-export async function carry(
+export async function translateRequest(
   request: SpokenRequest,
   target: RouteTarget,
   parse: (client: Translator, body: JsonObject, context: ParseContext) => CanonicalRequest,
-): Promise<Carried> {
+): Promise<TranslatedRequest> {
   const { call, exchange, context, owner } = request
   const format = await upstreamFormatOf(target.format)
   const [client, upstream] = await Promise.all([request.format.loadTranslator?.(), format?.loadTranslator?.()])

@@ -1,7 +1,7 @@
 import type { HealthRecord } from './health-records.ts'
 
 /** A call to a target that is not well, as others see it who wait for what becomes of it. */
-export interface Inquiry {
+export interface ProbeCall {
   /** Epoch ms. */
   since: number
   ended: Promise<Ending>
@@ -10,7 +10,7 @@ export interface Inquiry {
 /** What became of it; `dropped`: nobody waited to hear. */
 export type Ending = 'answered' | 'failed' | 'dropped'
 
-interface Inquired {
+interface ProbedTarget {
   /** What stands against the target. */
   standing: readonly HealthRecord[]
   /** Those of them that the call probes. */
@@ -19,22 +19,22 @@ interface Inquired {
 }
 
 /** Notes that a call is under way, on all that stands against its target. Answers how to tell its end, which gives the probes back. */
-export function inquire({ standing, probed, now }: Inquired): (ending: Ending) => void {
+export function startProbeCall({ standing, probed, now }: ProbedTarget): (ending: Ending) => void {
   let settle: (ending: Ending) => void = () => {}
   const ended = new Promise<Ending>((resolve) => {
     settle = resolve
   })
-  const inquiry: Inquiry = { since: now, ended }
-  for (const record of standing) record.inquiry ??= inquiry
+  const probeCall: ProbeCall = { since: now, ended }
+  for (const record of standing) record.probeCall ??= probeCall
   for (const record of probed) {
     record.probing = true
-    record.inquiry = inquiry
+    record.probeCall = probeCall
   }
   return (ending) => {
     for (const record of standing) {
-      if (record.inquiry !== inquiry) continue // another call has taken its place
+      if (record.probeCall !== probeCall) continue // another call has taken its place
       record.probing = false
-      delete record.inquiry
+      delete record.probeCall
     }
     settle(ending)
   }

@@ -65,7 +65,7 @@ export function attemptRecord(
  * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
  * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
-export function journeyHeaders(steps: readonly Step[]): Record<string, string> {
+export function attemptHeaders(steps: readonly Step[]): Record<string, string> {
   return steps.length > 0 ? { 'x-signalbox-attempts': shownSteps(steps) } : {}
 }
 

@@ -7,7 +7,7 @@ import type { SpokenRequest } from './model-request.ts'
 import type { RelayedStream, StreamTerms } from './relay.ts'
 
 /** How a client's request reaches one target, and how the answer comes back: byte for byte, or translated. */
-export interface Passage {
+export interface Transform {
   /** The target's format, by which its streams are judged and its errors read. */
   format: UpstreamFormat
   ask: Ask

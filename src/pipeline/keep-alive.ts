@@ -8,16 +8,16 @@ import { settlesWithin } from '../lib/settles-within.ts'
 import { contentType } from '../upstream/headers.ts'
 import type { ModelRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
-import { type Passage, wantsArray } from './passage.ts'
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from './stream-headers.ts'
 import { warningHeader } from './success-reply.ts'
+import { type Transform, wantsArray } from './transform.ts'
 
 /**
  * A stream that begins before there is an answer, with a sign of life at least every 15 s: proxies and clients cut what is quiet. What answers
  * in the end follows; a failure is an error event by then. Nobody knows yet who will answer, so that the headers tell only what is lost on the
  * way to the target that is being tried.
  */
-export function signsOfLife(answering: Promise<Reply>, request: ModelRequest, trying: Passage | undefined): Reply {
+export function keepAliveReply(answering: Promise<Reply>, request: ModelRequest, trying: Transform | undefined): Reply {
   const { format, call, client, context } = request
   const isArray = wantsArray(request)
   const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)

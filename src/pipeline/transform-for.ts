@@ -4,11 +4,11 @@ import type { WireFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
 import { asJsonArray } from './json-array.ts'
 import type { SpokenRequest } from './model-request.ts'
-import { type Passage, wantsArray } from './passage.ts'
 import { relayStream } from './relay.ts'
+import { type Transform, wantsArray } from './transform.ts'
 
 /** The way to a target. Throws `INVALID_REQUEST` when the target's format cannot say what the client asks. */
-export function passageTo(request: SpokenRequest, routeTarget: RouteTarget): Awaitable<Passage> {
+export function transformFor(request: SpokenRequest, routeTarget: RouteTarget): Awaitable<Transform> {
   const target = speaking(request.format.name, routeTarget)
   if (target.format === request.format.name && !SEALED.test(request.call.text)) return asItIs(request, target)
   return request.call.endpoint.operation === 'count-tokens'
@@ -24,16 +24,16 @@ const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
 /** But for the second place in which a body may name its model. */
-function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Passage> {
+function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Transform> {
   const { call, format } = request
-  const passage = verbatim(request, target)
-  if (format.name !== 'gemini' || call.endpoint.operation === 'generate') return passage
+  const transform = verbatim(request, target)
+  if (format.name !== 'gemini' || call.endpoint.operation === 'generate') return transform
   return import('../formats/gemini/count-body.ts').then(({ countBodyFor }) => {
-    return { ...passage, ask: { ...passage.ask, body: countBodyFor(call.text, target.model) } }
+    return { ...transform, ask: { ...transform.ask, body: countBodyFor(call.text, target.model) } }
   })
 }
 
-function verbatim(request: SpokenRequest, target: RouteTarget): Passage {
+function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
   const { exchange, call, format } = request
   const isArray = wantsArray(request)
   return {

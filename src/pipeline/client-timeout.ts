@@ -7,10 +7,10 @@ import { type Client, PATIENCE_HEADER as HEADER } from './client.ts'
 const MAX_MS = 24 * 60 * 60 * 1_000
 
 /**
- * Ends the request when the client's own patience is over: all attempts together, until the answer is whole or its stream has begun.
+ * Ends the request when the client's own time-out is over: all attempts together, until the answer is whole or its stream has begun.
  * It can only shorten the time-outs of the gateway. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a day.
  */
-export function limitPatience(exchange: Exchange, client: Client, clock: Clock): Deadline | undefined {
+export function startClientTimeout(exchange: Exchange, client: Client, clock: Clock): Deadline | undefined {
   const ms = askedMs(exchange)
   if (ms === undefined) return undefined
   if (Number.isNaN(ms)) {
@@ -18,7 +18,7 @@ export function limitPatience(exchange: Exchange, client: Client, clock: Clock):
       message: `The header "${HEADER}" must be a whole number of milliseconds from 1 to ${MAX_MS}.`,
     })
   }
-  client.patientUntil = clock.now() + ms
+  client.timeoutAt = clock.now() + ms
   return startDeadline(clock, ms, () => client.giveUp(late(ms)))
 }
 
