@@ -1,0 +1,63 @@
+/** What a model, a combo or a provider serves. */
+export type Kind = 'llm' | 'image' | 'tts' | 'stt' | 'embedding' | 'imageToText' | 'webSearch' | 'webFetch'
+
+/** The formats of requests and answers that clients speak; providers speak them too. */
+export type WireFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
+
+/** The formats that providers speak: those of clients, and one that no client speaks. */
+export type ProviderFormat = WireFormat | 'bedrock-converse'
+
+/** The header that carries a provider's credential; `bearer` is `Authorization: Bearer`. */
+export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
+
+/** A cloud with its own rules for addresses and credentials (src/upstream/clouds). */
+export type Cloud = 'azure' | 'bedrock' | 'vertex'
+
+/** One model of a provider in the catalog. */
+export interface CatalogModel {
+  /** The provider's own id of the model, which may contain slashes. */
+  id: string
+  /** Default `llm`. */
+  type?: Kind
+  /** Largest sum of input and output, in tokens. */
+  contextWindow?: number
+  /** Largest output, in tokens. */
+  maxOutputTokens?: number
+  /** US dollars per million tokens. */
+  price?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
+}
+
+/** A provider in the catalog. */
+export interface CatalogProvider {
+  /** The prefix of its models' names; default: `catalogAlias`, else the provider id. */
+  alias?: string
+  /** The alias its models are filed under in the catalog; default: `alias`, else the provider id. */
+  catalogAlias?: string
+  /** Its name for people. */
+  name?: string
+  docsUrl?: string
+  /** With its version segment: `https://api.openai.com/v1`. */
+  baseUrl?: string
+  /** The format of its models; default `openai-chat`. */
+  format?: ProviderFormat
+  /** By prefix of a model's id, the format of the models that speak another one: `{ 'claude-': 'anthropic-messages' }`. */
+  formats?: Readonly<Record<string, ProviderFormat>>
+  /** Other formats that the same `baseUrl` speaks; requests in those are passed through untranslated. */
+  alsoSpeaks?: readonly WireFormat[]
+  /** Default: the usual header of the format. */
+  auth?: AuthStyle
+  /** The cloud that decides address and credential, in place of `baseUrl` and `auth`. */
+  cloud?: Cloud
+  /** Default `['llm']`. */
+  serviceKinds?: readonly Kind[]
+  models?: readonly CatalogModel[]
+  /** Models listed for the kind `tts`, in addition to `models` (spec.md, Listing rules 4); likewise `embeddingConfig`. */
+  ttsConfig?: { models: ReadonlyArray<{ id: string }> }
+  embeddingConfig?: { models: ReadonlyArray<{ id: string }> }
+  /** Present: `<alias>/search` is listed for the kind `webSearch`; likewise `fetchConfig`, `<alias>/fetch` and `webFetch`. */
+  searchConfig?: object
+  fetchConfig?: object
+}
+
+/** Provider definitions by provider id. */
+export type Catalog = Readonly<Record<string, CatalogProvider>>

@@ -1,0 +1,62 @@
+import type { Kind } from './catalog.ts'
+
+/** How a combo orders its models, or a provider its connections, for one request (src/routing/README.md). */
+export type Strategy =
+  | 'fallback'
+  | 'round-robin'
+  | 'weighted'
+  | 'random'
+  | 'least-latency'
+  | 'least-cost'
+  | 'least-busy'
+  | 'sticky'
+  | 'conditional'
+
+/**
+ * An entry of a combo: a model name, or an object with one. `weight` is its share under `weighted` and `sticky`: 0 to 1,000, default 1; an
+ * entry of weight 0 is tried after all others. An entry with `when` is left out for requests that do not meet the condition.
+ */
+export type ComboModel = string | { model: string; weight?: number; when?: Condition }
+
+/** A condition on a request. At least one part is given, and all given parts must hold. */
+export interface Condition {
+  /** The model name that the client sent, with `*` for any text; of a list, one must match. */
+  model?: string | string[]
+  /** Size of the request's body in bytes, both bounds included; at least one is given. */
+  bytes?: { min?: number; max?: number }
+  /** Does the request ask for a stream? */
+  stream?: boolean
+  /** Does the request declare tools? */
+  tools?: boolean
+  /** Does the request contain images? */
+  images?: boolean
+  /** By header name, in any case. */
+  headers?: Record<string, Pattern>
+  /** By member of the body's `metadata`; numbers and booleans are compared as text. */
+  metadata?: Record<string, Pattern>
+}
+
+/** Text in which `*` stands for any text, or a list of such texts of which one must match; `true`: present, `false`: absent. Case matters. */
+export type Pattern = string | string[] | boolean
+
+/** A named group of models that is listed and requested like a model (spec.md, Combo). */
+export interface Combo {
+  id: string
+  /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
+  name: string
+  /** Where the combo is listed; default `llm`. */
+  kind?: Kind
+  /** Model names, at most 100: `<alias>/<model_id>`, an alias, or another combo. */
+  models: ComboModel[]
+  strategy: Strategy
+  /** Under `round-robin`: how many requests in a row each model gets; default 1. */
+  stickyLimit?: number
+  /** The strategy among the connections of each provider, any but `conditional`; default: the provider's own. */
+  connectionStrategy?: Strategy
+  /** Is a second attempt started when the first takes longer than 95 % of its target's answers? Default false. */
+  hedge?: boolean
+  /** ISO 8601. */
+  createdAt: string
+  /** ISO 8601. */
+  updatedAt: string
+}
