@@ -1,18 +1,31 @@
-import type { CanonicalRequest } from './request.ts'
+/**
+ * About how many tokens a request has, for when nobody can count them; at least 1. Takes the parts of a canonical request, or a request's
+ * body in any format: texts count by their length, media by a fixed sum, and tools by their JSON, since names of fields count there too.
+ */
+export const estimateTokens = (request: object): number =>
+  Math.max(1, Math.ceil(sizeOf(request) / CHARACTERS_PER_TOKEN))
 
-/** About as many tokens as a request has, where nobody can count them: a token is about four characters, an image about 1,500 tokens. */
-export function estimateTokens({ turns, tools, output }: Pick<CanonicalRequest, 'turns' | 'tools' | 'output'>): number {
-  const size = sizeOf(turns) + JSON.stringify([tools, output]).length
-  return Math.max(1, Math.ceil(size / CHARACTERS_A_TOKEN))
-}
-
-/** Characters in all texts within a value. Media count by what they are, not by their bytes. */
+/** In characters. */
 function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length
+  if (typeof value === 'string') return isMedia(value) ? MEDIA : value.length
   if (typeof value !== 'object' || value === null) return 0
   if ('type' in value && (value.type === 'base64' || value.type === 'url' || value.type === 'file-id')) return MEDIA
-  return Object.values(value).reduce((sum: number, inner: unknown) => sum + sizeOf(inner), 0)
+  return Object.entries(value).reduce(
+    (sum, [name, inner]) => sum + (isDeclared(name) ? jsonSize(inner) : sizeOf(inner)),
+    0,
+  )
 }
 
-const CHARACTERS_A_TOKEN = 4
-const MEDIA = 1_500 * CHARACTERS_A_TOKEN
+/** A data URL, or long base64. */
+const isMedia = (text: string) => text.startsWith('data:') || (text.length > 2_000 && /^[\w+/=-]+$/.test(text))
+
+/** The tools, and the canonical form's schema of the answer. */
+const isDeclared = (name: string) => name === 'tools' || name === 'output'
+
+const jsonSize = (value: unknown) => (value === undefined ? 0 : JSON.stringify(value).length)
+
+/** In English prose; code and other languages have fewer. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** What an image costs at most with the large vendors, whatever its size in bytes: 1,600 tokens. */
+const MEDIA = 1_600 * CHARACTERS_PER_TOKEN

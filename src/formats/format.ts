@@ -81,12 +81,16 @@ export interface UpstreamFormat {
   loadTranslator?(): Promise<UpstreamTranslator>
 }
 
-/** How a format's clients are told of an error that no provider has told in it. */
+/** How a format's clients are told of errors. */
 export interface ErrorTelling {
-  /** The envelope, as a JSON value. */
+  /** The body of an error answer, as a JSON value. */
   body(error: ErrorFacts): object
   /** Whole server-sent events that end a stream with an error; `place` is where it broke off. */
   event(error: ErrorFacts, place?: StreamPlace): string
+  /** Can clients read this error body of a provider as it is? */
+  isReadable(body: unknown): boolean
+  /** Do clients take this event of a provider's stream for an error? */
+  isErrorEvent(event: SseEvent): boolean
 }
 
 /** Everything the pipeline knows about a format that clients speak as well. */

@@ -1,10 +1,7 @@
-import type { EmbeddedError, ErrorFacts, Format, StreamPlace, StreamWatch } from '../formats/format.ts'
+import type { EmbeddedError, ErrorFacts, ErrorTelling, Format, StreamPlace, StreamWatch } from '../formats/format.ts'
 import { readVendorError } from '../formats/read-vendor-error.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
-import { createSseParser, type SseEvent } from '../lib/sse.ts'
-import type { WireFormat } from '../types.ts'
-import { isErrorOf } from './native-error.ts'
+import { createSseParser } from '../lib/sse.ts'
 import { censored } from './redact.ts'
 
 /** The end of a stream whose provider says that it failed. */
@@ -31,6 +28,7 @@ export async function failedEvents(
 ): Promise<FailedEvents | undefined> {
   const text = byteByByte.decode(whole)
   if (!SPEAKS_OF_ERRORS.test(text)) return undefined
+  const errors = await format.loadErrors()
   const kept: Uint8Array[] = []
   let error: EmbeddedError | undefined
   let isTold = false
@@ -40,7 +38,7 @@ export async function failedEvents(
   for (const { index, 0: blank } of text.matchAll(EVENT_END)) {
     const bytes = whole.subarray(start, index + blank.length)
     start = index + blank.length
-    const said = saidIn(bytes, format)
+    const said = saidIn(bytes, format, errors)
     if (!error) isEnded ||= said.ended && !said.error
     error ??= said.error
     isTold ||= said.isTold
@@ -49,8 +47,7 @@ export async function failedEvents(
   }
   if (!error || (isTold && (isEnded || before().ended))) return undefined
   if (!isTold) {
-    const { event } = await format.loadErrors()
-    const told = event(factsOf(error), { ...before().place, ...place })
+    const told = errors.event(factsOf(error), { ...before().place, ...place })
     kept.push(encodeUtf8(censored(told, secrets)))
   }
   return { error, bytes: concatBytes(kept) }
@@ -64,23 +61,16 @@ const SPEAKS_OF_ERRORS = /"error"(?!\s*:\s*null)|event: ?error/
 
 const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
 
-function saidIn(bytes: Uint8Array, format: Format) {
+function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTelling) {
   const watch = format.watchStream()
   let isTold = false
   const parser = createSseParser((event) => {
     watch.observe(event)
-    isTold = isErrorEvent(format.name, event)
+    isTold = isErrorEvent(event)
   })
   parser.push(decodeUtf8Lenient(bytes))
   parser.end()
   return { error: watch.error, ended: watch.ended, place: watch.place, isTold }
-}
-
-/** Is it what the vendor's own clients take for an error? Anthropic's pass over events without a name. */
-function isErrorEvent(format: WireFormat, { event, data }: SseEvent): boolean {
-  const json = tryParseJson(data)
-  if (format === 'openai-responses') return isObject(json) && json.type === 'response.failed'
-  return isErrorOf(format, json) && (format !== 'anthropic-messages' || event === 'error')
 }
 
 /** As it came, unless it quotes what looks like a credential. */

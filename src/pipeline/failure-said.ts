@@ -1,5 +1,5 @@
 import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
-import { readError } from '../formats/read-error.ts'
+import { errorBodyOf, readError } from '../formats/read-error.ts'
 import {
   saysAccountRefused,
   saysContentRefused,
@@ -14,10 +14,9 @@ import { readSaid, type VendorSaid } from '../formats/vendor-said.ts'
 import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
-import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
 import { askedWaitMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
-import type { ProviderFormat } from '../types.ts'
 import type { Operation } from './endpoints.ts'
 import type { Failure } from './failure.ts'
 import { retold } from './retold.ts'
@@ -61,15 +60,7 @@ export function failureOfEmbedded(
   const known = isOverflow(said) || (status >= 500 && saysContentRefused(said)) ? 400 : status
   const failure = failureOf({ status: known, message, isQuoted: true, body, header: (name) => head.header(name), now })
   if (!isObject(error) || failure.message !== message) return failure
-  return { ...failure, body: encodeUtf8(JSON.stringify(envelopeOf(error, format.name))) }
-}
-
-/** The error as the provider would have sent it with its status. The events of Responses have no envelope. */
-function envelopeOf(error: JsonObject, format: ProviderFormat): JsonObject {
-  if (format === 'anthropic-messages') return { type: 'error', error }
-  if (format === 'bedrock-converse') return error
-  const { type, sequence_number: _, ...rest } = error
-  return { error: type === 'error' ? rest : error }
+  return { ...failure, body: encodeUtf8(JSON.stringify(errorBodyOf(format.name, error))) }
 }
 
 interface Refused {

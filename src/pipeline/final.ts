@@ -10,7 +10,6 @@ import { requestIdHeader } from '../upstream/request-id.ts'
 import type { FailedTarget } from './attempt-plan.ts'
 import { attemptHeaders, isOneOfMany, type Step, shortId, targetHeader } from './attempt-record.ts'
 import type { Failure } from './failure.ts'
-import { isErrorOf } from './native-error.ts'
 
 /** Why no other target was tried though there was one. */
 export type Stop = 'max-attempts' | 'retry-budget'
@@ -84,7 +83,8 @@ async function inFormat({ body, status }: Failure, head: UpstreamAnswer, { forma
   const bytes = body ?? new Uint8Array(0)
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
-  const translator = isErrorOf(format.name, json) ? undefined : await format.loadTranslator?.()
+  const { isReadable } = await format.loadErrors()
+  const translator = isReadable(json) ? undefined : await format.loadTranslator?.()
   if (!translator) return bytes
   const isKnown = readError(format.name, json).message !== undefined
   const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })

@@ -12,7 +12,7 @@ export async function nobodyAnswered(request: ModelRequest, plan: AttemptPlan): 
   const { stop, refusal, dueAt } = plan.verdict()
   const { steps } = report
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
-    return estimateReply(call, steps)
+    return estimateReply(request)
   if (failures.length === 0 && refusal) throw refusal
   return finalReply({ failed: failures, steps, stop, dueAt, format, now: context.clock.now() })
 }

@@ -1,14 +1,22 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { errorObjectIn } from '../error-object.ts'
 import type { ErrorFacts, ErrorTelling } from '../format.ts'
 
 export const anthropicErrors: ErrorTelling = {
   body,
   event: (error) => `event: error\ndata: ${JSON.stringify(body(error))}\n\n`,
+  isReadable,
+  isErrorEvent: ({ event, data }) => event === 'error' && isReadable(tryParseJson(data)), // clients ignore events without a name
 }
 
 /** Anthropic's envelope; its clients read the type. */
 function body({ status, code, message }: ErrorFacts): object {
   const type = types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return { type: 'error', error: { type, message: code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message } }
+}
+
+function isReadable(body: unknown): boolean {
+  return isObject(body) && body.type === 'error' && typeof errorObjectIn(body)?.type === 'string'
 }
 
 /** In the words by which clients know that the conversation has to become shorter. */

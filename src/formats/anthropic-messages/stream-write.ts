@@ -1,9 +1,9 @@
 import { quoted } from '../../lib/json.ts'
 import { detachStream } from '../canonical/detach.ts'
-import { estimateTokens } from '../canonical/estimate-tokens.ts'
 import { oneAtATime } from '../canonical/one-at-a-time.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../canonical/stream.ts'
 import type { TokenUsage } from '../canonical/usage.ts'
+import { estimateTokens } from '../estimate-tokens.ts'
 import type { StreamWriter, WriteContext } from '../translator.ts'
 import { emptyMessage, hidesThoughts } from './answer-write.ts'
 import { type BlockEvents, type BlockWriter, createBlockWriter } from './block-writer.ts'
@@ -41,7 +41,8 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function start(usage?: TokenUsage) {
     if (isStarted) return
     isStarted = true
-    const counts = usage ?? { inputTokens: estimateTokens(context.request), outputTokens: 1 }
+    const { turns, tools, output } = context.request
+    const counts = usage ?? { inputTokens: estimateTokens({ turns, tools, output }), outputTokens: 1 }
     tell({ type: 'message_start', message: { ...emptyMessage(context), usage: wireUsage(counts) } })
   }
 
