@@ -65,7 +65,7 @@ const ANY_MODEL = ''
 const MAX_ASKED_MS = 60 * 60 * 1_000
 /** Providers may say a lot. */
 const MAX_MESSAGE = 300
-/** Cooldowns are up to this much longer, so that instances do not probe in step. */
+/** Back-offs are up to this much longer, so that instances do not probe in step. A wait that a provider asks for is kept as it is. */
 const JITTER = 0.1
 
 const NONE: HealthRecord[] = []
@@ -168,13 +168,16 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     record.message = failure.message.slice(0, MAX_MESSAGE)
     if (retryAt === undefined && record.failures < cooling.after && !asked) return
     record.times += 1
-    leaveAlone(record, isBelieved(asked, cooling, record) ? asked : backOff(cooling, record), failure)
+    const ms = isBelieved(asked, cooling, record)
+      ? asked
+      : Math.ceil(backOff(cooling, record) * (1 + JITTER * random()))
+    leaveAlone(record, ms, failure)
   }
 
   /** A cooldown under way only grows: what ends sooner is no news. */
   function leaveAlone(record: HealthRecord, ms: number, failure: HealthFailure) {
     const now = clock.now()
-    const until = now + Math.ceil(ms * (1 + JITTER * random()))
+    const until = now + Math.ceil(ms)
     if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
     record.retryAt = until
     record.cooledIn = ++order

@@ -83,20 +83,28 @@ test('a success between failures starts the count anew', () => {
   assert.is(waitOf(), undefined)
 })
 
-test('what the provider asks for counts, for an hour at most, and jitter only adds', async () => {
+test('what the provider asks for counts, for an hour at most and not a moment longer than it says', async () => {
   for (const [asked, waited] of [
     [30_000, 30_000],
     [0, 0],
     [24 * 3_600_000, 3_600_000],
   ] as const) {
-    const { fail, health, waitOf } = open()
+    const { fail, health, waitOf } = open(() => 0.999)
     fail('rate-limit', target(), asked)
     assert.is(waitOf() ?? 0, waited)
     assert.is((await health.list([connection('a')])).length, 1)
   }
-  const late = open(() => 0.999)
-  late.fail('rate-limit', target(), 10_000)
-  assert.ok((late.waitOf() ?? 0) > 10_900 && (late.waitOf() ?? 0) <= 11_000)
+})
+
+test('jitter adds up to a tenth to a back-off, and takes nothing from it', () => {
+  for (const [random, wait] of [
+    [0, 60_000],
+    [0.999, 65_994],
+  ] as const) {
+    const { fail, waitOf } = open(() => random)
+    fail('credentials')
+    assert.is(waitOf(), wait)
+  }
 })
 
 test('a wait shorter than the first of its class is believed once, and then the back-off counts', () => {
