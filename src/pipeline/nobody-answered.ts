@@ -1,4 +1,5 @@
 import type { Reply } from '../lib/exchange.ts'
+import type { Selection } from '../routing/chooser.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
 import { estimateReply } from './estimate.ts'
 import type { Failure } from './failure.ts'
@@ -6,10 +7,16 @@ import { finalReply } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 
 /** The reply when no target has answered; throws what the client reads of it where no provider has said it. Tokens are estimated then. */
-export async function nobodyAnswered(request: ModelRequest, plan: AttemptPlan): Promise<Reply> {
+export async function nobodyAnswered(
+  request: ModelRequest,
+  plan: AttemptPlan,
+  selection: Selection | undefined,
+): Promise<Reply> {
   const { call, report, context, format } = request
   const { failures } = plan
   const { stop, refusal, dueAt } = plan.verdict()
+  const refused = failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
+  if (refused || !stop) await selection?.answered(refused) // what has not been tried is nearer to its turn
   const { steps } = report
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
     return estimateReply(request)

@@ -125,7 +125,7 @@ async function walkTargets(request: ModelRequest, onTry: (transform: Transform) 
       return { success }
     }
     const { nobodyAnswered } = await import('./nobody-answered.ts')
-    return { reply: await nobodyAnswered(request, plan) }
+    return { reply: await nobodyAnswered(request, plan, selection) }
   } finally {
     selection?.begun()
   }

@@ -22,8 +22,8 @@ export interface Selection {
   select: Select
   /** A target has been called: it counts as busy by itself now. To be called at the end in any case. */
   begun(): void
-  /** The groups on the way go on from what answered. */
-  answered(route: Route): Promise<void>
+  /** The groups on the way go on from what answered; those that have tried all in vain give their turns back. */
+  answered(route: Route | undefined): Promise<void>
 }
 
 /** What the strategies choose by. */
@@ -74,8 +74,9 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
           loadOf: (entry) => loadOf(entry, lookahead),
         }
         const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
-        onChosen?.(group, entries, lookahead)
-        return turn ? { entries, inputs, turn } : { entries, inputs }
+        const chosen: Chosen = turn ? { entries, inputs, turn } : { entries, inputs }
+        onChosen?.(group, chosen, lookahead)
+        return chosen
       }
 
       if (strategy === 'round-robin') return turnOf(group, isUsable).then((turn) => chosen(turn, undefined))
@@ -86,10 +87,12 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
 
   function selectionFor(facts: RequestFacts): Selection {
     let reserved: Run[] = []
+    const turns = new Map<Group, Turn>()
 
     /** Or all of a burst would find it idle. */
-    function reserve({ strategy }: Group, entries: readonly Entry[], lookahead: Lookahead) {
-      if (strategy !== 'least-busy') return
+    function reserve(group: Group, { entries, turn }: Chosen, lookahead: Lookahead) {
+      if (turn) turns.set(group, turn)
+      if (group.strategy !== 'least-busy') return
       for (const entry of entries) {
         const target = likelyOf(entry, lookahead)
         if (target && isWell(target)) return void reserved.push(targetStats.begin(target, facts.stream))
@@ -102,13 +105,15 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
         for (const run of reserved) run.ended()
         reserved = []
       },
-      async answered({ via }) {
-        for (let choice = via; choice; choice = choice.before) {
+      async answered(route) {
+        for (let choice = route?.via; choice; choice = choice.before) {
           const { group, chosen, entry } = choice
           if (chosen.turn) await rotation.answered(group, entry, chosen.turn)
+          turns.delete(group)
           if (group.strategy === 'sticky' && facts.session() !== '' && entry !== chosen.entries[0])
             await pins.set(group, facts.session(), entry)
         }
+        for (const [group, turn] of turns) await rotation.answered(group, undefined, turn)
       },
     }
   }
@@ -116,7 +121,7 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
   return { selectionFor, previewFor: (facts) => preview(facts, rotation.peek) }
 }
 
-type OnChosen = (group: Group, entries: readonly Entry[], lookahead: Lookahead) => void
+type OnChosen = (group: Group, chosen: Chosen, lookahead: Lookahead) => void
 
 const ask = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
   value === undefined ? undefined : question(value)

@@ -5,8 +5,9 @@ import type { SharedState } from './shared-state.ts'
 export interface Turn {
   index: number
   times: number
-  /** Of the state that this turn left behind, if it was the last one taken. */
+  /** Of the state that this turn left behind, if it was the last one taken; and what was there before. */
   version?: string
+  before?: string
 }
 
 /** Whose turn it is in round-robin groups, by their labels (spec.md, Combos: rules for PUT 4 and DELETE). */
@@ -15,8 +16,8 @@ export interface Rotation {
   take(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
   /** The turn that the next request will take. */
   peek(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
-  /** Goes on from the entry that answered, unless another request has taken a turn since. */
-  answered(group: Group, entry: Entry, taken: Turn): Promise<void>
+  /** Goes on from the entry that answered, or gives the turn back where none has, unless another request has taken a turn since. */
+  answered(group: Group, entry: Entry | undefined, taken: Turn): Promise<void>
   /** The next request starts at the first entry again; so it does where groups stand below that label. */
   reset(label: string): Promise<void>
 }
@@ -53,7 +54,9 @@ export function createRotation(state: SharedState): Rotation {
       races = 0
       queue.splice(0, served.length)
       for (const [at, turn] of turns.entries())
-        served[at]?.resolve(at === turns.length - 1 && version ? { ...turn, version } : turn)
+        served[at]?.resolve(
+          at === turns.length - 1 && version ? { ...turn, version, before: textOf(turns[at - 1] ?? last) } : turn,
+        )
     }
     queues.delete(label)
   }
@@ -73,9 +76,10 @@ export function createRotation(state: SharedState): Rotation {
         })
       }),
     peek: async (group, isUsable) => nextTurn((await lastOf(group.label)).last, group, isUsable),
-    async answered(group, entry, { index, version }) {
-      if (entry.index === index || version === undefined) return
-      await state.write(keyOf(group.label), textOf({ index: entry.index, times: 1 }), { ifVersion: version })
+    async answered(group, entry, { index, version, before = '' }) {
+      if (entry?.index === index || version === undefined) return
+      const text = entry ? textOf({ index: entry.index, times: 1 }) : before
+      await state.write(keyOf(group.label), text, { ifVersion: version })
     },
     reset: async (label) => state.drop(keyOf(label)),
   }

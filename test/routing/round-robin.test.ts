@@ -19,6 +19,39 @@ test('so it does before the dead one is known to be dead', async () => {
   assert.is(await asks(7), 'one>two three one>two three one>two three two')
 })
 
+test('when none answers, the turn stays where it is', async () => {
+  const { down, asks } = await openPool(turns)
+  assert.is(await asks(1), 'one')
+  for (const provider of ['one', 'two', 'three']) down.set(provider, 500)
+  assert.is(await asks(1), 'two>three>one')
+  down.clear()
+  assert.is(await asks(2), 'two three')
+})
+
+test('so it does in a combo below another one whose next entry answers', async () => {
+  const { down, asks } = await openPool(
+    { models: ['inner', 'three/m'] },
+    { combos: { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' } } },
+  )
+  assert.is(await asks(1), 'one')
+  down.set('one', 500).set('two', 500)
+  assert.is(await asks(1), 'two>one>three')
+  down.clear()
+  assert.is(await asks(2), 'two one')
+})
+
+test("an error of the client's is an answer, too", async () => {
+  const { down, asks } = await openPool(turns)
+  down.set('one', 500).set('two', 400)
+  assert.is(await asks(2), 'one>two three')
+})
+
+test('what no attempt was left for has the next turn but its own', async () => {
+  const { down, asks } = await openPool(turns, { limits: { maxAttempts: 2 } })
+  down.set('one', 500).set('two', 500)
+  assert.is(await asks(2), 'one>two two>three')
+})
+
 test('a recovered one has its turn again, in its place', async () => {
   const { world, down, asks } = await openPool(turns)
   down.set('two', 401)
