@@ -9,6 +9,7 @@ const read = new Map<string, FinishReason>(
     stop: 'stop',
     eos: 'stop', // Together
     length: 'length',
+    max_tokens: 'length', // of servers that hand on what their model's own format says
     model_length: 'context-window', // Mistral
     insufficient_system_resource: 'length', // DeepSeek: cut by the provider
     tool_calls: 'tool-calls',

@@ -15,6 +15,7 @@ import { responseUsage } from './usage.ts'
  */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const items = new Map<unknown, ItemReader>() // by place
+  const told = new Map<unknown, number>() // items of each kind
   const parser = createOutputParser(context)
   let next = 0
 
@@ -70,16 +71,20 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (kind === undefined) return undefined // an event about something else
     const reader = createItemReader(kind, { ...context, parser, start }, emit)
     items.set(place, reader)
+    told.set(kind, (told.get(kind) ?? 0) + 1)
     return reader
   }
 
-  /** The end mark holds the whole output: it completes what is open, and tells what was never told. */
+  /**
+   * The end mark holds the whole output: it completes what is open, and tells what was never told. Places may differ from those on the way:
+   * an item is new only where the output has more of its kind.
+   */
   function finish(response: JsonObject) {
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : []
-    const isUntold = items.size === 0
-    if (isUntold) begin(response)
+    if (items.size === 0) begin(response)
     output.forEach((item, place) => {
-      const reader = isUntold ? open(place, item.type) : items.get(place)
+      const isNew = (told.get(item.type) ?? 0) < output.filter(({ type }) => type === item.type).length
+      const reader = items.get(place) ?? (isNew ? open(place, item.type) : undefined)
       reader?.complete(item)
     })
     end()

@@ -84,8 +84,8 @@ read('ends as the content shows', () => {
   assert.is(reason('tool_calls'), 'stop')
   assert.is(reason('length', calls), 'length')
   assert.equal(
-    ['content_filter', 'model_length'].map((finish) => reason(finish)),
-    ['content-filter', 'context-window'],
+    ['content_filter', 'model_length', 'max_tokens'].map((finish) => reason(finish)),
+    ['content-filter', 'context-window', 'length'],
   )
 })
 

@@ -49,6 +49,11 @@ const table: Record<string, [events: (object | '[DONE]')[], content: object[], f
       [added(message()), delta('ab'), completed(message(output('ab', { annotations: [citation] })))],
       [text('ab', { citations: [{ url: 'https://a', title: 'A', start: 0, end: 1 }] })],
     ],
+    'an item that only the whole response has': [
+      [delta('ab'), completed(message(output('ab')), call({ arguments: '{}' }))],
+      [text('ab'), called('{}')],
+      'tool-calls',
+    ],
     'ids that change on the way': [
       [
         added({ ...message(), id: 'x' }),
