@@ -2,6 +2,7 @@ import { deferredManagement } from './deferred-api.ts'
 import { gatewayError } from './errors.ts'
 import { elsewhereReply } from './http/elsewhere.ts'
 import { exchangeOf, type FetchContext, requestOf, responseOf } from './http/fetch-bridge.ts'
+import { managementErrorReply } from './http/management-error.ts'
 import { modelRoutes } from './http/model-routes.ts'
 import { modelsRoutes } from './http/models-routes.ts'
 import { areaOf, below, normaliseBasePath } from './http/paths.ts'
@@ -161,14 +162,25 @@ export function createGateway(options: GatewayOptions): Gateway {
   const answer: typeof surface = takesTurns ? (exchange) => turnEnd().then(() => surface(exchange)) : surface
 
   async function gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response> {
-    const exchange = exchangeOf(requestOf(request, platform[0]), contextOf(platform))
-    return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
+    const asked = requestOf(request, platform[0])
+    try {
+      const exchange = exchangeOf(asked, contextOf(platform))
+      return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
+    } catch (error) {
+      return unaddressed(error)
+    }
   }
 
   async function handle(request: Request, ...platform: unknown[]): Promise<Response | undefined> {
-    const reply = await answer(exchangeOf(request, contextOf(platform)))
-    return reply && responseOf(reply)
+    try {
+      const reply = await answer(exchangeOf(request, contextOf(platform)))
+      return reply && responseOf(reply)
+    } catch (error) {
+      return unaddressed(error)
+    }
   }
+
+  const unaddressed = (error: unknown) => responseOf(managementErrorReply(error, observer.onError))
 
   const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
     fetch: gateway,
@@ -194,7 +206,9 @@ const isWorkers = () => 'navigator' in globalThis && navigator.userAgent === 'Cl
 
 function matches(basePath: string, request: Request | URL | string): boolean {
   const url = typeof request === 'object' && 'url' in request ? request.url : request
-  const path = below(basePath, new URL(url, 'http://gateway').pathname)
+  const path = URL.canParse(url, 'http://gateway')
+    ? below(basePath, new URL(url, 'http://gateway').pathname)
+    : undefined
   return path !== undefined && areaOf(path) !== undefined
 }
 

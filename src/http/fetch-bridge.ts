@@ -12,9 +12,9 @@ export interface FetchContext {
 export const requestOf = (input: Request | URL | string, init: unknown): Request =>
   typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // it checks them
 
-/** A Fetch request as an exchange. */
+/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is none: the path cannot be told then. */
 export function exchangeOf(request: Request, context?: FetchContext): Exchange {
-  const { pathname, search } = new URL(request.url)
+  const { href, pathname, search } = urlOf(request)
   const onAbort = abortListeners(request)
   const exchange: Exchange = {
     method: request.method,
@@ -23,11 +23,27 @@ export function exchangeOf(request: Request, context?: FetchContext): Exchange {
     header: (name) => request.headers.get(name) ?? undefined,
     body: (maxBytes) => readBody(request, maxBytes, onAbort),
     onAbort,
-    toRequest: () =>
-      new Request(request.url, { method: request.method, headers: request.headers, signal: request.signal }),
+    toRequest: () => new Request(href, { method: request.method, headers: request.headers, signal: request.signal }),
   }
   const waitUntil = context?.waitUntil?.bind(context)
   return waitUntil ? { ...exchange, waitUntil } : exchange
+}
+
+const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+let lastGood: string | null = null
+
+/** Deno writes whatever `Host` says into the URL, a path included; Bun leaves its host out when there is none, or a strange one. */
+function urlOf({ headers, url }: Request): URL {
+  const host = headers.get('host')
+  try {
+    if (host === lastGood || host === null || HOST.test(host)) {
+      const read = new URL(url.startsWith('/') ? `http://localhost${url}` : url)
+      lastGood = host
+      return read
+    }
+  } catch {}
+  throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a host name.' })
 }
 
 /** A reply as a Fetch response. */

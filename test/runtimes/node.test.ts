@@ -6,6 +6,7 @@ import { type Served, startChild } from './child.ts'
 import { clientOf } from './client.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
+import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -20,6 +21,8 @@ for (const [version, node] of nodes) {
   const start = (app: string) => () => startChild(node, [`apps/${app}.mjs`])
   runsIn(`serveNode(gateway) on Node ${version}`, start('node-mount'))
   runsIn(`toExpressHandler(gateway) on Node ${version}`, start('node-express'))
+  readsPaths(`serveNode(gateway) on Node ${version}`, start('node-mount'))
+  readsPaths(`toExpressHandler(gateway) on Node ${version}`, start('node-express'))
   mountGuardsAndCloses(`serveNode on Node ${version}`, start('node-mount'))
   clientsLeave(`serveNode on Node ${version}`, start('node-mount'), node === process.execPath ? undefined : FEWER)
   pipelinedClientsLeave(version, start('node-mount'))

@@ -1,0 +1,74 @@
+import { connect } from 'node:net'
+import { spellings } from '../support/spellings.ts'
+import { assert, suite } from '../support/suite.ts'
+import type { Served } from './child.ts'
+
+/** Those that a request line can hold. */
+const sendable = spellings.filter(([spelling]) => !spelling.includes('\t'))
+
+const hosts = [
+  'a/api/keys?',
+  'a/v1/models?',
+  'a/v1/models#',
+  'a\\api\\keys?',
+  'x@localhost',
+  'a b',
+  'a%2fb',
+  '[::1',
+  'a?',
+]
+
+/** The path that is authorised is the path of the request line, however a runtime makes its URLs. */
+export function readsPaths(name: string, start: () => Promise<Served>): void {
+  const test = suite(`the paths of ${name}`)
+  let served: Served
+  let below = ''
+  test.before(async () => {
+    served = await start()
+    below = new URL(served.url).pathname.replace(/\/$/, '')
+  })
+  test.after(() => served?.stop())
+
+  test(`are taken for what they are in ${sendable.length} spellings`, async () => {
+    let answered = 0
+    for (const [spelling, area] of sendable) {
+      if (below && !spelling.startsWith('/')) continue // not below the mount
+      const { status, text } = await ask(served.url, `${below}${spelling}`, 'localhost')
+      if (status === 400) continue // refused before anybody looks at it
+      answered += 1
+      const where = `${spelling}: ${text}`
+      assert.ok(status > 0 && status < 500, where)
+      assert.is(status === 401, area === 'management', where)
+      if (area === 'elsewhere') assert.is(status, 404, where)
+    }
+    assert.ok(answered > 30, `${answered} are answered`)
+  })
+
+  test('owe nothing to the Host', async () => {
+    for (const host of hosts) {
+      for (const path of ['/nowhere', '/v1/models', '/api/keys']) {
+        const { status, text } = await ask(served.url, `${below}${path}`, host)
+        assert.ok(
+          status === 400 || status === 403 || (status === 404 && path === '/nowhere'),
+          `${host} ${path}: ${text}`,
+        )
+      }
+    }
+  })
+}
+
+/** What a server answers to a request line and a `Host` written by hand; status 0 when it hangs up without an answer. */
+function ask(url: string, target: string, host: string): Promise<{ status: number; text: string }> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    let text = ''
+    const socket = connect(Number(port), hostname)
+    socket.setEncoding('latin1')
+    socket.on('data', (part) => {
+      text += part
+    })
+    socket.on('error', () => {}) // seen by its close
+    socket.on('close', () => resolve({ status: Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1] ?? 0), text }))
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 'latin1')
+  })
+}
