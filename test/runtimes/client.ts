@@ -23,11 +23,15 @@ export function clientOf(url: string) {
       })
       assert.is(created.status, 201, await created.text())
     },
-    chat: (content: string, stream: boolean, signal?: AbortSignal) =>
+    chat: (
+      content: string,
+      stream: boolean,
+      { model = 'up/m', signal }: { model?: string; signal?: AbortSignal } = {},
+    ) =>
       fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'up/m', stream, messages: [{ role: 'user', content }] }),
+        body: JSON.stringify({ model, stream, messages: [{ role: 'user', content }] }),
         ...(signal && { signal }),
       }),
   }

@@ -1,6 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
 import { clientOf } from './client.ts'
+import { startRedirects } from './redirects.ts'
 import { startUpstream } from './upstream.ts'
 
 /** What every runtime must do with the built package, over its own HTTP server and its own fetch. */
@@ -52,7 +53,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
   test('lets go of the upstream when a client lets go of its stream', async () => {
     const abort = new AbortController()
     const cut = upstream.nextCut()
-    const response = await client.chat('forever', true, abort.signal)
+    const response = await client.chat('forever', true, { signal: abort.signal })
     await response.body?.getReader().read()
     abort.abort()
     await cut
@@ -62,5 +63,34 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     const response = await fetch(`${url}/nowhere`)
     assert.is(response.status, 404)
     assert.type((await response.json()).error, 'string')
+  })
+  test('follows no redirect of a provider, whatever carries the credential', async () => {
+    const redirects = await startRedirects()
+    try {
+      const baseUrl = `${redirects.url}/v1`
+      const accounts = [
+        { provider: 'openai-compatible-lost', providerSpecificData: { baseUrl, prefix: 'lost' } },
+        { provider: 'anthropic-compatible-lost', providerSpecificData: { baseUrl, prefix: 'gone' } },
+        { provider: 'google', providerSpecificData: { baseUrl } },
+        { provider: 'azure', providerSpecificData: { baseUrl, enabledModels: ['m'] } },
+      ]
+      for (const account of accounts) {
+        const created = await client.manage('/connections', { ...account, apiKey: 'canary-of-the-redirects' })
+        assert.is(created.status, 201, await created.text())
+      }
+      for (const model of ['lost/m', 'gone/m', 'google/m', 'azure/m']) {
+        for (const stream of [false, true, false]) {
+          const response = await client.chat('Hi', stream, { model })
+          const text = await response.text()
+          assert.is(response.status, 502, `${model}: ${text}`)
+          assert.not.match(text, /canary/)
+        }
+      }
+      await (await fetch(`${url}/v1/models`)).text() // asks the compatible ones for theirs
+      assert.ok(redirects.calls >= 14, `${redirects.calls} calls`)
+      assert.not.ok(redirects.isAsked)
+    } finally {
+      redirects.close()
+    }
   })
 }

@@ -1,0 +1,37 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A provider that sends everything elsewhere, and the server there, which is never to hear of it. */
+export async function startRedirects() {
+  let isAsked = false
+  const canary = createServer((_, res) => {
+    isAsked = true
+    res.end('{}')
+  })
+  const statuses = [301, 302, 303, 307, 308]
+  let calls = 0
+  const provider = createServer((req, res) => {
+    const status = statuses[calls % statuses.length] ?? 302
+    calls += 1
+    req.resume()
+    res.writeHead(status, { location: `${addressOf(canary)}${req.url}` }).end()
+  })
+  await Promise.all(
+    [canary, provider].map((server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done))),
+  )
+  return {
+    url: addressOf(provider),
+    get calls() {
+      return calls
+    },
+    get isAsked() {
+      return isAsked
+    },
+    close() {
+      for (const server of [canary, provider]) server.close().closeAllConnections()
+    },
+  }
+}
+
+const addressOf = (server: { address(): AddressInfo | string | null }) =>
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}` // it listens on a port
