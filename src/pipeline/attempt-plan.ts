@@ -44,7 +44,8 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   let window: number | undefined // what the request did not fit into, by the catalog, else as the provider said; without end when neither tells
   let stop: Stop | undefined
   let refusal: GatewayError | undefined
-  const spares: Route[] = [] // more of whose keys were refused
+  const spares: Route[] = [] // more keys to what all others have failed at
+  let only: RouteTarget | undefined // all attempts so far went to its model, by whatever key
   let refuser: string | undefined // the provider that has refused our key in each attempt so far
   let isOver = false
   let isLast = false // one that is cooling was tried for want of another
@@ -106,7 +107,10 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
     return !stop
   }
 
-  /** The last attempt is kept for another provider, if there is one, where all before have gone to keys that one has refused. */
+  /**
+   * The last attempt is kept for another model, if there is one, where all before have gone to keys for the same one; for another provider
+   * where they were refused. Or a provider that is down would be all that is tried, the more keys it has.
+   */
   async function nextCandidate(): Promise<Candidate | undefined> {
     const isKept = tries > 0 && tries === limits.maxAttempts - 1
     for (;;) {
@@ -115,14 +119,14 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
       const spare = route ? undefined : spares.shift()
       if (!route) return spare && candidateOf(spare)
       if (isPassedOver(route)) continue
-      if (isKept && route.target.provider === refuser) {
+      if (isKept && (route.target.provider === refuser || (only && isSameModel(route.target, only)))) {
         spares.push(route)
         continue
       }
       const candidate = candidateOf(route)
       const found = isPromise(candidate) ? await candidate : candidate
       if (!found) continue
-      for (const spare of spares.splice(0)) report.skipped(spare, 'credentials')
+      for (const spare of spares.splice(0)) report.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
       return found
     }
   }
@@ -155,6 +159,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
       const { class: failureClass } = result.failure
       const isRefused = failureClass === 'credentials' && (failures.length === 1 || refuser === target.provider)
       refuser = isRefused ? target.provider : undefined
+      only = failures.length === 1 || (only && isSameModel(only, target)) ? target : undefined
       if (result.failure === unreadableCredential) tries -= 1 // nobody was called
       if (failureClass === 'client') isOver = true
       if (failureClass === 'context-overflow') {
@@ -167,3 +172,6 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
 
 const isSame = (one: RouteTarget, other: RouteTarget) =>
   one.model === other.model && one.connection.id === other.connection.id
+
+const isSameModel = (one: RouteTarget, other: RouteTarget) =>
+  one.model === other.model && one.provider === other.provider

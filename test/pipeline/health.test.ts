@@ -191,12 +191,23 @@ test('the last attempt is kept for another provider, where one has refused the k
   assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
 })
 
-test('it is kept for no other provider when something else than keys has failed', async () => {
-  let nth = 0
-  const up = fakeUpstream(({ provider }) =>
-    provider === 'one' && ++nth < 3 ? refused(nth === 1 ? 401 : 500)() : json(chatAnswer()),
-  )
-  const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two']
+test('it is kept for another model, where all before have failed at the same one by different keys', async () => {
+  const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
+  const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
   const { ask } = await failing({ fetch: up, connections })
-  assert.is(await ask(), '200 one/m=401:credentials, one/m=500:server, one/m=200')
+  assert.is(
+    await ask(),
+    '200 one/m=503:server, one/m=503:server, one/m=skipped:server, one/m=skipped:server, two/m=200',
+  )
+})
+
+test('it is kept for nothing else where two models have failed, or there is no other', async () => {
+  const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
+  const connections = ['one', 'two']
+  const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }
+  const { ask } = await failing({ fetch: up, connections, combos })
+  assert.is(await ask(), '503 one/a=503:server, one/b=503:server, one/c=503:server, stopped=max-attempts')
+  const keys = ['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name }))
+  const { ask: askOne } = await failing({ fetch: up, connections: keys, combos: {} })
+  assert.match(await askOne('one/m'), /^503 (?:one\/m=503:server, ){3}stopped=max-attempts$/)
 })
