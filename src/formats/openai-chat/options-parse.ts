@@ -2,6 +2,7 @@ import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { RequestOptions } from '../canonical/request.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { parseCacheOptions, parseEndUser, parseLabels, parseServiceTier } from '../openai-options.ts'
 import { parseReasoning } from './reasoning-options.ts'
 
 /** Everything that a request says besides its conversation and its tools. */
@@ -11,10 +12,10 @@ export function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
     cacheKey: body.text('prompt_cache_key'),
     cacheOptions: parseCacheOptions(body),
     candidates: body.number('n'),
-    endUser: body.text('safety_identifier') ?? body.text('user'),
+    endUser: parseEndUser(body),
     frequencyPenalty: body.number('frequency_penalty'),
-    labels: parseTexts(body, 'metadata', warnings),
-    logitBias: parseNumbers(body, 'logit_bias', warnings),
+    labels: parseLabels(body, warnings),
+    logitBias: parseLogitBias(body, warnings),
     logprobs: parseLogprobs(body, warnings),
     maxOutputTokens: body.number('max_completion_tokens') ?? body.number('max_tokens'),
     modalities: body.list('modalities')?.filter(isModality),
@@ -24,7 +25,7 @@ export function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
     presencePenalty: body.number('presence_penalty'),
     reasoning: parseReasoning(body),
     seed: body.number('seed') ?? body.number('random_seed'), // Mistral
-    serviceTier: body.wish('service_tier', ['auto', 'default', 'flex', 'scale', 'priority', 'fast']),
+    serviceTier: parseServiceTier(body),
     speech: parseSpeech(body),
     stop: typeof body.any('stop') === 'string' ? [body.text('stop') ?? ''] : body.texts('stop'),
     store: body.flag('store'),
@@ -33,13 +34,6 @@ export function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
     topP: body.number('top_p'),
     verbosity: body.wish('verbosity', ['low', 'medium', 'high']),
   })
-}
-
-function parseCacheOptions(body: Fields): RequestOptions['cacheOptions'] {
-  const options = body.fields('prompt_cache_options')
-  const mode = options?.wish('mode', ['implicit', 'explicit'])
-  const ttl = options?.text('ttl') ?? body.text('prompt_cache_retention')
-  return mode === undefined && ttl === undefined ? undefined : defined({ mode, ttl })
 }
 
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
@@ -62,26 +56,15 @@ function parseSpeech(body: Fields): RequestOptions['speech'] {
   return audio && voice !== undefined ? defined({ voice, format: audio.text('format') }) : undefined
 }
 
-function parseTexts(body: Fields, name: string, warnings: Warnings): Record<string, string> | undefined {
-  const object = body.object(name)
+function parseLogitBias(body: Fields, warnings: Warnings): Record<string, number> | undefined {
+  const object = body.object('logit_bias')
   if (!object) return undefined
-  const texts: Record<string, string> = {}
-  for (const [key, value] of Object.entries(object)) {
-    if (typeof value === 'string') texts[key] = value
-    else warnings.refuse(`${name}.${key}`, 'must be a string.')
+  const biases: Record<string, number> = {}
+  for (const [token, bias] of Object.entries(object)) {
+    if (typeof bias === 'number') biases[token] = bias
+    else warnings.refuse(`logit_bias.${token}`, 'must be a number.')
   }
-  return texts
-}
-
-function parseNumbers(body: Fields, name: string, warnings: Warnings): Record<string, number> | undefined {
-  const object = body.object(name)
-  if (!object) return undefined
-  const numbers: Record<string, number> = {}
-  for (const [key, value] of Object.entries(object)) {
-    if (typeof value === 'number') numbers[key] = value
-    else warnings.refuse(`${name}.${key}`, 'must be a number.')
-  }
-  return numbers
+  return biases
 }
 
 const isModality = (value: unknown): value is 'text' | 'audio' | 'image' =>

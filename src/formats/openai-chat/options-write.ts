@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { OutputFormat, RequestOptions } from '../canonical/request.ts'
-import { shortId } from '../canonical/short-id.ts'
+import { wireCacheOptions, wireEndUser } from '../openai-options.ts'
 import type { TargetContext } from '../translator.ts'
 import { wireReasoning } from './reasoning-options.ts'
 
@@ -30,22 +30,13 @@ export function writeOptions(options: RequestOptions, { traits, warnings }: Targ
     audio: speech && { format: 'pcm16', ...speech },
     prediction: prediction === undefined ? undefined : { type: 'content', content: prediction },
     moderation: options.moderation,
-    safety_identifier: options.endUser === undefined ? undefined : shortId(options.endUser, MAX_USER),
+    safety_identifier: wireEndUser(options.endUser),
     metadata: options.labels,
     service_tier: options.serviceTier,
     store: options.store,
     prompt_cache_key: options.cacheKey,
-    ...writeCacheOptions(cacheOptions),
+    ...wireCacheOptions(cacheOptions),
   }
-}
-
-/** Longer ones are refused. */
-const MAX_USER = 128
-
-function writeCacheOptions(options: RequestOptions['cacheOptions']) {
-  const { mode, ttl } = options ?? {}
-  if (ttl === '24h' || ttl === 'in_memory') return { prompt_cache_retention: ttl }
-  return mode || ttl ? { prompt_cache_options: { mode, ttl } } : {}
 }
 
 export function writeOutput(output: OutputFormat | undefined): JsonObject | undefined {

@@ -3,13 +3,14 @@ import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { OutputFormat, ReasoningOptions, RequestOptions } from '../canonical/request.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { parseCacheOptions, parseEndUser, parseLabels, parseServiceTier } from '../openai-options.ts'
 
 /** Everything that a request says besides its conversation and its tools. `text` is its field of that name. */
 export function parseOptions(body: Fields, text: Fields | undefined, warnings: Warnings): RequestOptions {
   return defined<RequestOptions>({
     cacheKey: body.text('prompt_cache_key'),
     cacheOptions: parseCacheOptions(body),
-    endUser: body.text('safety_identifier') ?? body.text('user'),
+    endUser: parseEndUser(body),
     frequencyPenalty: body.number('frequency_penalty'),
     labels: parseLabels(body, warnings),
     logprobs: parseLogprobs(body, warnings),
@@ -24,14 +25,6 @@ export function parseOptions(body: Fields, text: Fields | undefined, warnings: W
     topP: body.number('top_p'),
     verbosity: text?.wish('verbosity', ['low', 'medium', 'high']),
   })
-}
-
-function parseCacheOptions(body: Fields): RequestOptions['cacheOptions'] {
-  const options = body.fields('prompt_cache_options')
-  const mode = options?.wish('mode', ['implicit', 'explicit'])
-  const ttl = options?.text('ttl') ?? body.text('prompt_cache_retention')
-  options?.drop()
-  return mode === undefined && ttl === undefined ? undefined : defined({ mode, ttl })
 }
 
 /** `include` asks for the tokens of the answer, `top_logprobs` for what else they could have been. */
@@ -63,22 +56,10 @@ function parseReasoning(body: Fields): ReasoningOptions | undefined {
 }
 
 function parseTier(body: Fields, warnings: Warnings): RequestOptions['serviceTier'] {
-  if (body.value.service_tier !== 'ultrafast')
-    return body.wish('service_tier', ['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
+  if (body.value.service_tier !== 'ultrafast') return parseServiceTier(body)
   body.ignore('service_tier')
   warnings.changed('service_tier', 'replaced')
   return 'fast'
-}
-
-function parseLabels(body: Fields, warnings: Warnings): Record<string, string> | undefined {
-  const object = body.object('metadata')
-  if (!object) return undefined
-  const labels: Record<string, string> = {}
-  for (const [key, value] of Object.entries(object)) {
-    if (typeof value === 'string') labels[key] = value
-    else warnings.refuse(`metadata.${key}`, 'must be a string.')
-  }
-  return labels
 }
 
 /** `text.format`. */

@@ -1,13 +1,13 @@
 import type { Effort } from '../../traits.ts'
 import { defined } from '../canonical/defined.ts'
 import type { OutputFormat, ReasoningOptions, RequestOptions } from '../canonical/request.ts'
-import { shortId } from '../canonical/short-id.ts'
+import { wireCacheOptions, wireEndUser } from '../openai-options.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireFormat } from './wire.ts'
 
 /** The options in this format's names. Undefined ones are left out by the caller. */
 export function writeOptions(options: RequestOptions, { warnings }: TargetContext) {
-  const { cacheOptions, logprobs, reasoning, endUser } = options
+  const { cacheOptions, logprobs, reasoning } = options
   if (cacheOptions?.auto) warnings.dropped('cache_control')
   if (options.store) warnings.dropped('store') // what is stored there could not be reached from here
   return {
@@ -20,7 +20,7 @@ export function writeOptions(options: RequestOptions, { warnings }: TargetContex
     parallel_tool_calls: options.parallelToolCalls,
     reasoning: reasoning && wireReasoning(reasoning),
     moderation: options.moderation,
-    safety_identifier: endUser === undefined ? undefined : shortId(endUser, MAX_USER),
+    safety_identifier: wireEndUser(options.endUser),
     metadata: options.labels,
     service_tier: options.serviceTier,
     prompt_cache_key: options.cacheKey,
@@ -28,21 +28,12 @@ export function writeOptions(options: RequestOptions, { warnings }: TargetContex
   }
 }
 
-/** Longer ones are refused. */
-const MAX_USER = 128
-
 /** Only summaries of thoughts are shown, in two lengths. */
 function wireReasoning({ effort, show }: ReasoningOptions) {
   const summary = show === 'full' ? ('detailed' as const) : show === 'summary' ? ('auto' as const) : undefined
   return effort || summary
     ? defined<{ effort?: Effort; summary?: 'auto' | 'detailed' }>({ effort, summary })
     : undefined
-}
-
-function wireCacheOptions(options: RequestOptions['cacheOptions']) {
-  const { mode, ttl } = options ?? {}
-  if (ttl === '24h' || ttl === 'in_memory') return { prompt_cache_retention: ttl }
-  return mode || ttl ? { prompt_cache_options: defined({ mode, ttl }) } : {}
 }
 
 /** `text`: the form of the answer, and how much it says. */
