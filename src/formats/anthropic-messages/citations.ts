@@ -2,6 +2,7 @@ import { entryOf } from '../../lib/entry-of.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
+import { textIn } from '../canonical/text-in.ts'
 import type { WireCitation, WireCitationParam } from './wire.ts'
 
 /** `citations` of a text block; those of a kind that nobody knows are left out. */
@@ -13,17 +14,17 @@ export function parseCitations(citations: unknown): Citation[] | undefined {
 
 export function parseCitation(citation: JsonObject): Citation | undefined {
   const unit = entryOf(units, String(citation.type))
-  const url = text(citation.url) ?? text(citation.source)
+  const url = textIn(citation.url) ?? textIn(citation.source)
   if (!unit && url === undefined) return undefined
   const [start, end] = unit ? [citation[`start_${unit}`], citation[`end_${unit}`]] : []
   return defined<Citation>({
     url,
-    title: text(citation.document_title) ?? text(citation.title),
-    quote: text(citation.cited_text),
+    title: textIn(citation.document_title) ?? textIn(citation.title),
+    quote: textIn(citation.cited_text),
     document: typeof citation.document_index === 'number' ? citation.document_index : undefined,
     place:
       typeof start === 'number' && typeof end === 'number' && unit ? { unit: places[unit], start, end } : undefined,
-    fileId: text(citation.file_id),
+    fileId: textIn(citation.file_id),
   })
 }
 
@@ -36,8 +37,6 @@ const units: Readonly<Record<string, keyof typeof places>> = {
 }
 
 const places = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** A citation for a client. One of a file that is not among the documents of the request has no place in this format. */
 export function wireCitation(citation: Citation): WireCitation | undefined {

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
+import { textIn } from '../canonical/text-in.ts'
 
 /** A citation of a text, whole or in a stream; one that names no place is left out. */
 export function parseCitation({ title, source, sourceContent, location }: JsonObject): Citation | undefined {
@@ -9,11 +10,11 @@ export function parseCitation({ title, source, sourceContent, location }: JsonOb
   const [kind, spot] = Object.entries(where).find(([name]) => Object.hasOwn(units, name)) ?? []
   const unit = kind === undefined ? undefined : units[kind]
   const { documentIndex, start, end } = isObject(spot) ? spot : {}
-  const url = text(web.url) ?? text(source)
+  const url = textIn(web.url) ?? textIn(source)
   if (url === undefined && unit === undefined) return undefined
   return defined<Citation>({
     url,
-    title: text(title) ?? text(web.domain),
+    title: textIn(title) ?? textIn(web.domain),
     quote: quoteOf(sourceContent),
     document: typeof documentIndex === 'number' ? documentIndex : undefined,
     place: unit && typeof start === 'number' && typeof end === 'number' ? { unit, start, end } : undefined,
@@ -30,8 +31,6 @@ const units: Readonly<Record<string, NonNullable<Citation['place']>['unit']>> = 
 
 function quoteOf(content: unknown): string | undefined {
   if (!Array.isArray(content)) return undefined
-  const texts = content.flatMap((piece: unknown) => (isObject(piece) ? (text(piece.text) ?? []) : []))
+  const texts = content.flatMap((piece: unknown) => (isObject(piece) ? (textIn(piece.text) ?? []) : []))
   return texts.length > 0 ? texts.join('') : undefined
 }
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -1,8 +1,14 @@
 type Given<T> = { [K in keyof T]: T[K] | undefined }
 
-/** The object without the fields that are undefined, so that absent means absent. */
+/** A copy without the fields that are undefined, so that absent means absent. */
 export function defined<T extends object>(fields: Given<T>): T {
   const object: Partial<T> = {}
   for (const name in fields) if (fields[name] !== undefined) object[name] = fields[name]
   return object as T // the caller's T has those fields as optional
+}
+
+/** The same object, which must be the caller's own, with its undefined fields deleted. */
+export function withoutUndefined<T extends object>(fields: T): T {
+  for (const name in fields) if (fields[name] === undefined) delete fields[name]
+  return fields
 }

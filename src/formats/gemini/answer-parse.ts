@@ -4,6 +4,7 @@ import { type Answer, type Choice, type Finish, settleFinish } from '../canonica
 import { defined } from '../canonical/defined.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
+import { textIn } from '../canonical/text-in.ts'
 import type { TokenUsage } from '../canonical/usage.ts'
 import type { ReadContext } from '../translator.ts'
 import { createAnswerReader } from './stream-parse.ts'
@@ -38,8 +39,8 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   if (choices.length === 0)
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an answer without candidates.' })
   return defined<Answer>({
-    id: text(body.responseId),
-    model: text(body.modelVersion),
+    id: textIn(body.responseId),
+    model: textIn(body.modelVersion),
     choices: choices.map(settled),
     usage,
     serviceTier: serviceTierOf(body.usageMetadata),
@@ -70,5 +71,3 @@ function settled({ content, finish }: { content: AssistantPart[]; finish: Finish
 
 const failed = ({ message, status, code }: { message: string; status: number; code?: string }) =>
   gatewayError('UPSTREAM_FAILED', { message, status, ...(code !== undefined && { data: { code } }) })
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

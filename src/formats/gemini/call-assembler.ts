@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { argumentsText } from '../canonical/arguments.ts'
+import { textIn } from '../canonical/text-in.ts'
 import { createPartialArgs, type PartialArgs } from './partial-args.ts'
 
 /** A function call as it is once all of it is there. */
@@ -33,7 +34,7 @@ export function createCallAssembler(onNameless: () => void): CallAssembler {
     if (!isObject(functionCall)) return []
     const { name, args, partialArgs, willContinue } = functionCall
     const before = name ? flush() : []
-    const whole = { id: text(functionCall.id), signature: text(thoughtSignature) }
+    const whole = { id: textIn(functionCall.id), signature: textIn(thoughtSignature) }
     if (typeof name === 'string' && name !== '') {
       if (willContinue !== true && partialArgs === undefined)
         return [...before, { ...whole, name, arguments: argumentsText(args) }]
@@ -49,5 +50,3 @@ export function createCallAssembler(onNameless: () => void): CallAssembler {
 
   return { take, flush }
 }
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
+import { textIn } from '../canonical/text-in.ts'
 import { type Offsets, offsetsOf } from './utf8-offsets.ts'
 
 /** A text of an answer that may be cited for. */
@@ -56,9 +57,7 @@ function holderIn({ web, retrievedContext, maps, image }: JsonObject): JsonObjec
 }
 
 const parseSource = ({ uri, title, text }: JsonObject): Citation =>
-  defined<Citation>({ url: filled(uri), title: filled(title), quote: filled(text) })
-
-const filled = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+  defined<Citation>({ url: textIn(uri), title: textIn(title), quote: textIn(text) })
 
 interface Span {
   start: number

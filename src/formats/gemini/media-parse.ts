@@ -1,11 +1,10 @@
-import { decodeUtf8 } from '../../lib/bytes.ts'
-import { fromBase64 } from '../../lib/encoding.ts'
 import { base64Source } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, FilePart, ImagePart, VideoPart } from '../canonical/parts.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { textOfBase64 } from './base64-text.ts'
 import { typeOfUrl } from './media-types.ts'
 
 export type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
@@ -36,7 +35,7 @@ export function mediaPart(source: MediaSource, name?: string): MediaPart {
 function inlineSource(blob: Fields): MediaSource {
   const mediaType = blob.text('mimeType')?.trim().toLowerCase() || 'application/octet-stream'
   const data = blob.text('data') ?? ''
-  const text = mediaType.startsWith('text/') ? decoded(data) : undefined
+  const text = mediaType.startsWith('text/') ? textOfBase64(data) : undefined
   return text === undefined ? base64Source(mediaType, data) : { type: 'text', mediaType, text }
 }
 
@@ -60,12 +59,4 @@ function clipOf(part: Fields): Omit<VideoPart, 'type' | 'source'> {
         endOffset: metadata.text('endOffset'),
       })
     : {}
-}
-
-function decoded(data: string): string | undefined {
-  try {
-    return decodeUtf8(fromBase64(data.replaceAll('-', '+').replaceAll('_', '/')))
-  } catch {
-    return undefined // says that it is text, and is not
-  }
 }

@@ -1,6 +1,7 @@
-import { decodeUtf8, encodeUtf8 } from '../../lib/bytes.ts'
-import { fromBase64, toBase64 } from '../../lib/encoding.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import { toBase64 } from '../../lib/encoding.ts'
 import { type OpaqueState, readSealed, sealState } from '../canonical/state.ts'
+import { textOfBase64 } from './base64-text.ts'
 
 /*
  * `thoughtSignature` may stand on any part. It is a field of bytes: clients decode it and encode it anew, some of them with the other
@@ -10,7 +11,7 @@ import { type OpaqueState, readSealed, sealState } from '../canonical/state.ts'
 /** What a client gives back: state that the gateway has sealed, or a signature of Google's by an account that is not known. */
 export function parseSignature(signature: string | undefined): OpaqueState | undefined {
   if (!signature || PLACEHOLDERS.has(signature)) return undefined
-  const sealed = decoded(signature)
+  const sealed = textOfBase64(signature) // Google's own signatures are no text
   const state = sealed === undefined ? undefined : readSealed(sealed)
   return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
 }
@@ -22,11 +23,3 @@ export const wireSignature = (state: OpaqueState): string => toBase64(encodeUtf8
 export const NO_SIGNATURE = 'skip_thought_signature_validator'
 
 const PLACEHOLDERS: ReadonlySet<string> = new Set([NO_SIGNATURE, toBase64(encodeUtf8(NO_SIGNATURE))])
-
-function decoded(signature: string): string | undefined {
-  try {
-    return decodeUtf8(fromBase64(signature.replaceAll('-', '+').replaceAll('_', '/')))
-  } catch {
-    return undefined // Google's own: bytes that are no text
-  }
-}

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { candidateIndex } from '../canonical/candidate-index.ts'
 import { parseExactly } from '../canonical/exact-json.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
@@ -54,7 +55,7 @@ export function createAnswerReader(context: ReadContext, emit: (event: ReaderEve
   }
 
   function readerOf({ index }: JsonObject): CandidateReader {
-    const candidate = isIndex(index) ? index : 0
+    const candidate = candidateIndex(index)
     const reader = candidates[candidate] ?? createCandidateReader({ ...shared, candidate }, emit)
     candidates[candidate] = reader
     return reader
@@ -66,9 +67,3 @@ export function createAnswerReader(context: ReadContext, emit: (event: ReaderEve
 
   return { observe, end }
 }
-
-/** More candidates than this are nobody's. */
-const MAX_CANDIDATES = 128
-
-const isIndex = (index: unknown): index is number =>
-  typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CANDIDATES

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { withoutUndefined } from '../canonical/defined.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
 import { writeOptions, writeOutput } from './options-write.ts'
@@ -19,9 +19,4 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
     stream_options: stream && target.traits.streamUsage ? { include_usage: true } : undefined,
   }
   return { path: '/chat/completions', headers: {}, body: withoutUndefined(body) }
-}
-
-function withoutUndefined(body: JsonObject): JsonObject {
-  for (const name in body) if (body[name] === undefined) delete body[name]
-  return body
 }

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { candidateIndex } from '../canonical/candidate-index.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
+import { textIn } from '../canonical/text-in.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
 import { parseAnnotations, parseSources } from './annotations.ts'
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
@@ -31,8 +33,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (!isObject(chunk)) return // says nothing that a client could read
     const error = errorOf(chunk)
     if (error) return emit({ type: 'error', error: streamError(error) })
-    id ||= text(chunk.id)
-    model ||= text(chunk.model)
+    id ||= textIn(chunk.id)
+    model ||= textIn(chunk.model)
     if (chunk.usage ?? chunk.x_groq) tellUsage(chunk.usage ?? (isObject(chunk.x_groq) && chunk.x_groq.usage))
     sources = chunk.search_results ?? chunk.citations ?? sources
     if (!Array.isArray(chunk.choices)) return
@@ -40,7 +42,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   }
 
   function observeChoice(choice: JsonObject) {
-    const index = isIndex(choice.index) ? choice.index : 0
+    const index = candidateIndex(choice.index)
     const failure = choice.error ?? (choice.finish_reason === 'error' ? FAILED : undefined)
     if (failure) return emit({ type: 'error', error: streamError(failure) })
     if (choice.usage) tellUsage(choice.usage) // Moonshot
@@ -74,14 +76,6 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   return { observe, end }
 }
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-
-/** More candidates than this are nobody's. */
-const MAX_CANDIDATES = 128
-
-const isIndex = (index: unknown): index is number =>
-  typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CANDIDATES
 
 /** OpenRouter ends an answer that failed with this reason. */
 const FAILED = 'The provider reported an error.'

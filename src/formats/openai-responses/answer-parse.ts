@@ -2,6 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type Answer, settleFinish } from '../canonical/answer.ts'
 import { defined } from '../canonical/defined.ts'
+import { textIn } from '../canonical/text-in.ts'
 import type { ReadContext } from '../translator.ts'
 import { responseError } from './error-parse.ts'
 import { createOutputParser } from './output-parse.ts'
@@ -20,12 +21,10 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const content = body.output.filter(isObject).flatMap(parser.parse)
   const hasCalls = content.some((part) => part.type === 'tool-call')
   return defined<Answer>({
-    id: text(body.id),
-    model: text(body.model),
+    id: textIn(body.id),
+    model: textIn(body.model),
     choices: [{ content, finish: settleFinish({ reason: finishReasonOf(body) }, hasCalls) }],
     usage: responseUsage(body.usage),
-    serviceTier: text(body.service_tier),
+    serviceTier: textIn(body.service_tier),
   })
 }
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { withoutUndefined } from '../canonical/defined.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { SystemTurn, Turn } from '../canonical/turns.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
@@ -50,8 +50,3 @@ function liftInstructions({ turns, output }: CanonicalRequest): {
 }
 
 const isSystem = (turn: Turn): turn is SystemTurn => turn.role === 'system'
-
-function withoutUndefined(body: JsonObject): JsonObject {
-  for (const name in body) if (body[name] === undefined) delete body[name]
-  return body
-}
