@@ -1,26 +1,18 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { BlockReader } from '../canonical/blocks.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
-import type { ReaderEvent } from '../canonical/stream.ts'
+import { createTextPart, createThoughtPart, type PartEvents } from '../canonical/streamed-parts.ts'
 import type { ReadContext } from '../translator.ts'
 import { parseCitation } from './citations.ts'
 import { createInputReader } from './input-reader.ts'
 import { parseSearchResults, queryOf } from './search.ts'
 
-/** Reads one block of a stream. */
-export interface BlockReader {
-  add(delta: JsonObject): void
-  end(): void
-}
-
-export interface BlockContext extends ReadContext {
-  /** Of the provider's searches so far, by their ids. */
+export interface BlockContext extends ReadContext, PartEvents {
+  /** The queries of the provider's searches so far, by the ids of the searches. */
   queries: Map<string, string>
-  /** Tells of a new part; answers its key. */
-  start(part: AssistantPart): number
-  emit(event: ReaderEvent): void
 }
 
-/** What a block is depends on its start; some vendors have all of it there. */
+/** Reads a block by the type that its start names; some vendors put all of its content there. */
 export function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
   switch (block.type) {
     case 'text':
@@ -43,55 +35,30 @@ export function createBlockReader(block: JsonObject, context: BlockContext): Blo
   }
 }
 
-/** A text that says nothing is no part. */
-function readText(block: JsonObject, { start, emit }: BlockContext): BlockReader {
-  let key: number | undefined
-  const open = () => {
-    key ??= start({ type: 'text', text: '' })
-    return key
-  }
-  function say(said: unknown) {
-    if (text(said) !== '') emit({ type: 'part-delta', key: open(), text: text(said) })
-  }
-  function cite(said: unknown) {
-    const citation = isObject(said) ? parseCitation(said) : undefined
-    if (citation) emit({ type: 'part-citation', key: open(), citation })
-  }
-  say(block.text)
+function readText(block: JsonObject, context: BlockContext): BlockReader {
+  const part = createTextPart(context)
+  const cite = (citation: unknown) => part.cite(isObject(citation) ? parseCitation(citation) : undefined)
+  part.say(text(block.text))
   if (Array.isArray(block.citations)) for (const citation of block.citations) cite(citation)
   return {
     add(delta) {
       if (delta.type === 'citations_delta') cite(delta.citation)
-      else say(delta.text)
+      else part.say(text(delta.text))
     },
-    end() {
-      if (key !== undefined) emit({ type: 'part-end', key })
-    },
+    end: part.end,
   }
 }
 
-/** A thought that neither says nor proves anything is no part. The last signature is the one that counts. */
-function readThinking(block: JsonObject, { start, emit, origin }: BlockContext): BlockReader {
-  let key: number | undefined
-  let signature = text(block.signature)
-  const open = () => {
-    key ??= start({ type: 'reasoning', text: '' })
-    return key
-  }
-  function say(said: unknown) {
-    if (text(said) !== '') emit({ type: 'part-delta', key: open(), text: text(said) })
-  }
-  say(block.thinking)
+function readThinking(block: JsonObject, context: BlockContext): BlockReader {
+  const part = createThoughtPart(context, context.origin)
+  part.sign(text(block.signature))
+  part.say(text(block.thinking))
   return {
     add(delta) {
-      if (delta.type === 'signature_delta') signature = text(delta.signature) || signature
-      else say(delta.thinking)
+      if (delta.type === 'signature_delta') part.sign(text(delta.signature))
+      else part.say(text(delta.thinking))
     },
-    end() {
-      if (signature !== '')
-        emit({ type: 'part-state', key: open(), state: { origin, kind: 'signature', data: signature } })
-      if (key !== undefined) emit({ type: 'part-end', key })
-    },
+    end: part.end,
   }
 }
 

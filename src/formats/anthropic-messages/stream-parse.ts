@@ -1,25 +1,20 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { createBlocks } from '../canonical/blocks.ts'
 import { exactObject } from '../canonical/exact-json.ts'
-import type { AssistantPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
+import { createPartEvents } from '../canonical/streamed-parts.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
-import { type BlockReader, createBlockReader } from './block-reader.ts'
+import { createBlockReader } from './block-reader.ts'
 import { streamError } from './error-parse.ts'
 import { parseStop } from './stop-reason.ts'
 import { mergeCounts, messageUsage } from './usage.ts'
 
 /** Reads named events from `message_start` to `message_stop`, and what vendors make of them: blocks without a start, a second start. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
-  const blocks = new Map<unknown, BlockReader>() // by index
+  const blocks = createBlocks()
   const counts: JsonObject = {}
-  const blockContext = { ...context, queries: new Map<string, string>(), start, emit }
-  let next = 0
-
-  function start(part: AssistantPart): number {
-    emit({ type: 'part-start', key: next, candidate: 0, part })
-    return next++
-  }
+  const blockContext = { ...context, ...createPartEvents(emit), queries: new Map<string, string>() }
 
   function observe({ event, data }: SseEvent) {
     const said = tryParseJson(data)
@@ -36,11 +31,11 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
         if (isObject(said.delta)) addTo(said.index, said.delta)
         return
       case 'content_block_stop':
-        return endBlock(said.index)
+        return blocks.end(said.index)
       case 'message_delta':
         return endMessage(isObject(said.delta) ? said.delta : {}, said.usage)
       case 'message_stop':
-        end()
+        blocks.endAll()
         return emit({ type: 'done' })
       case 'error':
         return emit({ type: 'error', error: streamError(said.error) })
@@ -59,19 +54,12 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   }
 
   function startBlock(index: unknown, block: JsonObject) {
-    endBlock(index)
-    blocks.set(index, createBlockReader(block, blockContext))
+    blocks.start(index, () => createBlockReader(block, blockContext))
   }
 
   function addTo(index: unknown, delta: JsonObject) {
     if (!blocks.has(index)) startBlock(index, { type: delta.type === 'thinking_delta' ? 'thinking' : 'text' })
-    blocks.get(index)?.add(delta)
-  }
-
-  function endBlock(index: unknown) {
-    const block = blocks.get(index)
-    blocks.delete(index)
-    block?.end()
+    blocks.add(index, delta)
   }
 
   function endMessage(delta: JsonObject, usage: unknown) {
@@ -82,9 +70,5 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (finish) emit({ type: 'finish', candidate: 0, finish })
   }
 
-  function end() {
-    for (const index of [...blocks.keys()]) endBlock(index)
-  }
-
-  return { observe, end }
+  return { observe, end: blocks.endAll }
 }

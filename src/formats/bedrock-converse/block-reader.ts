@@ -1,23 +1,13 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { AssistantPart } from '../canonical/parts.ts'
-import type { ReaderEvent } from '../canonical/stream.ts'
+import type { BlockReader } from '../canonical/blocks.ts'
+import { createTextPart, createThoughtPart, type PartEvents } from '../canonical/streamed-parts.ts'
 import type { ReadContext } from '../translator.ts'
 import { SERVER_TOOL } from './answer-parse.ts'
 import { parseCitation } from './citations.ts'
 
-/** Reads one block of a stream. */
-export interface BlockReader {
-  add(delta: JsonObject): void
-  end(): void
-}
+export interface BlockContext extends ReadContext, PartEvents {}
 
-export interface BlockContext extends ReadContext {
-  /** Tells of a new part; answers its key. */
-  start(part: AssistantPart): number
-  emit(event: ReaderEvent): void
-}
-
-/** What a block is depends on its start, or on its first delta where it has none. */
+/** Reads a block of the type that its start names, or its first delta where it has no start. */
 export function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
   if (isObject(block.toolUse) && block.toolUse.type !== SERVER_TOOL && text(block.toolUse.name) !== '')
     return readCall(block.toolUse, context)
@@ -27,48 +17,31 @@ export function createBlockReader(block: JsonObject, context: BlockContext): Blo
   return { add() {}, end() {} }
 }
 
-/** A text that says nothing is no part. */
-function readText({ start, emit }: BlockContext): BlockReader {
-  let key: number | undefined
-  const open = () => {
-    key ??= start({ type: 'text', text: '' })
-    return key
-  }
+function readText(context: BlockContext): BlockReader {
+  const part = createTextPart(context)
   return {
-    add({ text: said, citation }) {
-      if (text(said) !== '') emit({ type: 'part-delta', key: open(), text: text(said) })
-      const cited = isObject(citation) ? parseCitation(citation) : undefined
-      if (cited) emit({ type: 'part-citation', key: open(), citation: cited })
+    add(delta) {
+      part.say(text(delta.text))
+      part.cite(isObject(delta.citation) ? parseCitation(delta.citation) : undefined)
     },
-    end() {
-      if (key !== undefined) emit({ type: 'part-end', key })
-    },
+    end: part.end,
   }
 }
 
-/** A thought that neither says nor proves anything is no part. */
-function readThought({ start, emit, origin }: BlockContext): BlockReader {
-  let key: number | undefined
-  let signature = ''
-  const open = () => {
-    key ??= start({ type: 'reasoning', text: '' })
-    return key
-  }
+function readThought(context: BlockContext): BlockReader {
+  const { start, emit, origin } = context
+  const part = createThoughtPart(context, origin)
   return {
     add({ reasoningContent }) {
       if (!isObject(reasoningContent)) return
-      const { text: said, redactedContent } = reasoningContent
-      signature = text(reasoningContent.signature) || signature
-      if (text(said) !== '') emit({ type: 'part-delta', key: open(), text: text(said) })
+      const { redactedContent } = reasoningContent
+      part.sign(text(reasoningContent.signature))
+      part.say(text(reasoningContent.text))
       if (typeof redactedContent !== 'string') return
       const state = { origin, kind: 'redacted', data: redactedContent } as const
       emit({ type: 'part-end', key: start({ type: 'reasoning', text: '', state }) })
     },
-    end() {
-      if (signature !== '')
-        emit({ type: 'part-state', key: open(), state: { origin, kind: 'signature', data: signature } })
-      if (key !== undefined) emit({ type: 'part-end', key })
-    },
+    end: part.end,
   }
 }
 

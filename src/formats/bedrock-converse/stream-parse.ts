@@ -1,23 +1,18 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { AssistantPart } from '../canonical/parts.ts'
+import { createBlocks } from '../canonical/blocks.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
+import { createPartEvents } from '../canonical/streamed-parts.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
-import { type BlockReader, createBlockReader } from './block-reader.ts'
+import { createBlockReader } from './block-reader.ts'
 import { exceptionIn, streamError } from './error.ts'
 import { parseStop } from './stop-reason.ts'
 import { converseUsage } from './usage.ts'
 
 /** Reads events from `messageStart` to `metadata`. Only blocks that call tools are announced; the others begin with their first delta. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
-  const blocks = new Map<unknown, BlockReader>() // by index
-  const blockContext = { ...context, start, emit }
-  let next = 0
-
-  function start(part: AssistantPart): number {
-    emit({ type: 'part-start', key: next, candidate: 0, part })
-    return next++
-  }
+  const blocks = createBlocks()
+  const blockContext = { ...context, ...createPartEvents(emit) }
 
   function observe({ event, data }: SseEvent) {
     const exception = exceptionIn(event, data)
@@ -33,9 +28,9 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
       case 'contentBlockDelta':
         return addTo(said.contentBlockIndex, isObject(said.delta) ? said.delta : {})
       case 'contentBlockStop':
-        return endBlock(said.contentBlockIndex)
+        return blocks.end(said.contentBlockIndex)
       case 'messageStop':
-        end()
+        blocks.endAll()
         return emit({
           type: 'finish',
           candidate: 0,
@@ -50,24 +45,13 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   }
 
   function startBlock(index: unknown, block: JsonObject) {
-    endBlock(index)
-    blocks.set(index, createBlockReader(block, blockContext))
+    blocks.start(index, () => createBlockReader(block, blockContext))
   }
 
   function addTo(index: unknown, delta: JsonObject) {
     if (!blocks.has(index)) startBlock(index, delta)
-    blocks.get(index)?.add(delta)
+    blocks.add(index, delta)
   }
 
-  function endBlock(index: unknown) {
-    const block = blocks.get(index)
-    blocks.delete(index)
-    block?.end()
-  }
-
-  function end() {
-    for (const index of [...blocks.keys()]) endBlock(index)
-  }
-
-  return { observe, end }
+  return { observe, end: blocks.endAll }
 }

@@ -1,0 +1,64 @@
+import type { Citation } from './citations.ts'
+import type { AssistantPart } from './parts.ts'
+import type { Origin } from './state.ts'
+import type { ReaderEvent } from './stream.ts'
+
+/** How the reader of a stream tells its parts. */
+export interface PartEvents {
+  /** Starts a part and returns its key. */
+  start(part: AssistantPart): number
+  emit(event: ReaderEvent): void
+}
+
+/** The parts of a stream with a single candidate, numbered from 0. */
+export function createPartEvents(emit: (event: ReaderEvent) => void): PartEvents {
+  let next = 0
+  function start(part: AssistantPart): number {
+    emit({ type: 'part-start', key: next, candidate: 0, part })
+    return next++
+  }
+  return { start, emit }
+}
+
+/** A text part that starts with the first thing it says, so that an empty block is no part. */
+export function createTextPart({ start, emit }: PartEvents) {
+  let key: number | undefined
+  const open = () => {
+    key ??= start({ type: 'text', text: '' })
+    return key
+  }
+  return {
+    say(text: string): void {
+      if (text !== '') emit({ type: 'part-delta', key: open(), text })
+    },
+    cite(citation: Citation | undefined): void {
+      if (citation) emit({ type: 'part-citation', key: open(), citation })
+    },
+    end(): void {
+      if (key !== undefined) emit({ type: 'part-end', key })
+    },
+  }
+}
+
+/** A thought that starts with its first text, or with its signature at the end; the last signature that is not empty counts. */
+export function createThoughtPart({ start, emit }: PartEvents, origin: Origin) {
+  let key: number | undefined
+  let signature = ''
+  const open = () => {
+    key ??= start({ type: 'reasoning', text: '' })
+    return key
+  }
+  return {
+    say(text: string): void {
+      if (text !== '') emit({ type: 'part-delta', key: open(), text })
+    },
+    sign(given: string): void {
+      signature = given || signature
+    },
+    end(): void {
+      if (signature !== '')
+        emit({ type: 'part-state', key: open(), state: { origin, kind: 'signature', data: signature } })
+      if (key !== undefined) emit({ type: 'part-end', key })
+    },
+  }
+}
