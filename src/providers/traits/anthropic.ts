@@ -53,7 +53,8 @@ export const anthropic: readonly Row[] = [
     outputFormats: [],
     strictTools: false,
   },
-  // Models of others that speak the format: DeepSeek, Z.ai, Moonshot, MiniMax. They ignore a budget and know no schema of the answer.
+  // Models of others that speak the format: DeepSeek, Z.ai, Moonshot, MiniMax. They ignore a budget,
+  // know no schema of the answer, and some cannot be made to call while they think.
   {
     formats,
     models: /^(?!claude-)/,
@@ -64,7 +65,7 @@ export const anthropic: readonly Row[] = [
     webSearch: false,
     strictTools: false,
     outputFormats: [],
-    reasoning: { by: 'budget', efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
+    reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
   // What the API itself can be told of thoughts that no longer fit; elsewhere it would be said in other ways.
   {

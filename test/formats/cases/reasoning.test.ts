@@ -123,6 +123,7 @@ test('of reasoning items only those that stand for themselves are sent, and the 
 /** How each is told not to think. */
 const off: Record<string, (sent: JsonObject) => boolean> = {
   'anthropic/claude-sonnet-4-5': ({ thinking }) => !thinking || (thinking as JsonObject).type === 'disabled',
+  'messages/m': ({ thinking }) => !thinking || (thinking as JsonObject).type === 'disabled',
   'alibaba/qwen3-max': ({ enable_thinking }) => enable_thinking === false,
   'deepseek/deepseek-v4-pro': ({ thinking }) => (thinking as JsonObject | undefined)?.type === 'disabled',
 }
