@@ -1,9 +1,6 @@
 import type { Effort, Traits } from '../../traits.ts'
 
-/**
- * Tokens of thought by effort. A convention, not a standard: the vendors' own compatibility layers differ by a factor of two. Read in reverse,
- * a budget is the effort whose budget is nearest below the next one.
- */
+/** Tokens of thought by effort. A convention, not a standard: the vendors' own compatibility layers differ by a factor of two. */
 const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,

@@ -31,8 +31,7 @@ export function prepareReasoning(asked: ReasoningOptions, target: Target): Reaso
   const isAuto = asked.effort === undefined && asked.budget === 'auto'
   const saysAuto = reasoning.isDefault || reasoning.by !== 'effort' // of itself, or since it can be told
   if (isAuto && reasoning.by !== 'budget' && saysAuto) return asked
-  const wanted =
-    asked.effort ?? (typeof asked.budget === 'number' ? effortOf(asked.budget, reasoning.budgets) : 'medium')
+  const wanted = asked.effort ?? (typeof asked.budget === 'number' ? effortOf(asked.budget) : 'medium')
   const effort = nearestEffort(wanted, reasoning.efforts)
   if (effort !== wanted) warnings.changed('reasoning', 'clamped')
   const budget = effort === 'none' ? 0 : budgetFor(effort, asked.budget, target)
@@ -41,14 +40,13 @@ export function prepareReasoning(asked: ReasoningOptions, target: Target): Reaso
   return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
 }
 
-/** The effort that a budget stands for: the nearest by ratio, the higher of two. The ends of the scale are for those who name them. */
-export function effortOf(budget: number, budgets: ReasoningTraits['budgets']): Effort {
+/** The effort that a budget stands for, by the bounds that gateways agree on. The ends of the scale are for those who name them. */
+export function effortOf(budget: number): Effort {
   if (budget === 0) return 'none'
-  const distance = (effort: Effort) => Math.abs(Math.log(budget / budgets[effort]))
-  return USUAL.reduce((best, effort) => (distance(effort) <= distance(best) ? effort : best))
+  if (budget <= 2_048) return 'low'
+  if (budget < 10_000) return 'medium'
+  return budget < 24_000 ? 'high' : 'xhigh'
 }
-
-const USUAL: readonly Effort[] = ['low', 'medium', 'high', 'xhigh']
 
 function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(wanted)) return wanted

@@ -81,10 +81,15 @@ for (const [name, [asked, traits, expected, warnings = [], maxOutputTokens]] of 
 }
 
 thinking('budgets read in reverse as the usual efforts', () => {
-  const efforts = [0, 1_024, 2_000, 4_096, 9_000, 12_000, 23_000, 30_000, 90_000].map((budget) =>
-    effortOf(budget, baseTraits.reasoning.budgets),
-  )
-  assert.equal(efforts, ['none', 'low', 'low', 'medium', 'medium', 'high', 'high', 'xhigh', 'xhigh'])
+  const efforts = {
+    none: [0],
+    low: [1_024, 2_048],
+    medium: [4_000, 9_999],
+    high: [10_000, 23_999],
+    xhigh: [24_000, 90_000],
+  }
+  for (const [effort, budgets] of Object.entries(efforts))
+    for (const budget of budgets) assert.is(effortOf(budget), effort, `${budget}`)
 })
 
 const f: Tool = { type: 'function', name: 'f' }
