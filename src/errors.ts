@@ -1,6 +1,6 @@
 import { Boom, isBoom } from '@hapi/boom'
 
-/** Every failure that the gateway can name: its HTTP status and the sentence a client reads when no better one is given. */
+/** Every error of the gateway: its HTTP status, and the message used when no better one is given. */
 const table = {
   INVALID_REQUEST: [400, 'The request is not valid.'],
   INVALID_JSON: [400, 'The request body is not valid JSON.'],
@@ -35,22 +35,22 @@ const table = {
   UPSTREAM_TIMEOUT: [504, 'The provider did not answer in time.'],
 } as const satisfies Record<string, readonly [status: number, text: string]>
 
-/** The names of the gateway's failures, for programs; the messages are for people and may change. */
+/** The codes of the gateway's errors, for programs; messages are for people and may change. */
 export type ErrorCode = keyof typeof table
 
-/** What every error of the gateway looks like; the class behind it is an implementation detail. */
+/** An error of the gateway; check with `isGatewayError`. The class behind it is an implementation detail. */
 export interface GatewayError extends Error {
   readonly code: ErrorCode
   readonly status: number
-  /** Facts for the operator (`onError`); never a secret, a header or a body. */
+  /** Facts for the operator (`onError`), such as the provider; never a secret, a header or a body. */
   readonly data: Readonly<Record<string, unknown>>
-  /** Headers that the answer must carry, such as `allow` or `retry-after`. */
+  /** Headers of the error's HTTP answer, such as `allow` or `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What one error says beyond its code. */
+/** The details of one error, beyond its code. */
 export interface ErrorDetails {
-  /** The sentence the caller reads; default: the code's. */
+  /** The message for the caller; default: the code's. */
   message?: string
   /** Default: the code's. */
   status?: number
@@ -71,12 +71,12 @@ export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): Gatew
   }) as Boom & GatewayError // Boom types `data` as nullable; it is set above
 }
 
-/** Is it one of the gateway's own errors, optionally of one code? */
+/** Is it an error of the gateway, and, if `code` is given, of that code? */
 export function isGatewayError(error: unknown, code?: ErrorCode): error is GatewayError {
   return isBoom(error) && 'code' in error && (code === undefined || error.code === code)
 }
 
-/** Any thrown value as a gateway error; what is not one becomes a bare `INTERNAL` with the original as its cause. */
+/** Any thrown value as a gateway error: one that is not becomes an `INTERNAL` with the original as its cause. */
 export function toGatewayError(error: unknown): GatewayError {
   return isGatewayError(error) ? error : gatewayError('INTERNAL', { cause: error })
 }

@@ -33,28 +33,39 @@ import { createStore } from './store/store.ts'
 import { createCloudCall } from './upstream/cloud-call.ts'
 
 /**
- * A gateway: a request handler that can also be mounted, managed and closed. On Workers it is a plain object, so that
- * `export default gateway` serves; there call `gateway.fetch`.
+ * A gateway: a request handler that can also be mounted, managed and closed. On Cloudflare Workers it is a plain object instead of a
+ * function, so that `export default gateway` serves there; call `gateway.fetch`.
  */
 export interface Gateway {
+  /** The same as `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /**
-   * Always answers a request and never rejects. Safe to detach; the gateway itself under another name. Takes what `fetch` takes, so that
-   * a client in the same process needs no port: `new OpenAI({ fetch: gateway.fetch, … })`.
+   * Answers every request and never rejects; a path outside the gateway gets a 404. Needs no `this`. Takes the arguments of `fetch`, so
+   * that a client in the same process needs no port: `new OpenAI({ fetch: gateway.fetch, … })`.
    */
   readonly fetch: Gateway
-  /** `undefined` when the path is not the gateway's, so that the host keeps its own 404. */
+  /** The same, but resolves to `undefined` when the path is not the gateway's, so that the host keeps its own 404. Never rejects. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
-  /** Is the path of this request or URL the gateway's? */
+  /** Is the path of this request or URL the gateway's: below its `basePath`, all of `/v1`, `/v1beta` and `/api`? */
   matches(request: Request | URL | string): boolean
-  /** The management operations in process; they return what the HTTP API sends and throw what it answers. */
+  /**
+   * The management operations in process, without credential. They resolve to what the HTTP API sends, and reject with a `GatewayError`
+   * where it answers an error.
+   */
   readonly api: Management
-  /** New requests get 503; those under way have `graceMs` (default 10,000) to finish. Settles background work. */
+  /**
+   * Answers new requests with 503, gives those under way `graceMs` (ms, default 10,000) to finish, aborts the rest, and waits for
+   * background work. Leaves `storage` open: the host closes it.
+   */
   close(options?: { graceMs?: number }): Promise<void>
+  /** The path that it is mounted at, without a trailing slash; empty for the root. */
   readonly basePath: string
-  /** The door for mounts: an exchange in, a reply out, no Fetch objects between. `undefined` when the path is not the gateway's. */
+  /**
+   * What mounts call: takes an exchange and resolves to a reply, without building Fetch objects; `undefined` when the path is not the
+   * gateway's. Never rejects.
+   */
   exchange(exchange: Exchange): Promise<Reply | undefined>
-  /** What `fetch` answers when `exchange` has nothing to say. */
+  /** The reply of `fetch` for a path that is not the gateway's: 200 at the root, which tools probe, otherwise 404. */
   elsewhere(exchange: Exchange): Reply
 }
 
@@ -128,7 +139,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     })
   })
 
-  /** One for as long as requests come the same way, which they nearly always do. */
+  /** The context with the request's way to upstreams; made anew only when that changes, which it hardly ever does. */
   function pipelineFor(exchange: Exchange): PipelineContext {
     const fetch = upstream(exchange)
     if (pipeline.fetch !== fetch) pipeline = { ...pipeline, fetch }
@@ -201,7 +212,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable // see `Gateway`
 }
 
-/** Workers take an exported function for the class of a Durable Object, whatever properties it has. */
+/** Workers take an exported function for the class of a Durable Object, even one that has a `fetch` property. */
 const isWorkers = () => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
 function matches(basePath: string, request: Request | URL | string): boolean {
@@ -212,7 +223,7 @@ function matches(basePath: string, request: Request | URL | string): boolean {
   return path !== undefined && areaOf(path) !== undefined
 }
 
-/** The argument by which a platform offers `waitUntil`: Workers pass it third, other runtimes not at all. */
+/** The argument with `waitUntil`: Workers pass it third, other runtimes not at all. */
 function contextOf(platform: unknown[]): FetchContext | undefined {
   return platform.find((part): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function')
 }

@@ -8,17 +8,17 @@ import { checkCatalog } from './providers/catalog.ts'
 import type { Secret } from './store/vault.ts'
 import type { Catalog, Clock, Logger, Storage } from './types.ts'
 
-/** Sizes in bytes, times in ms. */
+/** The limits of a gateway: sizes in bytes, times in ms, all above 0. Defaults: `defaultLimits`. */
 export interface Limits extends PipelineLimits {
-  /** Bodies of the management API. */
+  /** Largest body of a management request; default 1 MiB. A larger one gets 413. */
   maxManagementBodyBytes: number
-  /** How long a compatible provider may take to list its models. */
+  /** How long a compatible provider may take to list its models; default 5,000 (spec.md, Upstream model fetch). */
   lookupTimeoutMs: number
-  /** How long what was read from a storage without `watch` is used before it is read again. */
+  /** How old data from a storage without `watch` may be before it is read again; default 1,000. */
   storeMaxAgeMs: number
 }
 
-/** What holds for each limit that the host does not set. */
+/** The limits that hold unless the host sets others. */
 export const defaultLimits: Limits = {
   maxBodyBytes: 20 * 1024 * 1024,
   maxAnswerBytes: 64 * 1024 * 1024,
@@ -31,36 +31,44 @@ export const defaultLimits: Limits = {
   storeMaxAgeMs: 1_000,
 }
 
-/** What a gateway is made of; only `storage` is required. */
+/** The options of `createGateway`; only `storage` is required. */
 export interface GatewayOptions {
-  /** Where everything is kept. The host made it, the host closes it. */
+  /** Where all data is kept. The host makes it and closes it. */
   storage: Storage
-  /** How providers are called; default: what fits the runtime. */
+  /** Calls providers; default: the runtime's own `fetch`, on Node the mount's, which is built on undici. Redirects are never followed. */
   fetch?: UpstreamFetch | typeof fetch
   /** Default: the platform's time. */
   clock?: Clock
-  /** The path that the gateway is mounted below, such as `/ai`; default: none. */
+  /** The path that the gateway is mounted at, such as `/ai`; default: the root. */
   basePath?: string
-  /** Who may call `/api`; default: nobody. `gateway.api` needs none of this. */
+  /** Who may call `/api`; default: nobody. `gateway.api` is open regardless. */
   management?: ManagementOptions
   /**
-   * Are turns of round-robin combos and moved sessions kept in the storage, for all instances on it? Costs a write a turn. Default: yes
-   * when the storage is `atomic`, else each instance keeps them for itself.
+   * Are the turns of `round-robin` and the sessions that `sticky` has moved kept in the storage, so that all gateways on it share them?
+   * Costs one write for each turn. Default: yes when the storage is `atomic`; otherwise they are kept in memory.
    */
   sharedState?: boolean
-  /** Is a request refused whenever its translation would lose something? Default: it is told in `x-signalbox-warning`. */
+  /**
+   * Is a request refused with 400 when its translation would lose something? Default `false`: the loss is named in the header
+   * `x-signalbox-warning`.
+   */
   strict?: boolean
-  /** Seals credentials at rest, 32 characters or more; default: the one that the storage keeps beside its data, if it does. */
+  /**
+   * Encrypts keys and credentials at rest; 32 characters or more. Default: the storage's `ownSecret`, if it has one; otherwise they are
+   * stored in clear.
+   */
   secret?: Secret
-  /** Replaces the built-in catalog; `{ ...defaultCatalog, mine }` extends it. */
+  /** The provider definitions; default: `defaultCatalog`. `{ ...defaultCatalog, mine }` extends it. */
   catalog?: Catalog
+  /** Sizes and times; those that are absent keep their defaults. */
   limits?: Partial<Limits>
+  /** Functions that are called with each request, attempt, usage and error; default: none. */
   hooks?: Hooks
-  /** Default: the console; `false` is silent. */
+  /** Default: the console; `false` drops all messages. */
   logger?: Logger | false
 }
 
-/** Throws a TypeError that says what to pass, before anything else can go wrong with it. */
+/** Throws a TypeError that says what to pass instead, for the first option that cannot work. */
 export function checkOptions(options: GatewayOptions): void {
   if (!isObject(options)) throw new TypeError(`createGateway takes an object of options. ${STORAGE_HINT}`)
   refuseUnknownOptions(options, names)
@@ -134,7 +142,7 @@ function checkLimits(limits: unknown): void {
   }
 }
 
-/** It is stretched by nothing: whoever has the storage may try secrets as fast as a machine can. */
+/** No key stretching slows down an attacker who has the storage and tries secrets. */
 const MIN_SECRET_LENGTH = 32
 
 const names = [

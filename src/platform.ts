@@ -1,6 +1,6 @@
 import type { Clock, Logger } from './types.ts'
 
-/** The platform's own time. */
+/** The clock of the platform. */
 export const platformClock: Clock = {
   now: () => Date.now(),
   setTimer: (ms, onTime) => {
@@ -22,7 +22,7 @@ export const platformClock: Clock = {
     }),
 }
 
-/** The platform's own chance; not for secrets. */
+/** A random number in [0, 1); not for secrets. */
 export const platformRandom = (): number => Math.random()
 
 /** For `logger: false`. */
@@ -32,9 +32,9 @@ const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => un
 let turn: Promise<void> | undefined
 
 /**
- * Resolves when the event loop has handled all that came in its present turn, for everybody who waits at once; without waiting where
- * a platform cannot tell. Many requests in one go keep caches warm and wake threads and peers once a turn, not once each. When little
- * happens a turn is over at once.
+ * Resolves at the end of the event loop's current turn, for all callers together; at once where the platform has no `setImmediate`.
+ * Handling many requests in one batch keeps caches warm, and wakes threads and peers once a turn instead of once a request. Costs nothing
+ * when little happens.
  */
 export function turnEnd(): Promise<void> {
   turn ??= new Promise((resolve) => {
@@ -48,7 +48,7 @@ export function turnEnd(): Promise<void> {
   return turn
 }
 
-/** Bun hands over each request and each answer by itself: together they cost it two thirds. */
+/** Are requests and answers batched by turn? On Bun, which delivers each by itself, batching saves two thirds of the cost. */
 export const takesTurns = 'Bun' in globalThis
 
 /** The platform's own `fetch`. */

@@ -1,24 +1,24 @@
 import { isObject } from '../lib/json.ts'
 import { refuseUnknownOptions } from '../lib/unknown-options.ts'
 
-/** Who may call `/api` over HTTP; without it, nobody. */
+/** Who may call `/api` over HTTP: exactly one of these. Without the option, nobody. */
 export type ManagementOptions =
-  /** Whoever sends this, 32 characters or more, as `Authorization: Bearer`. */
+  /** Requests with this token, 32 characters or more, as `Authorization: Bearer`. */
   | { token: string }
   /**
-   * Whom the host lets in: by answering exactly `true`. A text keeps the caller out and tells why; what it throws keeps everybody out.
-   * The request comes without its body.
+   * Requests for which the function returns exactly `true`. A string refuses with that text as the reason; an error refuses too. The
+   * request has no body.
    */
   | { authorize(request: Request): boolean | string | Promise<boolean | string> }
-  /** Everybody who can reach it. Browsers must come by localhost, an IP address, or a host in `allowedHosts`. */
+  /** All requests. Browsers must name the host as localhost, an IP address, or one of `allowedHosts`. */
   | { dangerouslyAllowUnauthenticated: true; allowedHosts?: string[] }
 
-/** What a host may pass, for texts. */
+/** The choices, for messages. */
 export const MODES = '{ token }, { authorize } or { dangerouslyAllowUnauthenticated: true }'
 
 const MIN_TOKEN_LENGTH = 32
 
-/** Throws a TypeError on options that guard nothing or are none. */
+/** Throws a TypeError unless the options are exactly one of the choices, and a safe one. */
 export function checkManagement(options: ManagementOptions | undefined): void {
   if (options === undefined) return
   const isGiven = (mode: string) => isObject(options) && mode in options

@@ -1,35 +1,38 @@
-/** Bytes that are pulled one chunk at a time; `undefined` ends them, a rejection means that they were cut. */
+/**
+ * A stream of bytes that is pulled chunk by chunk. `next` resolves to `undefined` at the end, and rejects when the stream breaks off. At
+ * most one `next` at a time.
+ */
 export interface ByteStream {
   next(): Promise<Uint8Array | undefined>
-  /** All of it at once, instead of the first `next()`: where the source has that cheaper. */
+  /** Everything at once, in place of the first `next()`; only where the source does that more cheaply. */
   whole?(): Promise<Uint8Array>
   /** Stops the source at once. Safe to call at any time and more than once. */
   cancel(reason?: unknown): void
 }
 
-/** What the gateway needs to know of a request. Each runtime's bridge makes one; nothing is computed before it is asked for. */
+/** A request as the gateway sees it; the bridge of each runtime makes one. Nothing is computed before it is asked for. */
 export interface Exchange {
-  /** Upper case. */
+  /** In upper case. */
   readonly method: string
   /** The URL's path as the platform's URL parser normalises it, still percent-encoded. Authorisation and routing both read this one. */
   readonly path: string
-  /** With its `?`, or empty. */
+  /** With its leading `?`; empty when there is none. */
   readonly query: string
-  /** `name` in lower case. Repeated headers come joined with `, `. */
+  /** The value of a header; `name` in lower case. Repeated headers are joined with `, `. */
   header(name: string): string | undefined
-  /** Reads the body once. Throws `PAYLOAD_TOO_LARGE` as soon as `maxBytes` is passed. */
+  /** Reads the body; may be called once. Rejects with `PAYLOAD_TOO_LARGE` as soon as it has more than `maxBytes`. */
   body(maxBytes: number): Promise<Uint8Array>
-  /** Calls `listener` once when the client has left, at once if it has already; answers how to stop listening. */
+  /** Calls `listener` once when the client leaves, at once if it has left already; returns the function that removes the listener. */
   onAbort(listener: () => void): () => void
-  /** The same request as a Fetch object, for functions of the host; it has no body. */
+  /** The same request as a Fetch `Request` without its body, for functions of the host. */
   toRequest(): Request
-  /** Keeps the platform alive for work that outlives the answer. */
+  /** Keeps the platform running until work that outlives the answer has settled. */
   waitUntil?(work: Promise<unknown>): void
-  /** The way to call upstreams that fits this runtime, used when the host injected none. */
+  /** The runtime's own way to call providers, used unless the host sets the option `fetch`. */
   readonly upstream?: UpstreamFetch
 }
 
-/** What the gateway answers. A string body is sent as UTF-8. */
+/** An answer of the gateway. A string body is sent as UTF-8. */
 export interface Reply {
   status: number
   /** Names in lower case. */
@@ -45,7 +48,7 @@ export interface UpstreamCall {
   body?: string | Uint8Array
 }
 
-/** A provider's answer, read through the least that any HTTP client guarantees. */
+/** A provider's answer, in the smallest form that every HTTP client can give. */
 export interface UpstreamAnswer {
   status: number
   /** `name` in lower case. */
@@ -56,21 +59,21 @@ export interface UpstreamAnswer {
 }
 
 /**
- * A call under way: `answer` settles when the headers are here. `cancel` ends the call in any phase: a pending `answer` or `next()`
- * of its body then rejects at once.
+ * A call under way: `answer` resolves when the headers have arrived. `cancel` ends the call in any phase: a pending `answer`, or `next()`
+ * of its body, then rejects at once.
  */
 export interface PendingAnswer {
   answer: Promise<UpstreamAnswer>
   cancel(reason?: unknown): void
 }
 
-/** A Fetch-like function; one that also offers `raw` is called through it, without building Fetch objects. */
+/** A function like `fetch`. One that also has `raw` is called through that, which builds no Fetch objects. */
 export interface UpstreamFetch {
   (input: string, init?: RequestInit): Promise<Response>
   raw?: (call: UpstreamCall) => PendingAnswer
 }
 
-/** Does the body have to be pulled? */
+/** Is the body a stream? */
 export function isByteStream(body: Reply['body']): body is ByteStream {
   return typeof body === 'object' && 'next' in body
 }

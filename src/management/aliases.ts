@@ -5,11 +5,14 @@ import { fields } from './fields.ts'
 import { findRecord, present } from './find.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
 
-/** The model alias map (spec.md, Other records). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+/**
+ * The model alias map (spec.md, Other records). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over
+ * HTTP.
+ */
 export interface AliasOperations<Input = never> {
   /** Model names by alias, in the order of creation. */
   list(): Promise<{ aliases: Record<string, string> }>
-  /** Makes the alias, or changes what it stands for. A combo of the same name goes before it. */
+  /** Creates or changes an alias; one that leads back to itself is an `INVALID_REQUEST`. A combo of the same name takes precedence. */
   set(input: AliasRecord | Input): Promise<AliasRecord>
   delete(alias: string): Promise<{ success: true }>
 }

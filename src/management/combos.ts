@@ -11,20 +11,20 @@ import { present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
 import { timestamp } from './time.ts'
 
-/** Named model groupings (spec.md, Combos). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+/** Combos (spec.md, Combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ComboOperations<Input = never> {
   list(): Promise<{ combos: Combo[] }>
   get(id: string): Promise<Combo>
-  /** `strategy` is `fallback` unless given. */
+  /** Rejects with `NAME_TAKEN`, `NAME_INVALID` or `INVALID_REQUEST`. `strategy` defaults to `fallback`. */
   create(input: NewCombo | Input): Promise<Combo>
-  /** An empty `name` counts as absent. Resets the rotation also when nothing changes. */
+  /** Changes the members that are given; an empty `name` counts as absent. Resets the rotation even when nothing changes. */
   update(id: string, input: ComboChange | Input): Promise<Combo>
   delete(id: string): Promise<{ success: true }>
 }
 
-/** What makes a combo. */
+/** A combo to create; see `Combo` for its members and defaults. */
 export interface NewCombo {
-  /** Letters, digits, `_`, `.` and `-`; unique. */
+  /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
   name: string
   models: ComboModel[]
   strategy?: Strategy
@@ -34,14 +34,14 @@ export interface NewCombo {
   hedge?: boolean
 }
 
-/** Changes what is given; `null` removes. */
+/** A change of a combo: absent members stay, `null` removes. */
 export interface ComboChange extends Partial<Omit<Combo, 'stickyLimit' | 'connectionStrategy' | 'hedge'>> {
   stickyLimit?: number | null
   connectionStrategy?: Strategy | null
   hedge?: boolean | null
 }
 
-/** The rule of spec.md comes first; this only keeps names storable. */
+/** Beyond the rule of spec.md, so that names can be stored. */
 const MAX_NAME = 512
 
 interface Dependencies {

@@ -10,27 +10,30 @@ import { findRecord, present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
 import { timestamp } from './time.ts'
 
-/** Accounts at providers. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+/** Connections. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ConnectionOperations<Input = never> {
-  /** Of a credential only the last four characters are shown, and nothing when it is short. */
+  /** Credentials are shown by their last four characters, and short ones not at all. */
   list(): Promise<{ connections: ShownConnection[] }>
   get(id: string): Promise<ShownConnection>
-  /** The provider is in the catalog, is of a compatible kind, or comes with a `baseUrl`. `name` defaults to the provider's. */
+  /**
+   * `provider` must be in the catalog, of a compatible kind, or come with a `baseUrl`; otherwise rejects with `INVALID_REQUEST`. `name`
+   * defaults to the provider's.
+   */
   create(input: NewConnection | Input): Promise<ShownConnection>
-  /** Changes what is given; `null` removes. `providerSpecificData` is replaced as a whole. */
+  /** Changes the members that are given; `providerSpecificData` is replaced as a whole. Forgets the connection's health. */
   update(id: string, input: ConnectionChange | Input): Promise<ShownConnection>
   delete(id: string): Promise<{ success: true }>
 }
 
-/** A connection, and what has failed with it lately. */
+/** A connection as the management API shows it, with its recent failures. */
 export interface ShownConnection extends Connection {
-  /** Why its credential cannot be read; absent when it can. */
+  /** Why its credential cannot be decrypted; absent when it can. */
   error?: string
-  /** Absent when all is well. What weighs most comes first, and at most twenty; `/api/health` has all. */
+  /** The most severe health entries first, at most twenty; absent when there are none. `/api/health` has all. */
   health?: HealthEntry[]
 }
 
-/** What is changed of a connection; `null` removes. */
+/** A change of a connection: absent members stay, `null` removes. */
 export interface ConnectionChange {
   name?: string
   isActive?: boolean
@@ -39,7 +42,7 @@ export interface ConnectionChange {
   providerSpecificData?: ProviderSpecificData | null
 }
 
-/** What makes a connection; `null` counts as absent. */
+/** A connection to create; `null` counts as absent. */
 export interface NewConnection extends ConnectionChange {
   provider: string
 }

@@ -5,10 +5,12 @@ import { fields } from './fields.ts'
 import { findRecord, present } from './find.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
 
-/** Models that the catalog does not know. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+/**
+ * Models that the catalog does not have. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.
+ */
 export interface CustomModelOperations<Input = never> {
   list(): Promise<{ models: CustomModel[] }>
-  /** One that exists already is refused; to change its type, delete it first. */
+  /** Rejects with `INVALID_REQUEST` when the model exists; to change its type, delete it first. */
   create(input: CustomModel | Input): Promise<CustomModel>
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }

@@ -4,19 +4,19 @@ import type { Explanation } from '../routing/explanation.ts'
 import { fields } from './fields.ts'
 import { closed, noList, parseInput } from './input.ts'
 
-/** A request that is not made. */
+/** A request to explain; it is not made. */
 export interface ExplainedRequest {
   /** A model name from the listing, an alias or a combo. */
   model: string
-  /** What it would send; default: a body without messages. Its own `model` does not count. */
+  /** The request's body; default: one without messages. A `model` in it is ignored. */
   body?: object
-  /** By name. */
+  /** Its headers by name, in any case. */
   headers?: Record<string, string>
-  /** Default `/v1/chat/completions`. */
+  /** Its path; default `/v1/chat/completions`. A path that is no model endpoint is an `INVALID_REQUEST`. */
   path?: string
 }
 
-/** The same with defaults and header names in lower case. */
+/** The same with its defaults filled in, and header names in lower case. */
 export interface Explainable {
   model: string
   body: JsonObject

@@ -3,11 +3,11 @@ import type { HealthEntry } from '../routing/health-entry.ts'
 import type { Store } from '../store/store.ts'
 import { findRecord } from './find.ts'
 
-/** What is not well, and how to forget it. */
+/** The health of providers, connections and models. */
 export interface HealthOperations {
-  /** Providers, connections and models on connections that have failed lately; those that are well are not in it. */
+  /** All that have failed lately; what is healthy has no entry. */
   list(): Promise<{ health: HealthEntry[] }>
-  /** The next request may use everything again; with an id, that connection with its models and its provider. */
+  /** Forgets all failures, or those of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown id. */
   reset(connectionId?: string): Promise<{ success: true }>
 }
 

@@ -9,20 +9,20 @@ import { findRecord, present } from './find.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
 import { timestamp } from './time.ts'
 
-/** Clients' API keys (spec.md, API keys). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+/** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface KeyOperations<Input = never> {
   list(): Promise<{ keys: ShownKey[] }>
   get(id: string): Promise<{ key: ShownKey }>
-  /** Answers the key's value as `key`. */
+  /** Resolves to the value of the key as `key`. `name` must not be blank. */
   create(input: { name: string } | Input): Promise<{ key: string; id: string; name: string; createdAt: string }>
-  /** Renames, pauses or resumes; a pause holds from the very next request. */
+  /** Renames, pauses or resumes; takes effect with the next request. */
   update(id: string, input: { name?: string; isActive?: boolean } | Input): Promise<{ key: ShownKey }>
   delete(id: string): Promise<{ success: true }>
 }
 
-/** A client's key, and whether its value can be told. */
+/** An API key as the management API shows it. */
 export interface ShownKey extends ApiKey {
-  /** Why `key` is empty; absent when it is not. */
+  /** Why `key` is empty: its value cannot be decrypted. Absent when it can. */
   error?: string
 }
 

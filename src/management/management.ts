@@ -15,8 +15,9 @@ import { createProviderOperations, type ProviderOperations } from './providers.t
 import { createSettingsOperations, type SettingsOperations } from './settings.ts'
 
 /**
- * The management operations, under HTTP as in process: each answers the body that HTTP sends and validates its input in the same way.
- * All throw gateway errors. `Input` is what they take besides the typed input: nothing, or `unknown` for what comes in from outside.
+ * The management operations: each resolves to the body that HTTP sends, validates its input in the same way, and rejects with a
+ * `GatewayError` (`INVALID_REQUEST`, `NOT_FOUND`, `STORAGE_FAILED` and others). `Input` is accepted besides the typed input: nothing in
+ * process, `unknown` for bodies over HTTP.
  */
 export interface Management<Input = never> {
   keys: KeyOperations<Input>
@@ -27,7 +28,7 @@ export interface Management<Input = never> {
   aliases: AliasOperations<Input>
   providers: ProviderOperations<Input>
   health: HealthOperations
-  /** What would become of a request, without calling anyone. */
+  /** What would become of a request: its targets and their order. Calls nobody and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
 }
 

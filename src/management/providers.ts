@@ -7,27 +7,30 @@ import { connectionStrategy, stickyLimit } from './fields.ts'
 import { present } from './find.ts'
 import { closed, parseInput } from './input.ts'
 
-/** A provider of the catalog as the management API shows it, with the defaults for what its definition leaves out. */
+/** A provider as the management API shows it, with the defaults for what its definition leaves out. */
 export interface Provider extends CatalogProvider {
   id: string
-  /** How its connections are chosen among; absent: by priority. */
+  /** The strategy among its connections; absent: by priority. */
   strategy?: Strategy
   stickyLimit?: number
 }
 
-/** The catalog, read only but for how connections are chosen among. `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+/**
+ * The providers of the catalog, which can be read, and their strategies, which can be set. `Input` is accepted besides the typed input:
+ * nothing in process, `unknown` for bodies over HTTP.
+ */
 export interface ProviderOperations<Input = never> {
   list(): Promise<{ providers: Provider[] }>
-  /** Throws `NOT_FOUND` for a provider that nobody knows, as `update` does. */
+  /** Rejects with `NOT_FOUND` unless the provider is in the catalog, of a compatible kind, or has a connection; so does `update`. */
   get(id: string): Promise<Provider>
-  /** `fallback` is by priority. Replaces what was set before. */
+  /** Replaces the strategy; `fallback` is by priority. */
   update(id: string, input: ProviderChange | Input): Promise<Provider>
 }
 
-/** How a provider's connections are to be chosen among. */
+/** The strategy among a provider's connections: any but `conditional`. */
 export interface ProviderChange {
   strategy: Strategy
-  /** Under `round-robin`: so many requests in a row for each connection; default 1. */
+  /** Under `round-robin`: how many requests in a row each connection gets; default 1. */
   stickyLimit?: number
 }
 

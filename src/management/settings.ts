@@ -5,7 +5,7 @@ import { addressProblem } from './address.ts'
 import { fields } from './fields.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
 
-/** The gateway's settings (spec.md, Settings). `Input` is what methods take besides the typed input: nothing, or `unknown`. */
+/** The settings (spec.md, Settings). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
   /** `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed. */

@@ -5,7 +5,7 @@ import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 import { viaOf } from '../routing/via.ts'
 
-/** One attempt, as hooks and the answer's headers tell it. */
+/** The record of one attempt, as the hook `onAttempt` gets it. */
 export interface AttemptRecord {
   provider: string
   connectionId: string
@@ -14,15 +14,15 @@ export interface AttemptRecord {
   startedAt: number
   durationMs: number
   outcome: 'answered' | 'cancelled' | 'outrun' | FailureClass
-  /** The provider's; 502 or 504 where it gave none, 499 when the client left or another attempt was faster. */
+  /** The provider's HTTP status; 502 or 504 where it gave none, 499 when the client left or another attempt was faster. */
   status: number
-  /** What the provider said, when it failed. */
+  /** When it failed: what the provider said, without credentials, or what happened. */
   message?: string
   /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
 }
 
-/** A target that was passed over, and why. */
+/** A target that was not called because of an earlier failure of the class `skipped`. */
 export interface Skip {
   provider: string
   connectionId: string
@@ -31,15 +31,15 @@ export interface Skip {
   via?: string
 }
 
-/** An entry of a combo that is not for the request, by the first part of its `when` that does not hold, or that leads nowhere. */
+/** An entry of a combo that was left out: the request does not meet its `when`, or its name leads nowhere. */
 export interface LeftOutEntry {
   entry: string
-  /** `when.tools`, or `unreachable`. */
+  /** The first part of its `when` that does not hold, such as `when.tools`; or `unreachable`. */
   skipped: string
   via: string
 }
 
-/** What a request met with on its way: a call, a target that was passed over, or an entry that was left out. */
+/** One step of a request: a call, a target that was skipped, or an entry that was left out. */
 export type Step = AttemptRecord | Skip | LeftOutEntry
 
 /** The record of one attempt; `now` is when it ended. Times in epoch ms. */

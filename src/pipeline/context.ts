@@ -12,24 +12,28 @@ import type { Catalog, Clock } from '../types.ts'
 import type { CloudCall } from '../upstream/cloud-call.ts'
 import type { Observer } from './observer.ts'
 
-/** What limits a model request; all in ms or bytes. */
+/** The limits of one model request: sizes in bytes, times in ms. */
 export interface PipelineLimits {
+  /** Largest body of a model request; default 20 MiB. A larger one gets 413. */
   maxBodyBytes: number
-  /** Largest answer that does not stream. */
+  /** Largest answer that is not streamed; default 64 MiB. A larger one fails its attempt. */
   maxAnswerBytes: number
+  /** From the start of an attempt to the headers of its answer, and for a stream to its first content; default 120,000. */
   headersTimeoutMs: number
+  /** Between two chunks of an answer; default 60,000. */
   silenceTimeoutMs: number
-  /** For answers that do not stream, from the start of the attempt to their last byte. */
+  /** From the start of an attempt to the last byte of an answer that is not streamed; default 600,000. Streams have no total. */
   totalTimeoutMs: number
+  /** Attempts for one request, all targets together; default 3. */
   maxAttempts: number
 }
 
 /** Everything one model request needs from the outside. */
 export interface PipelineContext {
   routes(): Awaitable<RouteTable>
-  /** Opens a connection's credential. */
+  /** The connection's credential, decrypted; `undefined` when it has none. */
   apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
-  /** The credentials of all connections, as far as they can be opened. */
+  /** The credentials of all connections that can be decrypted, for removal from errors. */
   knownKeys(): Promise<readonly string[]>
   fetch: UpstreamFetch
   cloudCall: CloudCall
@@ -40,7 +44,7 @@ export interface PipelineContext {
   limits: PipelineLimits
   retryBudget: Budget
   hedgeBudget: Budget
-  /** Is whatever a translation would lose refused? */
+  /** Is a request refused when its translation would lose something? */
   isStrict: boolean
   chooser: Chooser
   health: Health

@@ -6,19 +6,21 @@ import type { UsageRecord } from '../usage/record.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import type { RequestRecord } from './report.ts'
 
-/** Functions of the host that are told what happens. They may return a promise; what they throw is logged and changes nothing. */
+/** Functions of the host that are called with what happens. What they throw or reject with is logged, and changes nothing. */
 export interface Hooks {
-  /** Each model request, once, when it is over: for a stream when its last byte is out. */
+  /** Called once for each model request when it is over: for a stream, when its last byte has been sent. */
   onRequest?(request: RequestRecord): unknown
-  /** Each call to a provider. */
+  /** Called for each attempt when it is over: a call to a provider, or one that failed before it was sent. */
   onAttempt?(attempt: AttemptRecord): unknown
-  /** Each answered model request, with its tokens and cost as far as they are known. */
+  /** Called once for each answered model request, with its tokens and cost as far as they are known. */
   onUsage?(usage: UsageRecord): unknown
-  /** What a client reads only as "Internal server error", and what the gateway tolerates. */
+  /**
+   * Called with each internal error, of which clients read only "Internal server error", and with each error that the gateway tolerates.
+   */
   onError?(error: unknown): unknown
 }
 
-/** Where the gateway tells what happened. Nothing here throws. */
+/** Passes events on to the host's hooks and logger. Its methods never throw. */
 export interface Observer {
   onRequest(request: RequestRecord, waitUntil?: WaitUntil): void
   onAttempt(attempt: AttemptRecord, waitUntil?: WaitUntil): void
@@ -28,7 +30,7 @@ export interface Observer {
 
 type WaitUntil = (work: Promise<unknown>) => void
 
-/** Tells the host's hooks and its logger; promises of hooks go to `background`. */
+/** Promises that hooks return are waited for by `background`. */
 export function createObserver(hooks: Hooks, logger: Logger, background: Background): Observer {
   function tell<R>(hook: ((record: R) => unknown) | undefined, record: R, waitUntil?: WaitUntil) {
     if (!hook) return
@@ -40,7 +42,7 @@ export function createObserver(hooks: Hooks, logger: Logger, background: Backgro
     }
   }
 
-  /** Only logged: a hook that fails is told of nothing, least of all of its own failure. */
+  /** Only logged, not passed to `onError`: that hook may be the one that failed. */
   function hookFailed(error: unknown) {
     log('A hook of the host failed.', { error: describe(error) })
   }

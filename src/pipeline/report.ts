@@ -9,11 +9,11 @@ import { type AttemptRecord, attemptRecord, type Step } from './attempt-record.t
 import type { ModelCall } from './call.ts'
 import type { PipelineContext } from './context.ts'
 
-/** What is told of each model request, whatever became of it. */
+/** The record of one model request, as the hook `onRequest` gets it. */
 export interface RequestRecord {
-  /** Absent when the request carried no key of the gateway. */
+  /** The id of the client's key; absent when the request carried none. */
   keyId?: string
-  /** Absent when the request could not be read. */
+  /** The model name that the client sent; absent when the request could not be read. */
   model?: string
   path: string
   /** Epoch ms. */

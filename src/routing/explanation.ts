@@ -1,12 +1,12 @@
-/** What a request would meet with now. */
+/** What would become of a request now (`POST /api/explain`). */
 export interface Explanation {
-  /** The model name that was asked for. */
+  /** The model name of the request. */
   model: string
-  /** Every target that the name leads to for this request, those to be used in their order. */
+  /** All targets that the name leads to: first those that would be used, in their order. */
   targets: ExplainedTarget[]
-  /** The entries of combos that are not for this request, or that lead nowhere. */
+  /** The entries of combos that are left out for this request. */
   leftOut: LeftOut[]
-  /** What the client would read at once, when no target is called. */
+  /** The error that the client would get when no target can be called. */
   error?: { status: number; code: string; message: string }
 }
 
@@ -18,20 +18,22 @@ export interface ExplainedTarget {
   /** The connection's name. */
   connection: string
   /**
-   * `first`: called first; `next`: called, in this order, while those before fail; `beyond`: the attempts are used up before;
-   * `last-resort`: called only because all are cooling, and it recovers first; `skipped`: not called.
+   * `first`: called first; `next`: called, in this order, when those before fail; `beyond`: not called, as the attempts are used up before;
+   * `last-resort`: called although it is cooling, as all are and it recovers first; `skipped`: not called.
    */
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
-  /** Why it stands here, or why it is skipped. */
+  /** The reason for its place, or for its being skipped. */
   why: string
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
 }
 
-/** An entry of a combo that is not for this request, or that leads nowhere. */
+/** An entry of a combo that is left out. */
 export interface LeftOut {
   combo: string
   model: string
-  /** The first condition of its `when` that the request does not meet; `unreachable` where no active connection and no other name is behind it. */
+  /**
+   * The first part of its `when` that the request does not meet; `unreachable` when its name leads to no active connection, alias or combo.
+   */
   unmet: string
 }

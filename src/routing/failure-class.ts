@@ -12,15 +12,15 @@ export type FailureClass =
   | 'model-not-found'
   | 'internal' // the gateway's own fault
 
-/** Whom a failure speaks against: the account, or one model by that account. One bad model never takes its account with it. */
+/** What a failure counts against: the connection, or one model on it. A failing model never takes its connection out of use. */
 export type HealthLevel = 'connection' | 'model'
 
-/** What a failure does to the health of its target. */
+/** The cooldown that failures of one class cause. */
 export interface Cooling {
   level: HealthLevel
-  /** Consecutive failures until the target is left alone. */
+  /** Consecutive failures until the cooldown starts. */
   after: number
-  /** The first cooldown, which doubles each time that a probe fails, up to `maxMs`. */
+  /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. */
   baseMs: number
   maxMs: number
 }
@@ -28,10 +28,10 @@ export interface Cooling {
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** What fails now and then is left alone when it fails several times in a row. */
+/** For failures that happen now and then: only several in a row start a cooldown. */
 export const unsteady = { level: 'model', after: 3, baseMs: 5 * SECOND, maxMs: 5 * MINUTE } as const
 
-/** One row a class; classes without a row say nothing of the target's health. */
+/** By class; classes that are missing do not affect health. */
 export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {
   credentials: { level: 'connection', after: 1, baseMs: MINUTE, maxMs: 30 * MINUTE },
   'rate-limit': { level: 'connection', after: 1, baseMs: SECOND, maxMs: MINUTE },
@@ -42,5 +42,5 @@ export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {
   'model-not-found': { level: 'model', after: 1, baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
 }
 
-/** Failures that a whole provider has when several of its accounts have them at once. */
+/** Classes that count against the whole provider when several of its connections fail with them at once. */
 export const ofProvider: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout'])

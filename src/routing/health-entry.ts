@@ -1,25 +1,30 @@
 import type { FailureClass } from './failure-class.ts'
 import type { HealthRecord } from './health-records.ts'
 
-/** Something that is not well, as operators see it. */
+/** The health of a provider, a connection, or a model on a connection that has failed lately (`GET /api/health`). */
 export interface HealthEntry {
   level: 'provider' | 'connection' | 'model'
   provider: string
   connectionId?: string
   model?: string
-  /** `counting`: still used; `cooling`: left alone until `retryAt`; `half-open`: the next request is the probe; `probing`: it is under way. */
+  /**
+   * `counting`: has failed, and is still used; `cooling`: not used until `retryAt`; `half-open`: the next request is a probe; `probing`: a
+   * probe is under way.
+   */
   state: 'counting' | 'cooling' | 'half-open' | 'probing'
-  /** Of the last failure, with what the provider said. */
+  /** The class of the last failure. */
   reason: FailureClass
+  /** What the provider said with the last failure, or what happened. */
   message: string
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number
-  /** ISO 8601. */
+  /** When it first failed; ISO 8601. */
   since: string
+  /** When the cooldown ends; ISO 8601. Absent while `counting`. */
   retryAt?: string
 }
 
-/** What is held against a target, as it stands at `now` (epoch ms). */
+/** The public form of a health record, as it stands at `now` (epoch ms). */
 export function healthEntry(record: HealthRecord, now: number): HealthEntry {
   const { level, provider, connectionId, model, reason, message, failures, since, retryAt } = record
   return {

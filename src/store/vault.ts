@@ -6,12 +6,15 @@ import type { Logger, Storage } from '../types.ts'
 import { storageFailure } from './failure.ts'
 import { retryLostRace } from './retry-lost-race.ts'
 
-/** One secret, or several by version: the first seals, the others only open what an earlier one has sealed. */
+/**
+ * A secret of 32 characters or more, or several with their versions: the first encrypts, the others only decrypt what was encrypted with
+ * them.
+ */
 export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
 
-/** Seals secrets at rest and turns client keys into look-up digests. */
+/** Encrypts ("seals") credentials at rest, and computes the digests by which client keys are looked up. */
 export interface Vault {
-  /** The name under which a client key is stored: HMAC-SHA-256, in hex. */
+  /** The storage key of a client key: HMAC-SHA-256, in hex. */
   digest(credential: string): Promise<string>
   /** AES-256-GCM; `place` (collection, id, field) is bound to the result, so that sealed values cannot be swapped. */
   seal(place: string, plain: string): Promise<string>

@@ -2,25 +2,30 @@ import type { TokenUsage } from '../formats/format.ts'
 import { catalogModelOf, type ModelAt } from '../providers/catalog-model.ts'
 import type { Catalog, WireFormat } from '../types.ts'
 
-/** What one answered model request has used. */
+/**
+ * The tokens and cost of one answered model request, as the hook `onUsage` gets it. Token counts are absent when the provider sent none.
+ */
 export interface UsageRecord extends Partial<TokenUsage> {
-  /** Absent when the request carried no key of the gateway. */
+  /** The id of the client's key; absent when the request carried none. */
   keyId?: string
-  /** As the client asked for it. */
+  /** The model name that the client sent. */
   requestedModel: string
   provider: string
   connectionId: string
   model: string
   format: WireFormat
   streamed: boolean
-  /** Epoch ms of the request. */
+  /** When the request arrived; epoch ms. */
   startedAt: number
   durationMs: number
-  /** US dollars by the catalog's prices; absent when a price or the token counts are not known. */
+  /** In US dollars by the catalog's prices; absent when the price or the token counts are not known. */
   costUsd?: number
 }
 
-/** What the tokens cost by the catalog's prices, in US dollars; `undefined` when a needed price is not known, never zero for that. */
+/**
+ * The cost in US dollars by the catalog's prices; `undefined`, never 0, when a price that it needs is not known. Without prices of their
+ * own, cached tokens cost as much as other input.
+ */
 export function costOf(catalog: Catalog, target: ModelAt, usage: TokenUsage): number | undefined {
   const price = catalogModelOf(catalog, target)?.price
   if (price?.input === undefined || price.output === undefined) return undefined
