@@ -21,6 +21,12 @@ const NO_MODEL: readonly RegExp[] = [
   /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
 ]
 
+/** Is it nothing that the request names that was not found, but the address that was asked? A page says so, or nobody's error. */
+export const saysNoPath = ({ text, codes }: VendorSaid): boolean =>
+  (text === '' && codes.length === 0) || NO_PATH.test(text)
+
+const NO_PATH = /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$/i
+
 /** Is it a model that the account may not use, and not the key that is no good? */
 export const saysModelDenied = (said: VendorSaid): boolean => saysNoModel(said) || DENIED.test(said.text)
 

@@ -7,6 +7,7 @@ import {
   saysModelFailed,
   saysNoModel,
   saysNoMoney,
+  saysNoPath,
   saysOneModel,
   saysQuotaSpent,
 } from '../formats/vendor-refusals.ts'
@@ -115,7 +116,8 @@ function classOf(status: number, said: VendorSaid): FailureClass {
   if (status >= 500 || saysModelFailed(said)) return 'server'
   if (status < 400) return 'content'
   if (status === 400 && (saysBadKey(said.text, said.codes) || saysAccountRefused(said))) return 'credentials'
-  return saysNoModel(said) ? 'model-not-found' : 'client'
+  if (saysNoModel(said)) return 'model-not-found'
+  return status === 404 && saysNoPath(said) ? 'content' : 'client'
 }
 
 const isOverflow = ({ text, codes }: VendorSaid) => [undefined, ...codes].some((code) => saysOverflow(text, code))

@@ -20,7 +20,11 @@ export function retold(failureClass: FailureClass, status: number, said: VendorS
         message: proxyWantsCredentials(status),
       }
     case 'content':
-      return { class: failureClass, status: 502, message: `The provider answered with status ${status}${hint(status)}` }
+      return {
+        class: failureClass,
+        status: status === 404 ? 404 : 502,
+        message: `The provider answered with status ${status}${hint(status)}`,
+      }
     case 'model-not-found':
       if (status === 401 || status === 403)
         return { class: failureClass, status: 404, upstreamStatus: status, message: deniedModel(status) }
@@ -52,7 +56,9 @@ const deniedModel = (status: number) =>
 const proxyWantsCredentials = (status: number) =>
   `A proxy on the way to the provider wants credentials (status ${status}). Look after the proxy settings of the gateway, not those of the connection.`
 
-const hint = (status: number) =>
-  status === 0 || (status >= 300 && status < 400)
+function hint(status: number) {
+  if (status === 404) return ': it knows no such address. Check the base URL of the connection.'
+  return status === 0 || (status >= 300 && status < 400)
     ? ', a redirect, which is never followed. Check the base URL of the connection.'
     : '.'
+}

@@ -146,7 +146,9 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
     }
     if (result.failure.class === 'internal') trial.dropped()
     else trial.failed(result.failure)
-    const { class: outcome, status, upstreamStatus = status, message } = result.failure
+    const { class: outcome, status, message } = result.failure
+    const upstreamStatus =
+      outcome === 'content' ? result.head?.status || 200 : (result.failure.upstreamStatus ?? status)
     report.attempted(route, begun, { outcome, status: upstreamStatus, message })
     return result
   }

@@ -65,9 +65,6 @@ const ofAccount: Refusal[] = [
 
 const ofClient: Refusal[] = [
   ['Anthropic, of a file', 404, anthropic('not_found_error', 'File not found: file_011CNha8iCJcU1wXNR6q4V8w')],
-  ['Anthropic, of a path', 404, anthropic('not_found_error', 'Not Found')],
-  ['a path of counts that is not there', 404, { detail: 'Not Found' }],
-  ['a path, as a page', 404, '404 page not found'],
   [
     'Google, of a file',
     403,
@@ -202,6 +199,22 @@ for (const [who, status, body] of ofAccount)
 
 for (const [who, status, body] of [...ofClient, ...echoes])
   test(`${status} of ${who}: the client's`, () => assert.is(told(status, body).class, 'client'))
+
+const ofAddress: Refusal[] = [
+  ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
+  ['Azure', 404, { error: { code: '404', message: 'Resource not found' } }],
+  ['a server in Python', 404, { detail: 'Not Found' }],
+  ['a server in Go', 404, '404 page not found\n'],
+  ['a proxy, as a page', 404, '<html><head><title>404 Not Found</title></head></html>'],
+  ['a proxy without a word', 404, ''],
+]
+
+for (const [who, status, body] of ofAddress)
+  test(`${status} of ${who}: nobody's, for there is no such address`, () => {
+    const failure = told(status, body)
+    assert.is(failure.class, 'content')
+    assert.match(failure.message, /status 404: it knows no such address\. Check the base URL/)
+  })
 
 test('403 of a moderation without anything that was found: the account’s', () => {
   const metadata = { reasons: [], flagged_input: null, provider_name: 'x' }

@@ -135,6 +135,20 @@ test('an error as first event that is the fault of the client is answered at onc
   assert.equal(up.providers, ['one'])
 })
 
+test('the header tells what status came with what is no answer', async () => {
+  for (const [answer, told] of [
+    [html(200), '200:content'],
+    [html(404), '404:content'],
+    [json(''), '200:content'],
+    [new Response(null, { status: 302, headers: { location: '/' } }), '302:content'],
+  ] as const) {
+    const { world } = await failing(() => answer)
+    const response = await world.chat({ model: 'chain' })
+    assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${told};via=chain:fallback, two/m=200`)
+    await response.text()
+  }
+})
+
 test('a redirect is never followed and says what to check', async () => {
   const { up, world } = await failing(unusable['a redirect'] ?? never)
   const response = await world.chat({ model: 'one/m' })
