@@ -18,8 +18,8 @@ const operations: { readonly [R in Resource]: Readonly<Record<keyof Management[R
 }
 
 /**
- * The management operations, loaded when the first of them is called: whoever only routes requests does without the code that checks
- * what administrators send.
+ * The management operations, loaded with the first call: a host that only routes requests never loads the code that validates
+ * administrators' input.
  */
 export function deferredManagement(load: () => Promise<Management<unknown>>): Management<unknown> {
   const loaded = once(load)

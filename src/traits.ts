@@ -1,7 +1,7 @@
-/** How hard a model is to think, from not at all to all it can. */
+/** How much a model reasons before it answers, from not at all to the most it can. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** What a request may say besides its conversation and its tools: names in the canonical form. */
+/** The options of a request: all that it says besides its conversation and its tools, by the names of the canonical form. */
 export type OptionName =
   | 'cacheKey'
   | 'cacheOptions'
@@ -28,50 +28,50 @@ export type OptionName =
   | 'topP'
   | 'verbosity'
 
-/** What a conversation may hold besides text. `image-url`: the provider fetches images itself; likewise `file-url`. */
+/** What a conversation may contain besides text. `image-url` and `file-url`: the provider fetches the address itself. */
 export type InputKind = 'image' | 'image-url' | 'file' | 'file-url' | 'audio' | 'video' | 'search-result'
 
-/** Which names or ids a provider takes. */
+/** The form of the names or ids that a provider accepts. */
 export interface Alphabet {
-  /** Characters that may stand in one, as the inside of a character class: `A-Za-z0-9_-`. */
+  /** The allowed characters, as the inside of a character class: `A-Za-z0-9_-`. */
   characters: string
-  /** The same for the first character, where it is stricter. */
+  /** The allowed first characters, where they are fewer. */
   first?: string
   maxLength: number
-  /** Every one has exactly `maxLength` characters. */
+  /** Is the length always exactly `maxLength`? */
   isExact?: boolean
 }
 
-/** How a provider is asked to think, and how it wants its thoughts back. */
+/** How a provider is told how much to reason, and what it does with its reasoning ("thoughts"). */
 export interface ReasoningTraits {
   /**
-   * What the request says: an effort, a budget of tokens, both of Anthropic's styles, Google's levels, or a vendor's own field.
-   * `none`: the model cannot be asked.
+   * The form of the setting in a request: an effort, a token budget, Anthropic's adaptive style, Google's levels, or a vendor's own field.
+   * `none`: it cannot be set.
    */
   by: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
-  /** The efforts it takes, lowest first; others become the nearest one, the lower of two. */
+  /** The efforts it accepts, lowest first; any other is replaced by the nearest, the lower of two. */
   efforts: readonly Effort[]
-  /** Tokens by effort, and in reverse the effort nearest to a budget. */
+  /** The token budget that stands for each effort; in reverse, a budget stands for the nearest effort. */
   budgets: Readonly<Record<Effort, number>>
   minBudget: number
   maxBudget: number
-  /** Where it reads and writes thoughts in Chat Completions. */
+  /** The field of Chat Completions that carries its thoughts. */
   field: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts'
-  /** Which of its own thoughts it wants to see again. */
+  /** Which of its own thoughts a request must send back to it. */
   replay: 'never' | 'tool-loop' | 'always'
-  /** Refuses a turn of its own without that field; where there are no thoughts it is to be empty. */
+  /** Must each assistant turn have that field, empty when there are no thoughts? */
   needsField: boolean
-  /** Refuses thoughts when what stood before them has changed, unless it is told to leave them out. */
+  /** Are thoughts refused when the turns before them have changed? */
   bindsThoughts: boolean
-  /** A forced tool call while it thinks is refused. */
+  /** Is a forced tool call refused while it reasons? */
   refusesForcedTool: boolean
-  /** Tools of the client while it thinks are refused. */
+  /** Are the client's tools refused while it reasons? */
   refusesTools: boolean
-  /** Options that it refuses while it thinks. */
+  /** Options that are refused while it reasons. */
   excludes: readonly OptionName[]
-  /** It thinks unless it is told not to. */
+  /** Does it reason unless told not to? */
   isDefault: boolean
-  /** How Anthropic's models are told not to. */
+  /** The value by which a model of Anthropic is told not to. */
   off: 'disabled' | 'between_tools'
 }
 
@@ -88,57 +88,57 @@ export type VendorSwitch =
   | 'reasoning_config'
 
 /**
- * What one provider or model differs in from others of its wire format: data, so that no translator asks who it talks to. Each format has
- * its defaults (`Translator.traits`); a vendor's or a model's entry replaces single fields of them.
+ * What distinguishes one provider or model from others of its wire format, as data, so that no translator asks for names. Each format has
+ * its defaults (`Translator.traits`); the entry of a vendor or a model replaces single fields of them.
  */
 export interface Traits {
-  /** Options that the format has and this provider refuses. */
+  /** Options of the format that this provider refuses. */
   lacks: readonly OptionName[]
   inputs: readonly InputKind[]
-  /** A file may be a plain text, have a title and a context, and be cited. */
+  /** May a file be plain text, have a title and a context, and be cited? */
   documents: boolean
-  /** What the result of a tool may hold besides text. */
+  /** What the result of a tool may contain besides text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number
   maxStopSequences: number
-  /** Said where the format demands a limit and the client gave none, and the most that is asked for. */
+  /** The output limit in tokens: the most that is asked for, and the value where the format requires one and the client gave none. */
   maxOutputTokens: number | undefined
   minOutputTokens: number
   outputLimitField: 'max_completion_tokens' | 'max_tokens'
-  /** Where Converse has `topK` for the model: beside its other fields of its own, or in a group of them. */
+  /** The place of `topK` in Converse's additional fields for the model. */
   topKField: 'top_k' | 'inferenceConfig'
-  /** Fields of the model's own by which Converse is to tell how a text was stopped, as JSON pointers. */
+  /** JSON pointers to the additional fields of Converse that tell which sequence stopped a text. */
   stopFields: readonly string[]
-  /** Knows the role `developer`; otherwise it becomes `system`. */
+  /** Is the role `developer` accepted? Otherwise it becomes `system`. */
   developerRole: boolean
-  /** Takes system messages behind the first turn; `before-answer`: only between the user's words and the answer to them. */
+  /** Are system messages accepted after the first turn? `before-answer`: only between a user's turn and the answer to it. */
   lateSystem: boolean | 'before-answer'
-  /** Does it take a text of the user that says nothing? `blanks`: not an empty one. */
+  /** Are empty texts of the user accepted? `blanks`: only when they contain white space. */
   emptyText: 'taken' | 'blanks' | 'refused'
-  /** May the last turn be the assistant's own, to be continued? */
+  /** May the last turn be the assistant's, for the model to continue? */
   prefill: boolean
   toolIds: Alphabet
-  /** Takes the ids of calls in a history; otherwise it goes by their names and their order. */
+  /** Are call ids accepted in a history? Otherwise calls and results are matched by name and order. */
   callIds: boolean
   toolNames: Alphabet
-  /** Knows tools whose input is free text. */
+  /** Are tools with free-text input accepted? */
   freeFormTools: boolean
-  /** Knows `strict` on tools. */
+  /** Is `strict` accepted on tools? */
   strictTools: boolean
-  /** Kinds of tool choice it knows; missing ones are narrowed or refused. */
+  /** The accepted kinds of tool choice; any other is narrowed or refused. */
   toolChoices: readonly ('none' | 'required' | 'tool' | 'allowed')[]
-  /** A history with tool calls is refused unless tools are declared. */
+  /** Is a history with tool calls refused unless tools are declared? */
   declaresTools: boolean
   webSearch: boolean
-  /** `openapi`: Google's older subset, which refuses what it does not know. */
+  /** The dialect of schemas. `openapi`: Google's older subset, which refuses unknown keywords. */
   schema: 'json-schema' | 'openapi'
   outputFormats: readonly ('json' | 'json-schema')[]
-  /** Refuses the form `json` unless the conversation says the word. */
+  /** Is the output format `json` refused unless the conversation contains the word JSON? */
   jsonNeedsWord: boolean
   reasoning: ReasoningTraits
-  /** Marks of explicit caching that it understands, and how many it takes. */
+  /** The form of marks for explicit caching, and how many are accepted. */
   cacheMarks: 'none' | 'cache_control' | 'prompt_cache_breakpoint'
   maxCacheMarks: number
-  /** Reports tokens in a stream when asked by `stream_options`. */
+  /** Are the tokens of a stream reported when `stream_options` asks for them? */
   streamUsage: boolean
 }

@@ -2,8 +2,8 @@ import type { Exchange } from '../lib/exchange.ts'
 import type { WireFormat } from '../types.ts'
 
 /**
- * All three vendors' clients ask for `GET /v1/models`. Google's say so by `x-goog-api-key` or `x-goog-api-client`, Anthropic's by
- * `anthropic-version`; everybody else reads OpenAI's shape, which is the specification's.
+ * The format in which the caller of `GET /v1/models` reads the list: Google's clients send `x-goog-api-key` or `x-goog-api-client`,
+ * Anthropic's `anthropic-version`; all others get OpenAI's shape (spec.md, Models).
  */
 export function modelsFormat(exchange: Pick<Exchange, 'header'>): WireFormat {
   const has = (name: string) => exchange.header(name) !== undefined
@@ -14,7 +14,7 @@ export function modelsFormat(exchange: Pick<Exchange, 'header'>): WireFormat {
 /** The path of the model listing, which any page may read (spec.md, Models). */
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
-/** The format in which a caller under `/v1` reads errors: by the path, and where all vendors' clients share it by their headers. */
+/** The format in which a caller under `/v1` reads errors: by the path, or by the headers where all vendors share a path. */
 export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): WireFormat {
   if (
     path === '/v1beta' ||
@@ -23,6 +23,6 @@ export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): 
   )
     return 'gemini'
   if (isModelList(path) || path.startsWith('/v1/models/')) return modelsFormat(exchange)
-  if (/^\/v1\/(v1\/)?messages/.test(path)) return 'anthropic-messages' // with the slip of one /v1 too many
+  if (/^\/v1\/(v1\/)?messages/.test(path)) return 'anthropic-messages' // also with /v1 twice, a common mistake
   return path.startsWith('/v1/responses') ? 'openai-responses' : 'openai-chat'
 }

@@ -5,8 +5,9 @@ import type { PresentedKey } from '../store/keyring.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * The key of a model client. A paused key is refused whether or not keys are required; a missing or unknown one only when they are.
- * Throws `KEY_MISSING`, `KEY_UNKNOWN`, `KEY_PAUSED`, or `STORAGE_FAILED` when it cannot be told: the gate then stays shut.
+ * The client key of a request; `undefined` when it has none that is known and none is required (spec.md, Authentication). Rejects with
+ * `KEY_PAUSED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when the
+ * storage cannot be read.
  */
 export async function authenticateClient(
   exchange: Exchange,
@@ -28,7 +29,7 @@ export async function authenticateClient(
 
 const FOREIGN = `This is no API key that POST /api/keys has made. A provider's key belongs in a connection, an admin token opens /api.`
 
-/** The credentials of a request, each once; a host may need `Authorization` for its own users, so the others count too. */
+/** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */
 function presentedCredentials(exchange: Exchange): string[] {
   const credentials: string[] = []
   const bearer = bearerToken(exchange.header('authorization'))

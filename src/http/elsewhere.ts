@@ -2,7 +2,10 @@ import type { Exchange, Reply } from '../lib/exchange.ts'
 import { below } from './paths.ts'
 import { jsonReply } from './reply.ts'
 
-/** What `fetch` answers for paths that are not the gateway's: a sign of life at its root, which tools probe, and a 404 that helps. */
+/**
+ * The reply of `fetch` for a path that is not the gateway's: a description at the root, which tools probe, otherwise a 404 that names the
+ * right paths.
+ */
 export function elsewhereReply({ method, path }: Exchange, basePath: string): Reply {
   const root = `${basePath}/v1`
   const isRoot = below(basePath, path) === '/'

@@ -3,7 +3,7 @@ import { readAll } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-body.ts'
 
-/** What some platforms hand over beside the request: Workers' execution context. */
+/** The execution context that Workers pass beside the request. */
 export interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
 }
@@ -12,7 +12,7 @@ export interface FetchContext {
 export const requestOf = (input: Request | URL | string, init: unknown): Request =>
   typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // it checks them
 
-/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is none: the path cannot be told then. */
+/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
 export function exchangeOf(request: Request, context?: FetchContext): Exchange {
   const { href, pathname, search } = urlOf(request)
   const onAbort = abortListeners(request)
@@ -33,7 +33,7 @@ const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 let lastGood: string | null = null
 
-/** Deno writes whatever `Host` says into the URL, a path included; Bun leaves its host out when there is none, or a strange one. */
+/** The URL with the host of the header: Deno puts a `Host` with a path into the URL as it is, Bun leaves out a missing or malformed one. */
 function urlOf({ headers, url }: Request): URL {
   const host = headers.get('host')
   try {
@@ -81,7 +81,7 @@ async function readBody(request: Request, maxBytes: number, onAbort: Exchange['o
   }
 }
 
-/** One listener on the signal, which platforms make only when it is asked for, for all who want to know. */
+/** One listener on the signal for all callers; platforms create the signal only when it is asked for. */
 function abortListeners(request: Request): Exchange['onAbort'] {
   let listeners: Array<() => void> | undefined
   return (listener) => {
@@ -108,7 +108,7 @@ function listenTo(signal: AbortSignal): Array<() => void> {
   return listeners
 }
 
-/** Pulled one chunk at a time: nothing is read ahead of the client. */
+/** Pulls one chunk at a time: nothing is read ahead of the client. */
 function readableOf(stream: ByteStream): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

@@ -1,6 +1,6 @@
 /**
- * Google's clients ask for `models/<name>:<method>`, but those of the AI SDK leave the folder out where a model's name has a slash, as
- * Google's own `tunedModels/…` has.
+ * The path with `models/` before the model's name. Google's clients send it; those of the AI SDK leave it out when the name contains a
+ * slash, as in `tunedModels/…`.
  */
 export const withModelsFolder = (path: string): string =>
   path.includes(':') ? path.replace(BARE_NAME, '/$1/models/$2') : path

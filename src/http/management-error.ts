@@ -2,7 +2,10 @@ import { gatewayError, toGatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
 import { jsonReply } from './reply.ts'
 
-/** Any error under `/api` as `{ error: string }`. The gateway's own trouble goes whole to `onError` and bare to the client. */
+/**
+ * The reply to an error under `/api`: `{ error: string }`. An internal error goes whole to `onError`, and to the client as "Internal server
+ * error".
+ */
 export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   const isInternal = error.code === 'INTERNAL' // its message, if it has one, was written for the client

@@ -76,7 +76,7 @@ const openGuard =
 
 const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text)))
 
-/** In the same time whatever the bytes are. */
+/** Constant-time comparison. */
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.length ^ b.length
   for (const [at, byte] of a.entries()) difference |= byte ^ (b[at] ?? 0)

@@ -5,8 +5,8 @@ import { requireJson } from '../lib/media-type.ts'
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
- * Keeps pages of other sites from making changes with what their visitor's browser sends along. Throws `FORBIDDEN` for a change from
- * elsewhere, and `UNSUPPORTED_MEDIA_TYPE` for one that a plain form could send.
+ * Refuses changes that pages of other sites make with their visitor's browser (CSRF). Throws `FORBIDDEN` for a foreign origin, and
+ * `UNSUPPORTED_MEDIA_TYPE` for a body that a plain HTML form could send.
  */
 export function refuseForeignChange(exchange: Exchange): void {
   if (!CHANGES.has(exchange.method)) return
@@ -35,7 +35,7 @@ export function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly str
   })
 }
 
-/** What the browser itself says of where the request comes from; a proxy may rewrite `Host`, so that `Origin` alone comes second. */
+/** By `Sec-Fetch-Site`, which a browser sets itself; otherwise by `Origin`, compared with `Host`, which a proxy may rewrite. */
 function isForeign(exchange: Exchange): boolean {
   const site = exchange.header('sec-fetch-site')
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
@@ -51,10 +51,10 @@ function isBrowser(exchange: Exchange): boolean {
   )
 }
 
-/** As the client names it, with its port; in process, where there is no `Host`, that of the URL. */
+/** The host and port that the client names; in process, where there is no `Host`, those of the URL. */
 const hostOf = (exchange: Exchange) => (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
 
-/** Without the port, as a URL would write it; `undefined` for what is no host. */
+/** The host without its port, normalised; `undefined` when it is malformed. */
 function hostName(host: string): string | undefined {
   if (/[^\w.:[\]-]/.test(host)) return undefined
   try {
@@ -64,7 +64,7 @@ function hostName(host: string): string | undefined {
   }
 }
 
-/** Host and port, the scheme's own left out; unlike any other for what is no URL, such as the origin `null`. */
+/** Host and port, without the default port. For what is no URL, such as the origin `null`, a symbol, which equals nothing. */
 function hostOfUrl(url: string): string | symbol {
   try {
     return new URL(url).host

@@ -5,7 +5,7 @@ import { readJsonBody } from './json-body.ts'
 import { jsonReply } from './reply.ts'
 import type { Method, Route, RoutedRequest } from './route.ts'
 
-/** What an operation takes from its request; what the route does not bring is empty. */
+/** The input of an operation; parts that the route does not have are empty. */
 interface Call {
   id: string
   alias: string
@@ -13,13 +13,10 @@ interface Call {
   body: JsonObject
 }
 
-/**
- * Method (all but GET and DELETE bring a body) and path, what the client reads when it fails for no fault of its own, the operation,
- * and its status if not 200.
- */
+/** Method (all but GET and DELETE have a body), path, message for an internal error, operation, and its status if it is not 200. */
 type Row = readonly [Method, string, failure: string, run: (call: Call) => Promise<object>, status?: number]
 
-/** The management API over HTTP: one row an operation. `maxBodyBytes` is 1 MiB by default. */
+/** The management API over HTTP, one row for each operation. `maxBodyBytes`: largest body. */
 export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024 * 1024 } = {}): Route[] {
   const { keys, settings, combos, connections, customModels, aliases, providers, health, explain } = api
   const rows: readonly Row[] = [

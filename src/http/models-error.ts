@@ -6,8 +6,8 @@ import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
 
 /**
- * Any error under `/v1` in the format that its caller reads. SDKs try again by themselves on 408, 409, 429 and 5xx unless they are told that it
- * is no use; it is only where the gateway shuts down, for another instance may answer.
+ * The reply to an error under `/v1`, in the caller's format. It tells SDKs, which retry 408, 409, 429 and 5xx on their own, that retrying
+ * is no use, except when the gateway shuts down: another instance may answer.
  */
 export async function modelsErrorReply(
   thrown: unknown,
@@ -27,10 +27,10 @@ export async function modelsErrorReply(
   })
 }
 
-/** That trying the same again is no use. */
+/** Tells SDKs not to retry. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** What is the gateway's own trouble goes whole to `onError` and bare to the client; a provider's 500 is not. */
+/** An internal error goes whole to `onError`, and to the client as "Internal server error"; a provider's 500 does not. */
 function asTold(error: GatewayError, onError: (error: unknown) => void): GatewayError {
   const bare = error.status === 500 ? gatewayError(error.code) : error
   if (bare.status !== 500) return error

@@ -11,8 +11,8 @@ const LLM: readonly Kind[] = ['llm']
 const OTHERS = kinds.filter((kind) => kind !== 'llm')
 
 /**
- * The entry of an id, which may also come as Google's clients name models (`models/<id>`), and the kinds among which it was found: `llm`
- * first, then all others. Throws `MODEL_NOT_FOUND` naming the nearest ids.
+ * The entry of a model id, which may have Google's prefix `models/`, and the kinds among which it was found: `llm` first, then all others.
+ * Rejects with `MODEL_NOT_FOUND`, naming the nearest ids.
  */
 export async function findModel(
   listing: Listing,

@@ -1,15 +1,15 @@
 import { gatewayError } from '../errors.ts'
 import type { ModelEntry } from '../types.ts'
 
-/** An id that a page starts behind or ends before, and the parameter that named it. */
+/** The id that a page starts after or ends before, and the query parameter that named it. */
 interface Cursor {
   name: string
   id: string
 }
 
 /**
- * At most `size` entries behind `after`, or the last ones before `before`; `hasMore` in the direction of travel. The listing is worked
- * out anew for each page, so a cursor whose model has gone is an error (`INVALID_REQUEST`), not the end.
+ * At most `size` entries after `after`, or the last ones before `before`; `hasMore` in that direction. Each page lists anew, so a cursor
+ * whose model has gone is an `INVALID_REQUEST`, not the end of the list.
  */
 export function cutPage(
   entries: readonly ModelEntry[],
@@ -22,7 +22,7 @@ export function cutPage(
   return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
 }
 
-/** A whole number from 1 up, or `undefined` when the query does not say. */
+/** The page size: a whole number from 1; `undefined` when the query has none. */
 export function pageSize(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined

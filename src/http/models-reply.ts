@@ -2,10 +2,7 @@ import type { Kind, ModelEntry, WireFormat } from '../types.ts'
 import { anthropicModel, anthropicModels } from './models-anthropic.ts'
 import { googleModel, googleModels } from './models-google.ts'
 
-/**
- * The entries listed for `kinds` as the caller's format has them (spec.md, Models, for OpenAI's). Throws `INVALID_REQUEST` on paging
- * parameters of that format that make no sense.
- */
+/** The list as the caller's format has it (OpenAI's: spec.md, Models). Throws `INVALID_REQUEST` on invalid paging parameters. */
 export function modelsBody(
   format: WireFormat,
   entries: readonly ModelEntry[],
@@ -16,7 +13,7 @@ export function modelsBody(
   return { object: 'list', data: entries }
 }
 
-/** One entry as the caller's format has it. */
+/** One model as the caller's format has it. */
 export function modelBody(format: WireFormat, entry: ModelEntry, kinds: readonly Kind[]): object {
   if (format === 'gemini') return googleModel(entry, kinds)
   return format === 'anthropic-messages' ? anthropicModel(entry) : entry

@@ -7,7 +7,7 @@ import { emptyReply, jsonReply } from './reply.ts'
 import type { Route, RoutedRequest } from './route.ts'
 
 export interface ModelsRoutesOptions {
-  /** The way to upstreams for this request. */
+  /** The function that calls providers for this request. */
   upstream(exchange: Exchange): UpstreamFetch
 }
 
@@ -25,7 +25,7 @@ const anyOrigin = { 'access-control-allow-origin': '*' }
 const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS', 'access-control-allow-headers': '*' }
 const onlyGoogle = (): WireFormat => 'gemini'
 
-/** The model listing over HTTP. The order counts: a kind's name wins over a model of that name. */
+/** The routes of the model listing. Their order counts: the name of a kind wins over a model of that name. */
 export function modelsRoutes(listing: Listing, options: ModelsRoutesOptions): Route[] {
   const get = (path: string, body: Body, { format = modelsFormat, headers = {} }: Manner = {}): Route => ({
     method: 'GET',

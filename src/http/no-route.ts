@@ -1,7 +1,7 @@
 import { didYouMean } from '../lib/did-you-mean.ts'
 import { nearest } from '../lib/nearest.ts'
 
-/** What somebody who came to a path that is not served has probably meant, as a sentence; `served` are the paths without parameters. */
+/** A hint for a path that is not served: what was probably meant, as a sentence. `served`: the paths without parameters. */
 export function hintFor(path: string, served: Iterable<string>): string | undefined {
   const wanted = path.replace(/\/+/g, '/').replace(/\/$/, '')
   if (wanted === '/v1')
@@ -10,7 +10,7 @@ export function hintFor(path: string, served: Iterable<string>): string | undefi
   if (doubled) return `Leave ${doubled} out of the base URL of this client.`
   const paths = [...served]
   const [meant] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(byLength)
-  const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // what is below a path is not a slip of it
+  const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // a path below a served one is not a misspelling of it
   return didYouMean(meant ? [meant] : nearest(wanted, others, 1))
 }
 

@@ -3,7 +3,7 @@ export type Area = 'models' | 'management'
 
 const areas: Record<string, Area> = { v1: 'models', v1beta: 'models', api: 'management' }
 
-/** `''`, or a path that starts with a slash and does not end with one. Throws a TypeError on anything that is no path. */
+/** The base path with a leading slash and without a trailing one; `''` for the root. Throws a TypeError on anything that is no path. */
 export function normaliseBasePath(basePath: string | undefined): string {
   const trimmed = (basePath ?? '').replace(/\/+$/, '')
   if (trimmed !== '' && !/^(\/[\w.~-]+)+$/.test(trimmed)) {
@@ -12,7 +12,7 @@ export function normaliseBasePath(basePath: string | undefined): string {
   return trimmed
 }
 
-/** The path below the base path, or `undefined` when it lies elsewhere. */
+/** The path relative to the base path; `undefined` when it is not below it. */
 export function below(basePath: string, path: string): string | undefined {
   if (basePath === '') return path
   if (!path.startsWith(basePath)) return undefined

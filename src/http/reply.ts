@@ -1,6 +1,6 @@
 import type { Reply } from '../lib/exchange.ts'
 
-/** A JSON answer. Nothing of the gateway is to be cached or sniffed. */
+/** A JSON reply, which is neither cached nor sniffed. */
 export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return {
     status,
@@ -14,5 +14,5 @@ export function jsonReply(status: number, body: unknown, headers: Record<string,
   }
 }
 
-/** An answer without a body. */
+/** A reply without a body. */
 export const emptyReply = (status: number, headers: Record<string, string> = {}): Reply => ({ status, headers })

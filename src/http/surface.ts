@@ -17,7 +17,7 @@ export interface SurfaceOptions {
   store: Pick<Store, 'settings' | 'keyring'>
   /** Routes under `/v1` and `/v1beta`. */
   modelRoutes: readonly Route[]
-  /** Routes under `/api`, loaded with the first request there that is let in. */
+  /** Routes under `/api`, loaded with the first authorised request there. */
   loadManagementRoutes(): Promise<readonly Route[]>
   /** Throws unless the request may manage the gateway. */
   guardManagement(exchange: Exchange): Promise<void>
@@ -30,15 +30,15 @@ export interface SurfaceOptions {
 export type Surface = (exchange: Exchange) => Promise<Reply | undefined>
 
 /**
- * One choke point: a request is authorised by the area that its path lies in before any route is looked for, so that nothing under the
- * mount can be forgotten (security.md, rule 2). Only `OPTIONS` under `/v1` needs no key (design.md, Client keys).
+ * Makes the surface. A request is authorised by the area of its path before any route is looked up, so that no path can be forgotten
+ * (security.md, rule 2). Only `OPTIONS` under `/v1` needs no key (design.md, Client keys).
  */
 export function createSurface(options: SurfaceOptions): Surface {
   const { basePath, store, onError } = options
   const models = createRouter(options.modelRoutes)
   const management = once(async () => createRouter(await options.loadManagementRoutes()))
 
-  /** Within the client's own time, if it names one. */
+  /** Rejects when the time-out that the client asked for is over. */
   function inTime<T>(work: Promise<T>, exchange: Exchange): Promise<T> {
     if (exchange.header(PATIENCE_HEADER) === undefined) return work
     work.catch(() => {}) // it may have failed before it is waited for

@@ -1,5 +1,5 @@
-/** A value that is here, or the promise of one. `await` takes both; what is here costs no promise. */
+/** A value, or the promise of one. Where the value is there already, no promise is made for it. */
 export type Awaitable<T> = T | Promise<T>
 
-/** Is it the promise of one? Of native promises only, which all of the gateway's own are. */
+/** Is it a native promise? All promises of the gateway are. */
 export const isPromise = <T>(value: Awaitable<T>): value is Promise<T> => value instanceof Promise

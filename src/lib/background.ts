@@ -1,12 +1,12 @@
-/** Work that outlives the answer it belongs to. */
+/** Work that goes on after the answer it belongs to. */
 export interface Background {
-  /** Lets work go on by itself; `waitUntil` keeps the platform alive for it. A rejection goes to the error handler. */
+  /** Keeps track of work; `waitUntil` keeps the platform running for it. Rejections go to `onError`. */
   run(work: Promise<unknown>, waitUntil?: (work: Promise<unknown>) => void): void
-  /** Settles when all of it has. */
+  /** Resolves when all work has settled. */
   settled(): Promise<void>
 }
 
-/** `onError` is told of each rejection. */
+/** `onError` is called with each rejection. */
 export function createBackground(onError: (error: unknown) => void): Background {
   const running = new Set<Promise<unknown>>()
   return {

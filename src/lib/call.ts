@@ -2,8 +2,8 @@ import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamF
 import { bodyOf } from './fetch-body.ts'
 
 /**
- * Starts one call to a provider. Redirects are never followed: they would carry credentials elsewhere (security.md, rule 5).
- * Once it is cancelled, whoever waits for its headers or a chunk is told at once, whatever `fetch` makes of its signal.
+ * Starts one call to a provider. Redirects are not followed: they would carry credentials elsewhere (security.md, rule 5). Once it is
+ * cancelled, pending reads reject at once, even if `fetch` ignores its signal.
  */
 export function startCall(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
   return fetch.raw ? fetch.raw(call) : callByFetch(fetch, call)

@@ -1,4 +1,7 @@
-/** The text with `[credential]` for whatever looks like one: keys by their vendors' prefixes, tokens, private keys, passwords in URLs. */
+/**
+ * The text with `[credential]` in place of everything that looks like one: keys with vendors' prefixes, tokens, private keys, passwords in
+ * URLs.
+ */
 export function withoutCredentialShapes(text: string): string {
   return SHAPES.reduce(
     (rest, shape) =>
@@ -7,7 +10,7 @@ export function withoutCredentialShapes(text: string): string {
   )
 }
 
-/** Each is as long as no word of a message is, or has a form that none has. Matched in linear time; a group holds what stays before it. */
+/** Long enough, or of such a form, that no word of a message matches. Matched in linear time; a capture group is kept. */
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
   /\beyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+)?/g, // a JWT

@@ -2,10 +2,10 @@ import type { Clock } from '../types.ts'
 
 const CANCELLED = Symbol('cancelled')
 
-/** Beyond this (25 days) a platform's timers fire at once instead of late. */
+/** Timers of platforms fire at once for longer times (25 days). */
 const MAX_MS = 2 ** 31 - 1
 
-/** A call that is still to come. */
+/** A call that is due later. */
 export interface Deadline {
   cancel(): void
 }

@@ -1,4 +1,4 @@
-/** A duration such as "34.4s", "6m0s" or "20ms", in ms; `undefined` when the text is none. */
+/** A duration such as "34.4s", "6m0s" or "20ms", in ms; `undefined` for any other text. */
 export function durationMs(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/.test(text)) return undefined
   let ms = 0

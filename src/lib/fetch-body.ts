@@ -1,14 +1,14 @@
 import type { ByteStream } from './exchange.ts'
 
 /**
- * The body of a Fetch request or response. JSON of a small known length is read in one go: on some platforms a stream costs more
- * than all else of a request.
+ * The body of a Fetch request or response. Small JSON of known length is read at once, as a stream would cost more than the rest of the
+ * request on some platforms.
  */
 export function bodyOf(message: Request | Response): ByteStream {
   return isSmallJson(message.headers) ? wholeOf(message) : streamOf(message)
 }
 
-/** What is compressed may grow when it is unpacked. */
+/** A compressed body may be larger than its length says. */
 function isSmallJson(headers: Headers): boolean {
   const length = headers.get('content-length')
   if (length === null || Number(length) > MAX_WHOLE_BYTES || headers.has('content-encoding')) return false

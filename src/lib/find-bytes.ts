@@ -1,8 +1,8 @@
 import { encodeUtf8 } from './bytes.ts'
 
 /**
- * Tells whether bytes hold one of the texts. Looks for the byte of each that is the rarest in what people and machines write, so that most
- * bytes are passed over at the speed of the platform.
+ * Makes a function that tells whether bytes contain one of the texts. It searches for each text's rarest byte, so that most bytes are
+ * skipped at native speed.
  */
 export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {
   const needles = texts.map((text) => {
@@ -27,7 +27,7 @@ function isIn(haystack: Uint8Array, { bytes, at }: Needle): boolean {
   return false
 }
 
-/** From the most frequent on; what is missing is rarer. */
+/** The most frequent bytes of prose and JSON, in order; all others are rarer. */
 const FREQUENT = encodeUtf8(' "etaonirsl:,hducm{}fpgwyb_-v.0123456789k[]\\/\nxTISACEDPRMLNOFHBGUWY')
 
 function rarestIn(bytes: Uint8Array): number {

@@ -8,10 +8,7 @@ export function fnv(text: string, seed = BASIS, factor = PRIME): number {
   return hash >>> 0
 }
 
-/**
- * The same mixed as MurmurHash3 does in the end, so that it looks like chance. Texts that share a hash do not share the one by another odd
- * `factor`.
- */
+/** The same with MurmurHash3's final mixing, for an even distribution. Texts that collide under one odd `factor` do not under another. */
 export function hashOf(text: string, factor = PRIME): number {
   let hash = fnv(text, BASIS, factor)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -17,7 +17,7 @@ function parsed(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** What would lie more than 50 years ahead is of the last century. */
+/** A two-digit year that would be more than 50 years ahead is of the last century (RFC 9110). */
 function fullYear(year: number, now: number): number {
   const guess = 2000 + year
   return guess > new Date(now).getUTCFullYear() + 50 ? guess - 100 : guess

@@ -5,14 +5,14 @@ interface Work {
   cancel(reason: unknown): void
 }
 
-/** Requests under way, so that a closing gateway can wait for them and, at last, end them. */
+/** The requests under way, so that a closing gateway can wait for them and finally cancel them. */
 export interface InFlight {
   add(work: Work): () => void
-  /** Waits until none is left, at most `graceMs`; then cancels the rest and lets it end. */
+  /** Waits until none is left, for at most `graceMs`; then cancels the rest with `reason`, and waits for them up to a second. */
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
 
-/** What was cancelled tells its client and its hooks so in a moment, unless the storage hangs. */
+/** Cancelled requests answer and call their hooks at once, unless the storage hangs. */
 const LAST_WORDS_MS = 1_000
 
 interface Entry {
@@ -21,8 +21,8 @@ interface Entry {
 }
 
 /**
- * Works stand in an array, the last one taking the place of one that leaves. A `Set` that entries come to and go from at this rate leaves
- * a chain of outgrown tables behind, which keeps more than half of the finished requests alive until the next major garbage collection.
+ * Kept in an array where the last entry fills the gap of one that is removed. A `Set` with this rate of changes leaves outgrown tables
+ * behind, which keep more than half of the finished requests alive until the next major garbage collection.
  */
 export function createInFlight(): InFlight {
   const entries: Entry[] = []

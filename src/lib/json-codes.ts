@@ -1,4 +1,4 @@
-/** The characters that give JSON its form, as `charCodeAt` answers them. */
+/** The character codes that JSON's grammar uses. */
 export const QUOTE = 0x22
 export const COMMA = 0x2c
 export const OPEN_BRACKET = 0x5b

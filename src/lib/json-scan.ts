@@ -1,6 +1,6 @@
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-codes.ts'
 
-/** Where one value stands in a JSON text: `text.slice(start, end)`. */
+/** The place of one value in a JSON text: `text.slice(start, end)`. */
 export interface Span {
   name: string
   start: number
@@ -8,8 +8,8 @@ export interface Span {
 }
 
 /**
- * Finds the named members of the outermost object without parsing it, so that one value can be replaced and every other
- * character stays as the client wrote it. Also answers how deep the text nests. Only meaningful for text that is valid JSON.
+ * Finds the values of the named members of the outermost object without parsing it, so that one can be replaced and every other character
+ * stays. Also returns how deep the text nests. The text must be valid JSON.
  */
 export function scanTopLevel(text: string, names: readonly string[]): { spans: Span[]; depth: number } {
   const spans: Span[] = []

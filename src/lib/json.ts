@@ -2,14 +2,14 @@ import { gatewayError } from '../errors.ts'
 import { decodeUtf8 } from './bytes.ts'
 import { scanTopLevel } from './json-scan.ts'
 
-/** An object of JSON whose fields are not checked yet. */
+/** A JSON object whose members have not been checked. */
 export type JsonObject = { [name: string]: unknown }
 
-/** Neither null nor an array. */
+/** Is it an object, neither null nor an array? */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** UTF-8 bytes as text. Throws `INVALID_JSON` when they are something else. */
+/** The text of UTF-8 bytes. Throws `INVALID_JSON` on any others. */
 export function jsonText(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
@@ -18,12 +18,12 @@ export function jsonText(bytes: Uint8Array): string {
   }
 }
 
-/** How deep the JSON of a client may nest. */
+/** The most levels that a client's JSON may nest. */
 const MAX_DEPTH = 64
 
 /**
- * Parses a client's JSON object; `depth` is how deep it nests, if that is known. Throws `INVALID_JSON` with a sentence that says what is
- * wrong, also when it nests too deep.
+ * Parses a client's JSON object; `depth` is how deep it nests, if known. Throws `INVALID_JSON`, with what is wrong, when it is no JSON, no
+ * object, or nests deeper than 64 levels.
  */
 export function parseJsonObject(text: string, depth = scanTopLevel(text, []).depth): JsonObject {
   if (text.trim() === '')
@@ -40,7 +40,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Engines say where in different words, and quote the text, which may be a secret.
+    // The messages of engines differ, and quote the text, which may be a secret: only the position is kept.
     const where = text.includes('"') ? /position \d+/.exec(String(error)) : 'a shell may have taken its double quotes'
     throw gatewayError('INVALID_JSON', { message: `The request body is not valid JSON${where ? `: ${where}` : ''}.` })
   }
@@ -56,11 +56,11 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** The JSON of a text: of a short one, which nearly all words of a stream are, in half the time. */
+/** A text as a JSON string. Short plain texts, as most deltas of a stream are, take half the time of `JSON.stringify`. */
 export const quoted = (text: string): string =>
   text.length < SHORT && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 
 const SHORT = 200
 
-/** Nothing that JSON escapes. */
+/** Characters that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/

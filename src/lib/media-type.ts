@@ -3,7 +3,9 @@ import type { Exchange } from './exchange.ts'
 
 type Headers = Pick<Exchange, 'header'>
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` unless a request says that its body is JSON, which no page of another site can say unasked. */
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON, which a page of another site cannot send without a preflight request.
+ */
 export function requireJson(exchange: Headers): void {
   const type = exchange.header('content-type')
   const [essence = ''] = (type ?? '').split(';')
@@ -13,7 +15,7 @@ export function requireJson(exchange: Headers): void {
     )
 }
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` when a request says that its body is compressed, or in another encoding than UTF-8 or its subset ASCII. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` when the body is said to be compressed, or in an encoding other than UTF-8 or ASCII. */
 export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')

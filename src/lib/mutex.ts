@@ -1,7 +1,7 @@
-/** Runs one piece of work after the other, in the order of the calls; one that fails does not stop the next. */
+/** Runs work in the order of the calls, one at a time; a failure does not stop what follows. */
 export type Mutex = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Holds within this process only. */
+/** Makes a mutex for this process. */
 export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

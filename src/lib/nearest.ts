@@ -1,7 +1,7 @@
 /**
- * The `max` candidates (default 3) that somebody who wrote `word` may have meant, best first; empty when none is near.
- * A candidate that holds the word, best as its last part behind a slash (`gpt-4o`: `openai/gpt-4o`), counts as near, and so does one
- * that is a few letters away. Case does not matter. Answers in a few milliseconds for thousands of candidates.
+ * The `max` (default 3) candidates that `word` may be meant to be, best first; empty when none is near. Near are a candidate that contains
+ * the word, best as the part after its last slash (`gpt-4o`: `openai/gpt-4o`), and one that differs by a few letters. Case does not matter.
+ * Takes a few milliseconds for thousands of candidates.
  */
 export function nearest(word: string, candidates: Iterable<string>, max = 3): string[] {
   const wanted = word.trim().toLowerCase()
@@ -23,7 +23,7 @@ const BEHIND_SLASH = 0.25
 const CONTAINED = 1.5
 const MAX_EDITS = 3
 
-/** How far apart the two are, in edits; `undefined` when too far. Only what is below `worst` is of interest. */
+/** The distance of the two; `undefined` when it is too large, or not below `worst`. */
 function rankOf(word: string, candidate: string, worst: number): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
@@ -40,7 +40,9 @@ function rankOf(word: string, candidate: string, worst: number): number | undefi
 
 const contains = (whole: string, part: string) => part.length >= 3 && whole.includes(part)
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one into the other; infinite when more than `allowed`. */
+/**
+ * The Damerau–Levenshtein distance: insertions, deletions, replacements and swaps of neighbours; infinite when it is more than `allowed`.
+ */
 function editDistance(first: string, second: string, allowed: number): number {
   if (Math.abs(first.length - second.length) > allowed) return Number.POSITIVE_INFINITY
   const [a, b] = withoutCommonEnds(first, second)

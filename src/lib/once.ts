@@ -1,4 +1,4 @@
-/** What `load` answers, asked for when it is needed first; a failure is not remembered. */
+/** Calls `load` once, on first use, and shares its result; a failure is not kept. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {

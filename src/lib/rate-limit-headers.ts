@@ -1,6 +1,6 @@
 import { durationMs } from './duration.ts'
 
-/** When the limit that a refused request ran into starts anew, in ms from `now` (epoch ms), by the headers that vendors and drafts have for it. */
+/** The ms from `now` (epoch ms) until the exhausted limit resets, by the headers of vendors and IETF drafts. */
 export function resetMs(header: (name: string) => string | undefined, now: number): number | undefined {
   const waits = [...separate(header), ...together(header('ratelimit'))].flatMap(({ reset, remaining }) => {
     const wait = waitUntil(reset, now)
@@ -9,7 +9,7 @@ export function resetMs(header: (name: string) => string | undefined, now: numbe
   const spent = waits.filter(({ left }) => left === 0).map(({ wait }) => wait)
   if (spent.length > 0) return Math.max(...spent)
   const unknown = waits.filter(({ left }) => left === undefined).map(({ wait }) => wait)
-  if (unknown.length > 0) return Math.min(...unknown) // whichever it was, there is nothing to learn before that
+  if (unknown.length > 0) return Math.min(...unknown) // it is not known which limit was exhausted
   return waits.length === 1 ? waits[0]?.wait : undefined
 }
 

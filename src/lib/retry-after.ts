@@ -4,20 +4,20 @@ import { isObject, type JsonObject } from './json.ts'
 import { resetMs, waitUntil } from './rate-limit-headers.ts'
 import { waitInWords } from './wait-in-words.ts'
 
-/** A provider's refusal, as far as it may say how long to wait. */
+/** A provider's error answer, as far as it may say how long to wait. */
 export interface Refusal {
   header(name: string): string | undefined
-  /** Its JSON, if it has any. */
+  /** Its body as JSON, if it is. */
   body: unknown
   /** Epoch ms. */
   now: number
-  /** Its message, with nothing in it that repeats the request. */
+  /** Its message, without what repeats the request. */
   text?: string
-  /** Only then do the headers about limits tell of it, which are there always, and the message. */
+  /** Is it a rate limit? Only then do its message and its rate-limit headers, which are always sent, tell the wait. */
   isRateLimit: boolean
 }
 
-/** Nobody is believed for longer. */
+/** Longer waits are cut to this: an hour. */
 const MAX_MS = 60 * 60 * 1_000
 
 /**

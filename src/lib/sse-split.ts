@@ -3,9 +3,9 @@ import { eventTooLong, MAX_EVENT } from './sse.ts'
 
 /** Regroups the bytes of an event stream so that each piece ends where an event ends. */
 export interface EventSplitter {
-  /** The whole events that have become complete with this chunk, if any. Throws `UPSTREAM_INVALID` when one event passes 16 MiB. */
+  /** The events that this chunk completes, if any. Throws `UPSTREAM_INVALID` when an event is longer than 16 MiB. */
   take(chunk: Uint8Array): Uint8Array | undefined
-  /** What is left behind the last whole event. */
+  /** The bytes after the last whole event. */
   rest(): Uint8Array
 }
 
@@ -48,7 +48,7 @@ export function createEventSplitter(): EventSplitter {
 }
 
 const NOTHING = new Uint8Array(0)
-/** An event's end has up to four bytes. */
+/** The end of an event has up to four bytes. */
 const SEAM = 3
 
 /** The end of an event that lies on both sides of a seam: index behind it in `chunk`, 0 when the chunk itself shows that it was the end. */

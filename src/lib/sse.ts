@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 
-/** One server-sent event; `data` joins several data lines by newlines. */
+/** A server-sent event; several data lines are joined by newlines. */
 export interface SseEvent {
   event: string | undefined
   data: string
@@ -10,8 +10,8 @@ export interface SseEvent {
 export const MAX_EVENT = 16 * 1024 * 1024
 
 /**
- * Reads events out of text that arrives in pieces: any line ending, also split over two pieces, comments and a byte order mark skipped.
- * Linear in the length of the input. Throws `UPSTREAM_INVALID` when one event passes 16 MiB.
+ * Parses events from text that arrives in pieces: accepts every line ending, also split over two pieces, and skips comments and a byte
+ * order mark. Linear in the length of the input. Throws `UPSTREAM_INVALID` when an event is longer than 16 MiB.
  */
 export function createSseParser(onEvent: (event: SseEvent) => void): { push(text: string): void; end(): void } {
   let pieces: string[] = [] // of the line that is not complete yet
@@ -53,7 +53,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
     if (pending + (data?.length ?? 0) > MAX_EVENT) throw eventTooLong()
   }
 
-  /** A line whose beginning came in earlier pieces. */
+  /** The whole line, whose beginning arrived in earlier pieces. */
   function joinedLine(rest: string) {
     const whole = pieces.join('') + rest
     pieces = []
@@ -61,7 +61,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
     line(whole, 0, whole.length)
   }
 
-  /** The line that stands between two places: no copy is made but of its value. */
+  /** Handles the line between two positions; only its value is copied. */
   function line(text: string, from: number, end: number) {
     if (from === end) return dispatch()
     if (isField('data', text, from, end)) {
@@ -78,7 +78,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
 
   return {
     push,
-    /** Takes a last event that no blank line has closed. */
+    /** Ends the input: an event without its closing blank line counts too. */
     end() {
       if (pieces.length > 0) joinedLine('')
       dispatch()
@@ -86,10 +86,10 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
   }
 }
 
-/** Reads the events of a stream out of its bytes, which may be cut anywhere. Throws `UPSTREAM_INVALID` on what it cannot read. */
+/** Parses events from the bytes of a stream, which may be cut anywhere. Throws `UPSTREAM_INVALID` on invalid input. */
 export interface StreamParser {
   push(chunk: Uint8Array): void
-  /** Takes a last event that nothing has closed, where there can be one. */
+  /** Ends the input: an unfinished last event counts, if the framing has such. */
   end(): void
 }
 
@@ -109,13 +109,13 @@ export const sseFraming: StreamFraming = (onEvent) => {
   }
 }
 
-/** Nothing of a character can be missing behind ASCII. Runtimes decode what is whole much faster. */
+/** Does the chunk end with an ASCII character? Then no character is cut, and runtimes decode whole text much faster. */
 const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
 
 const WHOLE = { stream: false }
 const PART = { stream: true }
 
-/** `UPSTREAM_INVALID`, for whoever holds an event that is not complete. */
+/** The `UPSTREAM_INVALID` for an event that is too long. */
 export const eventTooLong = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 

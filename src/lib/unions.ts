@@ -4,7 +4,7 @@ import type { Kind, Strategy, WireFormat } from '../types.ts'
  * The members of the unions that people name. Written as records, so that a new member fails the compiler here until it is named.
  */
 
-/** Every kind, the models' own first. */
+/** Every kind. */
 export const kinds = membersOf<Kind>({
   llm: true,
   image: true,

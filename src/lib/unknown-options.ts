@@ -1,4 +1,4 @@
-/** Throws a TypeError that names the first option that is not `known`; `path` stands before its name, such as `limits.`. */
+/** Throws a TypeError naming the first option that is not in `known`; `path` is put before its name, such as `limits.`. */
 export function refuseUnknownOptions(options: object, known: readonly string[], path = ''): void {
   for (const name of Object.keys(options))
     if (!known.includes(name)) throw new TypeError(`${path}${name} is no option. Known: ${known.join(', ')}.`)

@@ -7,7 +7,7 @@ export function waitInWords(text: string): number | undefined {
   return ms
 }
 
-/** Vendors say it in their first sentences. */
+/** Vendors say it at the beginning. */
 const MAX_READ = 2_000
 
 const DURATION = String.raw`\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])`
