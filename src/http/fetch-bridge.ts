@@ -33,7 +33,7 @@ const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 let lastGood: string | null = null
 
-/** The URL with the host of the header: Deno puts a `Host` with a path into the URL as it is, Bun leaves out a missing or malformed one. */
+/** The URL of a request. Throws on a malformed `Host`: Deno puts one with a path into the URL as it is, Bun leaves the host out. */
 function urlOf({ headers, url }: Request): URL {
   const host = headers.get('host')
   try {
