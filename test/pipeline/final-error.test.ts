@@ -226,7 +226,7 @@ test('an error in the envelope of another format, or in none, is told in the one
     if (what === 'another format') continue // it is this one's own
     const messages = await world.messages({})
     assert.is(messages.status, 400)
-    const envelope = '{"type":"error","error":{"type":"invalid_request_error","message":"n is odd"}}'
+    const envelope = '{"type":"error","error":{"type":"invalid_request_error","message":"n is odd"},"request_id":null}'
     assert.is(await messages.text(), envelope, what)
   }
 })

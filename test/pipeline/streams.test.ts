@@ -129,7 +129,7 @@ test('a cut in mid stream is told in the format of the caller', async () => {
   const messages = await relayed('messages', messageEvents().slice(0, 5), 'error')
   assert.match(
     messages.text,
-    /event: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\}\}\n\n$/,
+    /event: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\},"request_id":null\}\n\n$/,
   )
 })
 

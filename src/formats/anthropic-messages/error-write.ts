@@ -19,7 +19,11 @@ export function writeError(error: CanonicalError): {
   return {
     status: statusOf(error, status),
     headers,
-    body: { type: 'error', error: { type, message: kind === 'context-overflow' ? overflowMessage(message) : message } },
+    body: {
+      type: 'error',
+      error: { type, message: kind === 'context-overflow' ? overflowMessage(message) : message },
+      request_id: null, // in the header, where the provider named it
+    },
   }
 }
 

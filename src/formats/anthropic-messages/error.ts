@@ -12,7 +12,11 @@ export const anthropicErrors: ErrorTelling = {
 /** Anthropic's envelope; its clients read the type. */
 function body({ status, code, message }: ErrorFacts): object {
   const type = types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
-  return { type: 'error', error: { type, message: code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message } }
+  return {
+    type: 'error',
+    error: { type, message: code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message },
+    request_id: null,
+  }
 }
 
 function isReadable(body: unknown): boolean {

@@ -214,7 +214,7 @@ test('a refusal is text, and the reason', () => {
 
 test('an error is an event, and nothing comes after it', () => {
   const error = { kind: 'overloaded', status: 503, message: 'busy' } as const
-  const body = { type: 'error', error: { type: 'overloaded_error', message: 'busy' } }
+  const body = { type: 'error', error: { type: 'overloaded_error', message: 'busy' }, request_id: null }
   assert.equal(write([{ type: 'error', error }]), [body])
   assert.equal(write([{ type: 'start' }, text(0), delta(0, 'a'), { type: 'error', error }]).at(-1), body)
 })

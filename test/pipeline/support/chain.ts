@@ -24,7 +24,8 @@ export const kinds = {
     path: '/v1/messages',
     model: 'talk',
     spare: messageEvents('the spare').join(''),
-    error: /^event: error\ndata: \{"type":"error","error":\{"type":"(?:api|timeout)_error","message":"[^"]+"\}\}\n\n$/,
+    error:
+      /^event: error\ndata: \{"type":"error","error":\{"type":"(?:api|timeout)_error","message":"[^"]+"\},"request_id":null\}\n\n$/,
     overloaded: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
   },
 } as const
