@@ -5,31 +5,31 @@ import type { Clock } from '../types.ts'
 import type { Client } from './client.ts'
 import type { Failure } from './failure.ts'
 
-/** An attempt that has failed, and where. */
+/** A failed attempt and its target. */
 export interface Fault {
   route: Route
   failure: Failure
 }
 
-/** What it depends on how long to wait. */
+/** What the wait depends on. */
 export interface AgainDependencies {
   health: Pick<Health, 'standingOf'>
   clock: Clock
-  /** Another number in [0, 1) with each call. */
+  /** A random number in [0, 1). */
   random: () => number
   client: Pick<Client, 'timeoutAt'>
-  /** So many times the request has tried a target again already. */
+  /** How many times the request has tried a target again. */
   times: number
 }
 
-/** Nobody is kept waiting for longer: the client hears when to come back instead. */
+/** Longer waits are left to the client, which is told when to come back. */
 const LIMIT_MS = 2_000
-/** Doubles each time. */
+/** The first back-off; it doubles each time. */
 const BASE_MS = 250
 
 /**
- * Whom to try again when no other target is left, and after how many ms: only where nothing was sent or the answer has invited it. `undefined`
- * when there is none, or each would take two seconds, or more than the client has left.
+ * The failed target to try again when no other is left, and after how many ms: only one to which nothing was sent, or whose answer invited
+ * a retry. `undefined` when there is none, or each would take two seconds, or more than the client's time allows.
  */
 export function soonestAgain<F extends Fault>(
   faults: readonly F[],
@@ -46,8 +46,8 @@ export function soonestAgain<F extends Fault>(
 }
 
 /**
- * Not while the target is left alone. What was never sent goes once more, at once; what was answered as long after as the answer asks for,
- * else after a back-off with full jitter.
+ * In ms; `undefined` while the target is cooling. What was never sent is tried once more at once; otherwise after the time that the answer
+ * names, or an exponential back-off with full jitter.
  */
 function waitBefore({ route, failure }: Fault, { health, clock, random, times }: AgainDependencies): number {
   const { code, isInviting, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
@@ -57,11 +57,11 @@ function waitBefore({ route, failure }: Fault, { health, clock, random, times }:
   return Math.max(isUnsent ? 0 : retryAfterMs, dueAt - clock.now())
 }
 
-/** There was no connection, so that the provider has seen nothing of the request: codes of Node, of undici and of Bun. */
+/** There was no connection, so the provider has received nothing: the codes of Node, undici and Bun. */
 const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
 
-/** Lets `ms` pass, unless nobody waits any more. */
+/** Waits `ms`; rejects when the client is gone. */
 export function pause(ms: number, { client, clock }: { client: Pick<Client, 'follows'>; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
     const deadline = startDeadline(clock, ms, resolve)

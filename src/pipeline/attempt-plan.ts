@@ -10,28 +10,30 @@ import type { ModelRequest } from './model-request.ts'
 import { transformFor } from './transform-for.ts'
 import type { Candidate } from './try.ts'
 
-/** Which target comes next, after what has become of those before. */
+/** Which target to try next, given the outcomes so far. */
 export interface AttemptPlan {
   /**
-   * The next target that may be tried; `undefined` when there is none, the client is at fault, or attempts or retries are used up.
-   * Targets that are cooling are passed over; when all are, the one that recovers first comes rather than none, for one request at a time.
-   * A hedge stays off them and takes nothing out of the retry budget.
+   * The next candidate; `undefined` when there is none, the client is at fault, or the attempts or the retry budget are used up. Cooling
+   * targets are skipped; when all are cooling, the one that recovers first is used, by one request at a time. A hedge never uses a cooling
+   * target, and does not count against the retry budget.
    */
   next(options?: { hedge?: boolean }): Promise<Candidate | undefined>
   failed(route: Route, result: FailedAttempt): void
-  /** The last of each target. */
+  /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
-  /** Why there is no next one: attempts or retries were used up, or the first target that cannot be told what the client asks;
-   * and when the first of those that are cooling recovers. */
+  /**
+   * Why there is no next candidate: `stop` when attempts or retries were used up; `refusal`, the first target whose format cannot carry the
+   * request; `dueAt`, when the first cooling target recovers (epoch ms).
+   */
   verdict(): { stop: Stop | undefined; refusal: GatewayError | undefined; dueAt: number | undefined }
 }
 
-/** What has become of a target that was tried in vain. */
+/** The failure of a target that was tried. */
 export interface FailedTarget extends FailedAttempt {
   route: Route
 }
 
-/** What is here is not waited for: most requests have one route, and nothing to translate. */
+/** Avoids promises where the result is there already: most requests have one route, and need no translation. */
 export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): AttemptPlan {
   const { context, report, client } = request
   const { health, limits, retryBudget, catalog } = context
@@ -50,7 +52,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   let isOver = false
   let isLast = false // one that is cooling was tried for want of another
 
-  /** Was it tried already, is it cooling, or too small for the request? */
+  /** Was it tried already, is it cooling, or is its context window too small for the request? */
   function isPassedOver(route: Route): boolean {
     const { target } = route
     if (tried.some((one) => isSame(one, target))) {
@@ -67,8 +69,8 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   }
 
   /**
-   * The way to a target, unless its format cannot say what the client asks. The trial begins at once, before any other request can choose:
-   * all of a burst would probe it otherwise.
+   * The candidate of a route; `undefined` when the target's format cannot carry the request. The trial begins at once, or every request of
+   * a burst would probe the same cooling target.
    */
   function candidateOf(route: Route, trial = health.begin(route.target)): Awaitable<Candidate | undefined> {
     function failed(thrown: unknown): undefined {
@@ -87,7 +89,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
     }
   }
 
-  /** No other target is left: one that was tried already, or one that is cooling if none was. */
+  /** When no other target is left: one that was tried before, or, when none was, one that is cooling. */
   async function oneMore(): Promise<Candidate | undefined> {
     const { lastCandidate, candidateAgain } = await import('./last-candidates.ts')
     const lent = { context, client, candidateOf }
@@ -108,8 +110,8 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   }
 
   /**
-   * The last attempt is kept for another model, if there is one, where all before have gone to keys for the same one; for another provider
-   * where they were refused. Or a provider that is down would be all that is tried, the more keys it has.
+   * The last attempt is kept for another model when all so far went to keys of the same one, and for another provider when they were
+   * refused. Otherwise a failing provider with many keys would use up all attempts.
    */
   async function nextCandidate(): Promise<Candidate | undefined> {
     const isKept = tries > 0 && tries === limits.maxAttempts - 1

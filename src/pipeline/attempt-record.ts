@@ -69,12 +69,12 @@ export function attemptHeaders(steps: readonly Step[]): Record<string, string> {
   return steps.length > 0 ? { 'x-signalbox-attempts': shownSteps(steps) } : {}
 }
 
-/** `x-signalbox-target`: whose answer it is. */
+/** `x-signalbox-target`: the target that answered. */
 export const targetHeader = (target: Parameters<typeof targetName>[0]): Record<string, string> => ({
   'x-signalbox-target': headerSafe(targetName(target)),
 })
 
-/** Clients refuse answers whose headers are too large together. What was tried says more than what was not. */
+/** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
 
 function shownSteps(steps: readonly Step[]): string {
@@ -104,7 +104,7 @@ function result(step: AttemptRecord | Skip): string {
   return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
 }
 
-/** Do other connections stand there under the same name? */
+/** Are there other connections among the steps with the same provider and model? */
 export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly Step[]): boolean =>
   steps.length > 1 &&
   steps.some((one) => {
@@ -112,7 +112,7 @@ export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly Step[]):
     return one.model === step.model && one.provider === step.provider
   })
 
-/** Enough of the connection's id to know it by. */
+/** The beginning of the connection's id. */
 export const shortId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)
 
 const MAX_SHOWN = 300

@@ -10,41 +10,41 @@ import type { PipelineContext } from './context.ts'
 import type { Operation } from './endpoints.ts'
 import { contentFailure, type Failure, failureOfError } from './failure.ts'
 
-/** An answer that can go to the client: whole, or a stream that has begun. */
+/** An answer for the client: whole, or a stream that has begun. */
 export type Answer = WholeAnswer | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
 
-/** An answer that was read to its end: one JSON object. */
+/** An answer that was read to its end, a JSON object. */
 export interface WholeAnswer {
   kind: 'whole'
   head: UpstreamAnswer
   bytes: Uint8Array
-  /** The same, parsed. */
+  /** The parsed bytes. */
   json: JsonObject
   usage: TokenUsage | undefined
 }
 
-/** What becomes of an attempt. */
+/** The result of an attempt. */
 export type AttemptResult = Answer | FailedAttempt
 
 /** An attempt that brought no answer for the client. */
 export interface FailedAttempt {
   kind: 'failure'
   failure: Failure
-  /** When the provider answered at all. */
+  /** The head of the provider's answer, if there was one. */
   head?: UpstreamAnswer
 }
 
-/** An attempt under way. `cancel` ends it in any phase, a stream that it has brought included. */
+/** An attempt under way. `cancel` ends it in any phase, also while its stream is read. */
 export interface Attempt {
   result: Promise<AttemptResult>
   cancel(reason: unknown): void
 }
 
-/** Error bodies are read this far, and this long: what matters most is known by their status. */
+/** Error bodies are read up to this size and time, since the status says most. */
 const MAX_ERROR_BYTES = 64 * 1024
 const ERROR_BODY_MS = 5_000
 
-/** Calls one target once. The result never rejects: whatever goes wrong is a failure with a class. */
+/** Calls one target once. `result` never rejects: every error becomes a failure with a class. */
 export function startAttempt(
   call: UpstreamCall,
   { format, stream, operation }: Pick<Expected, 'format' | 'stream' | 'operation'>,
@@ -125,7 +125,7 @@ async function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<A
   return { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
 }
 
-/** Most answers have a text, in whatever format's words. */
+/** Does the answer contain a non-empty text, in any format's fields? Most do, which saves the closer look. */
 const SAYS_TEXT = /"(?:content|text)"\s*:\s*"(?!")/
 
 async function isBlank({ name }: UpstreamFormat, answer: JsonObject): Promise<boolean> {
@@ -133,14 +133,14 @@ async function isBlank({ name }: UpstreamFormat, answer: JsonObject): Promise<bo
   return isBlankAnswer(name, answer)
 }
 
-/** What an error in a 200 means. */
+/** The failure that an error in a 200 stands for. */
 async function said(error: EmbeddedError, head: UpstreamAnswer, { format, clock }: Expected): Promise<FailedAttempt> {
   if (error.class) return { kind: 'failure', failure: contentFailure(error.message) }
   const { failureOfEmbedded } = await import('./failure-said.ts')
   return { kind: 'failure', failure: failureOfEmbedded(error, { head, format, now: clock.now() }), head }
 }
 
-/** As much of an error body as there is; one that is cut, silent, slow or large does not hide the status. */
+/** As much of an error body as arrives; a body that breaks off, is silent, slow or large does not hide the status. */
 async function readError(body: ByteStream): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0

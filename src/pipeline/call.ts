@@ -10,15 +10,17 @@ export interface ModelCall {
   endpoint: Endpoint
   model: string
   stream: boolean
-  /** The size of the body. */
+  /** The size of the body in bytes. */
   bytes: number
   body: JsonObject
   text: string
-  /** The client's body with another model name; every other character as the client wrote it. */
+  /** The client's body with another model name, all other characters unchanged. */
   bodyFor(model: string): string
 }
 
-/** Understands the body of a request; `pathModel` is the model's name where the path has it. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
+/**
+ * Parses the body of a model request; `pathModel` is the model's name where the path has it. Throws `INVALID_JSON` or `INVALID_REQUEST`.
+ */
 export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?: string): ModelCall {
   const text = jsonText(bytes)
   const { spans, depth } = scanTopLevel(text, pathModel === undefined ? ['model'] : [])
@@ -46,7 +48,10 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
   }
 }
 
-/** To leave such a field out would lose a conversation, and to pass it on would depend on where the request before it went. */
+/**
+ * Refuses fields that refer to state at a provider: without them a conversation would be lost, and with them the answer would depend on
+ * where the request before went.
+ */
 function refuseState(body: JsonObject, { stateful = [] }: Endpoint): void {
   for (const param of stateful) {
     if (body[param] === undefined || body[param] === null || body[param] === false) continue
@@ -57,12 +62,12 @@ function refuseState(body: JsonObject, { stateful = [] }: Endpoint): void {
   }
 }
 
-/** The name goes into messages, headers and records: a prefix, a slash and an id of the longest that the management API takes, and some more. */
+/** Names appear in messages, headers and records. Long enough for a prefix, a slash and the longest id that the management API accepts. */
 const MAX_MODEL_NAME = 1_000
 
 /**
- * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed, that says it is no UTF-8, or that a page of another site could send
- * without asking first (a "simple request"): with an `Origin` only JSON will do.
+ * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed or not UTF-8 by its headers, and, with an `Origin` header, on one that is
+ * not JSON: a page of another site could send it without a preflight (a "simple request").
  */
 export function checkMediaType(exchange: Exchange): void {
   requirePlainUtf8(exchange)

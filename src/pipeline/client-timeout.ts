@@ -7,8 +7,9 @@ import { type Client, PATIENCE_HEADER as HEADER } from './client.ts'
 const MAX_MS = 24 * 60 * 60 * 1_000
 
 /**
- * Ends the request when the client's own time-out is over: all attempts together, until the answer is whole or its stream has begun.
- * It can only shorten the time-outs of the gateway. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a day.
+ * Ends the request when the time-out that the client asked for is over. It covers all attempts, until the answer is whole or its stream has
+ * begun, and can only shorten the gateway's own time-outs. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a
+ * day.
  */
 export function startClientTimeout(exchange: Exchange, client: Client, clock: Clock): Deadline | undefined {
   const ms = askedMs(exchange)
@@ -22,7 +23,7 @@ export function startClientTimeout(exchange: Exchange, client: Client, clock: Cl
   return startDeadline(clock, ms, () => client.giveUp(late(ms)))
 }
 
-/** The same for what comes before the request is understood. */
+/** The same for work before the request has been parsed. */
 export function unlessLate<T>(work: Promise<T>, exchange: Exchange, clock: Clock): Promise<T> {
   const ms = askedMs(exchange)
   if (ms === undefined || Number.isNaN(ms)) return work
@@ -32,7 +33,7 @@ export function unlessLate<T>(work: Promise<T>, exchange: Exchange, clock: Clock
   })
 }
 
-/** `NaN` when it is none. */
+/** In ms; `NaN` when the header is invalid. */
 function askedMs(exchange: Exchange): number | undefined {
   const text = exchange.header(HEADER)?.trim()
   if (text === undefined) return undefined

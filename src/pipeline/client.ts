@@ -2,20 +2,23 @@ import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 
-/** How long a client waits at most, in ms. */
+/** The header by which a client says how long it waits at most, in ms. */
 export const PATIENCE_HEADER = 'x-signalbox-timeout-ms'
 
-/** Whoever waits for an answer, for as long as there is somebody. */
+/** The client of a request, for as long as it waits for the answer. */
 export interface Client {
-  /** Why nobody waits any more: the client has left (`CLIENT_CLOSED_REQUEST`), its time is over (`UPSTREAM_TIMEOUT`), or the gateway has closed (`CLOSED`). */
+  /**
+   * Why the client no longer waits: it has left (`CLIENT_CLOSED_REQUEST`), its time-out is over (`UPSTREAM_TIMEOUT`), or the gateway has
+   * closed (`CLOSED`).
+   */
   gone: GatewayError | undefined
-  /** When its time is over; epoch ms. */
+  /** When its time-out ends; epoch ms. */
   timeoutAt: number
-  /** The work's result; rejects as soon as nobody waits for it any more. One at a time. */
+  /** The result of the work; rejects with `gone` as soon as the client no longer waits. One call at a time. */
   unlessGone<T>(work: Promise<T>): Promise<T>
-  /** What must end when the client leaves: the attempt under way, then the stream that it brought. */
+  /** Sets what is cancelled when the client leaves: the attempt under way, then the stream that it brought. */
   follows(work: Cancellable): void
-  /** Ends what is under way: nobody waits for it any more. */
+  /** Cancels what is under way; the client no longer waits. */
   giveUp(reason: unknown): void
   stopWatching(): void
 }
@@ -24,7 +27,7 @@ interface Cancellable {
   cancel(reason: unknown): void
 }
 
-/** The client's leaving, or the end of the gateway itself, reaches whatever is under way for it at once. */
+/** Watches for the client's leaving and the gateway's closing; either cancels at once what is under way for it. */
 export function watchClient(exchange: Exchange, inFlight: InFlight): Client {
   let work: Cancellable | undefined
   let stopWaiting: ((reason: unknown) => void) | undefined

@@ -2,16 +2,16 @@ import type { EmbeddedError, StreamWatch, UpstreamFormat } from '../formats/form
 import type { ByteStream } from '../lib/exchange.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../lib/sse.ts'
 
-/** A stream whose first meaningful event has arrived: what was held back until then, and what is known of it. */
+/** A stream whose first content has arrived: the chunks held back until then, and the watch that has seen them. */
 export interface Committed {
   head: Uint8Array[]
   watch: StreamWatch
 }
 
 /**
- * Holds a stream back until it says something. Before that point an error event, an early end or an answer that is nothing at all are
- * failures of the attempt, so that the next target can be tried; after it they belong to the client. Rethrows what `body` throws; throws
- * `UPSTREAM_INVALID` when nothing is said within 16 MiB.
+ * Holds a stream back until its first content. Before that point an error event, an early end or an empty answer is a failure of the
+ * attempt, so that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with
+ * `UPSTREAM_INVALID` when there is no content within 16 MiB.
  */
 export async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | EmbeddedError> {
   const watch = format.watchStream()

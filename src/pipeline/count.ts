@@ -9,8 +9,8 @@ import { translateRequest, untranslatable } from './translate-request.ts'
 import { translatedFailure } from './translated-failure.ts'
 
 /**
- * Asks a target of another format how many tokens a request has. Throws `FORMAT_MISMATCH` when its format has no such question, and
- * `INVALID_REQUEST` when it cannot say the request.
+ * The transform that asks a target of another format for the number of tokens of a request. Rejects with `FORMAT_MISMATCH` when that format
+ * has no such request, and with `INVALID_REQUEST` when it cannot carry this one.
  */
 export async function translatedCount(request: SpokenRequest, routeTarget: RouteTarget): Promise<Transform> {
   const { exchange, context } = request

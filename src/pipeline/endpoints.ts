@@ -1,17 +1,20 @@
 import type { WireFormat } from '../types.ts'
 
-/** What a request wants: an answer, to know how many tokens it has, or a completion as they were before chats, which is only passed through. */
+/**
+ * What a request asks for: an answer, its number of tokens, or a completion in the sense of `/v1/completions`, which is only passed
+ * through.
+ */
 export type Operation = 'generate' | 'count-tokens' | 'complete'
 
-/** An endpoint for model requests: what clients call, and where it stands below a provider's base URL. */
+/** An endpoint for model requests: its path for clients, and its path below a provider's base URL. */
 export interface Endpoint {
   /** Below the base path; `{model}` where the format has the model's name in its path. */
   path: string
   format: WireFormat
   operation: Operation
-  /** Does it stream: as the body's `stream` says, always, or never? */
+  /** When it streams: as the body's `stream` says, always, or never. */
   streams: 'asked' | 'always' | 'never'
-  /** Fields that speak of what only somebody who stores answers could know; the gateway does not, and has more than one provider. */
+  /** Fields that refer to answers stored at a provider, which are refused: the gateway stores none, and has several providers. */
   stateful?: readonly string[]
   /** Its path below a provider's base URL, with its query. */
   upstreamPath(model: string): string

@@ -1,6 +1,6 @@
 /**
- * Might these events tell of an error, by `"error"` or `event: error`? Within a text the quotes would have backslashes. One half of a double
- * "r" is looked for at every second byte, in a fifth of the time that it takes to look for the whole words.
+ * May these events contain an error: do the bytes contain `"error"` or `event: error`? (Within a text the quotes would be escaped.)
+ * Searching every second byte for one half of the double "r" takes a fifth of the time of searching for whole words.
  */
 export function maySpeakOfErrors(bytes: Uint8Array): boolean {
   for (let at = 1; at < bytes.length; at += 2) {

@@ -3,7 +3,7 @@ import type { Reply } from '../lib/exchange.ts'
 import { attemptHeaders } from './attempt-record.ts'
 import type { ModelRequest } from './model-request.ts'
 
-/** The answer to a question for the tokens of a request that no provider could count: an estimate, which its headers say that it is. */
+/** The reply with an estimated number of tokens, for when no provider could count them. `x-signalbox-warning` says that it is one. */
 export async function estimateReply({ call, format, report }: ModelRequest): Promise<Reply> {
   const translator = await format.loadTranslator?.()
   const tokens = estimateTokens(call.body)

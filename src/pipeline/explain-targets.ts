@@ -7,7 +7,7 @@ import { viaOf } from '../routing/via.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { transformFor } from './transform-for.ts'
 
-/** What a request would do with each of its routes, and what its client would read at once when none can be told what it asks. */
+/** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
 export async function explainTargets(
   routes: readonly Route[],
   request: SpokenRequest,
@@ -43,7 +43,7 @@ export async function explainTargets(
   return { targets, error: { status, code, message } }
 }
 
-/** When all are cooling: the place of the one that recovers first. */
+/** When all are cooling: the index of the one that recovers first. */
 function earliest(standings: ReadonlyArray<Standing | undefined>): number {
   let earliest = 0
   for (const [at, standing] of standings.entries()) {
@@ -53,7 +53,7 @@ function earliest(standings: ReadonlyArray<Standing | undefined>): number {
   return earliest
 }
 
-/** Where a request is only sketched, without anything to answer, its targets are not asked whether they could be told. */
+/** Why the target's format cannot carry the request. Not checked for a body without contents, which only sketches a request. */
 async function refusalOf(request: SpokenRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
@@ -65,7 +65,7 @@ async function refusalOf(request: SpokenRequest, { target }: Route): Promise<Gat
   }
 }
 
-/** What each of the formats calls what it answers. */
+/** The fields for the contents of a request in each format. */
 const CONTENTS = ['messages', 'input', 'contents', 'prompt']
 
 const cannotCarry = ({ message }: GatewayError) => `its format cannot carry the request: ${message}`
@@ -79,7 +79,7 @@ function isCooling({ level, class: failure, retryAt }: Standing): string {
 
 const whyOf = ({ via }: Route) => (via ? reasonsOf(via) : 'by the priority of its connection')
 
-/** From the outside in. */
+/** The reasons of the groups, outermost first. */
 const reasonsOf = (choice: Choice): string =>
   `${choice.before ? `${reasonsOf(choice.before)}; ` : ''}${choice.group.name}: ${reasonOf(choice)}`
 

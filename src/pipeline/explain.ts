@@ -13,7 +13,7 @@ import { explainTargets } from './explain-targets.ts'
 import { factsOf } from './facts.ts'
 import { routesOf } from './targets.ts'
 
-/** A request that is not made. */
+/** A request to explain, which is not made. */
 export interface Question {
   model: string
   body: JsonObject
@@ -27,10 +27,13 @@ const known = endpoints
   .map(({ path }) => `"${path}"`)
   .join(', ')
 
-/** A combo may lead to very many. */
+/** A combo may lead to very many targets. */
 const MAX_TARGETS = 1_000
 
-/** Says what would become of a request, without calling anyone or moving any turn. Throws `INVALID_REQUEST` for a path that is no endpoint. */
+/**
+ * Explains what would become of a request, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that is no
+ * model endpoint.
+ */
 export async function explain(question: Question, context: PipelineContext): Promise<Explanation> {
   const { model, body, headers, path } = question
   const endpoint = endpoints.find((one) => one.path === path)

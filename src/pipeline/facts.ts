@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import type { RequestFacts } from '../routing/facts.ts'
 import type { ModelCall } from './call.ts'
 
-/** Headers by which clients name their session, the first that is there counts. */
+/** Headers by which clients name their session; the first one that is present counts. */
 const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
 
-/** What combos may choose by, of a request in any of the wire formats. */
+/** The facts that combos choose by, of a request in any client format. */
 export function factsOf(
   { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
   header: RequestFacts['header'],
@@ -38,7 +38,7 @@ function messagesOf(body: JsonObject): readonly unknown[] {
   return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
 }
 
-/** A part in a message, in a tool's result, in a message. */
+/** Deep enough for a part of a tool result in a message. */
 const MAX_DEPTH = 8
 
 const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image'])
@@ -55,8 +55,8 @@ function holdsImage(value: unknown, depth: number): boolean {
 const isImageType = (value: unknown) => typeof value === 'string' && value.startsWith('image/')
 
 /**
- * What the client calls its session or its user by, else how the conversation begins: providers keep the beginning of prompts, so that
- * the next request of a conversation is cheaper where the last one went.
+ * The session or user id that the client sends, otherwise the beginning of the conversation: providers cache the beginnings of prompts, so
+ * the next request of a conversation is cheaper at the same target.
  */
 function sessionOf(body: JsonObject, header: RequestFacts['header']): string {
   const metadata = isObject(body.metadata) ? body.metadata : {}
@@ -72,7 +72,7 @@ function beginningOf(body: JsonObject): string {
   return first.length === 0 && system === undefined ? '' : JSON.stringify([system, first], shortened)
 }
 
-/** A long text by its length and its two ends: beginnings that differ in their middles only may as well share a target. */
+/** A long text is shortened to its length and its two ends; conversations that differ in between may share a target. */
 const shortened = (_: string, value: unknown) =>
   typeof value === 'string' && value.length > 2 * MAX_END
     ? [value.length, value.slice(0, MAX_END), value.slice(-MAX_END)]

@@ -4,23 +4,23 @@ import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { createSseParser } from '../lib/sse.ts'
 import { censored } from './redact.ts'
 
-/** The end of a stream whose provider says that it failed. */
+/** The end of a stream in which the provider reports an error. */
 export interface FailedEvents {
   error: EmbeddedError
-  /** What goes to the client: all up to the error, and nothing behind it that could be read as a good end. */
+  /** The bytes for the client: all up to the error, and nothing after it that could look like a normal end. */
   bytes: Uint8Array
 }
 
 interface Terms {
   format: Format
   secrets: readonly string[]
-  /** What is known of the stream before these events. */
+  /** The state of the stream before these events. */
   before(): StreamWatch
 }
 
 /**
- * Whole events of a stream as far as a client may have them, when one of them tells of an error; `undefined` when all of them are to go on
- * as they are. The provider's own words stay; where the clients of the format would pass over them, the format's error event follows.
+ * What the client gets of these whole events when one of them reports an error; `undefined` when all are passed on unchanged. The
+ * provider's own error event stays; where clients of the format would not recognise it as an error, the format's error event follows.
  */
 export async function failedEvents(
   whole: Uint8Array,
@@ -53,10 +53,10 @@ export async function failedEvents(
   return { error, bytes: concatBytes(kept) }
 }
 
-/** A place in the text is one in the bytes. */
+/** One character a byte, so that positions in the text are positions in the bytes. */
 const byteByByte = new TextDecoder('latin1')
 
-/** Some formats have a place for an error in every event, empty or not. */
+/** Some formats have an `error` member in every event, mostly null. */
 const SPEAKS_OF_ERRORS = /"error"(?!\s*:\s*null)|event: ?error/
 
 const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
@@ -73,7 +73,7 @@ function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTellin
   return { error: watch.error, ended: watch.ended, place: watch.place, isTold }
 }
 
-/** As it came, unless it quotes what looks like a credential. */
+/** Unchanged, unless it quotes a credential. */
 function withoutQuotes(bytes: Uint8Array, secrets: readonly string[]): Uint8Array {
   const text = decodeUtf8Lenient(bytes)
   const clean = censored(text, secrets)

@@ -23,7 +23,7 @@ import type { Failure } from './failure.ts'
 import { retold } from './retold.ts'
 import { windowSaid } from './window-said.ts'
 
-/** A failure out of an answer whose status is no success, and the (bounded) body that came with it. */
+/** The failure that an error status and its (bounded) body stand for. */
 export function failureOfStatus(
   answer: UpstreamAnswer,
   bytes: Uint8Array,
@@ -48,10 +48,10 @@ export function failureOfStatus(
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
 
-/** Most vendors that follow others have no such path, which says nothing of the model. */
+/** Most OpenAI- or Anthropic-compatible vendors have no path for counting; that says nothing about the model. */
 const NO_COUNTER: ReadonlySet<number> = new Set([404, 405, 501])
 
-/** A failure out of an error that stood where the answer should have been, in a 200. */
+/** The failure that an error in a 200 stands for. */
 export function failureOfEmbedded(
   { status, message, error }: EmbeddedError,
   { head, format, now }: { head: UpstreamAnswer; format: UpstreamFormat; now: number },
@@ -92,17 +92,20 @@ function failureOf({ status, message, isQuoted, body, header, now }: Refused): F
   )
 }
 
-/** What may be over in a moment. */
+/** Failures that may be over in a moment. */
 const PASSING: ReadonlySet<FailureClass> = new Set(['rate-limit', 'server', 'timeout'])
 
-/** Says so itself, or after how long; what it only says of its limits invites nobody. `x-should-retry` decides. */
+/**
+ * Does the answer invite a retry? `x-should-retry` decides, otherwise a retry-after header; a wait that only rate-limit headers tell does
+ * not.
+ */
 function invitesAgain(header: Refused['header'], retryAfterMs: number | undefined): boolean {
   const advice = header('x-should-retry')
   if (advice === 'true' || advice === 'false') return advice === 'true'
   return retryAfterMs !== undefined && (header('retry-after') ?? header('retry-after-ms')) !== undefined
 }
 
-/** What an error status means for the chain, together with what is said (design.md: a client's 4xx never walks it). */
+/** The class of a failure, by its status and the provider's words (design.md: a client's 4xx never walks the chain). */
 function classOf(status: number, said: VendorSaid): FailureClass {
   if (status === 401 || status === 403) {
     if (status === 403 && saysContentRefused(said)) return 'client'
@@ -122,8 +125,8 @@ function classOf(status: number, said: VendorSaid): FailureClass {
 
 const isOverflow = ({ text, codes }: VendorSaid) => [undefined, ...codes].some((code) => saysOverflow(text, code))
 
-/** An account without money is told so by any of these. */
+/** The statuses by which vendors refuse an account without credit, besides 402. */
 const MONEY: ReadonlySet<number> = new Set([400, 429])
 
-/** Some servers of models take what is too long for their own fault. */
+/** The statuses by which servers refuse a prompt that is too long; some take it for their own fault. */
 const OVERFLOWS: ReadonlySet<number> = new Set([400, 413, 422, 500])

@@ -1,33 +1,33 @@
 import { type ErrorCode, toGatewayError } from '../errors.ts'
 import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
-/** One attempt that brought no answer. */
+/** The failure of one attempt. */
 export interface Failure {
   class: FailureClass
-  /** Whom it speaks against, where that is another than with most of its class. */
+  /** What it counts against, where that differs from its class's default. */
   level?: HealthLevel
   /** The HTTP status of the failure; 502 or 504 where the provider gave none. */
   status: number
-  /** The provider's own status, where the client must not read it as its own. */
+  /** The provider's status, where the client gets another one. */
   upstreamStatus?: number
-  /** What the provider said, or what happened. Fit for the caller: it holds no secret. */
+  /** What the provider said, or what happened. Fit for the client: it contains no secret. */
   message: string
-  /** Are these the provider's own words? */
+  /** Is the message the provider's own? */
   isQuoted?: boolean
   retryAfterMs?: number | undefined
-  /** In tokens: what a provider says that the request did not fit into. */
+  /** The context window that the provider named, in tokens. */
   window?: number | undefined
-  /** The answer invites to ask the same target again. */
+  /** Does the answer invite a retry of the same target? */
   isInviting?: boolean
-  /** Of the network: `ECONNREFUSED`. */
+  /** The network error's code, such as `ECONNREFUSED`. */
   code?: unknown
-  /** The provider's own JSON error, which the caller may have as it is. */
+  /** The provider's JSON error body, which may go to the client. */
   body?: Uint8Array
-  /** Of an error that was translated, in place of the provider's. */
+  /** The headers of a translated error, in place of the provider's. */
   headers?: Record<string, string>
 }
 
-/** A failure out of what a call threw. */
+/** The failure that an error thrown by a call stands for. */
 export function failureOfError(thrown: unknown): Failure {
   const error = toGatewayError(thrown)
   if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message }
@@ -43,7 +43,9 @@ export function failureOfError(thrown: unknown): Failure {
   }
 }
 
-/** Somebody was there, and hung up; what has another code never came about: a name, a port, a certificate. */
+/**
+ * Codes of connections that were made and broke off. Any other code means that no connection was made: name, port or certificate are wrong.
+ */
 const OF_ONE_CALL = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed|HPE_)/
 
 const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
@@ -60,5 +62,5 @@ export const unreadableCredential: Failure = {
   message: 'The credential of the connection cannot be opened: give the connection its "apiKey" again.',
 }
 
-/** The provider answered, and what it sent is no answer. */
+/** The failure of an answer that cannot be used. */
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })

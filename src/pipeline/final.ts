@@ -14,12 +14,12 @@ import type { Failure } from './failure.ts'
 /** Why no other target was tried though there was one. */
 export type Stop = 'max-attempts' | 'retry-budget'
 
-/** What has become of a request that no target has answered. */
+/** The course of a request that no target has answered. */
 export interface Course {
   failed: readonly FailedTarget[]
   steps: readonly Step[]
   stop: Stop | undefined
-  /** When the first target that was passed over recovers; epoch ms. */
+  /** When the first cooling target recovers; epoch ms. */
   dueAt: number | undefined
   /** The client's. */
   format: Format
@@ -28,8 +28,9 @@ export interface Course {
 }
 
 /**
- * The answer when no attempt has brought one: the provider's own error, unchanged, when there was but one attempt or the client is at
- * fault, in the caller's format if it is in another. Otherwise, or when the provider said nothing, throws an error that tells of each attempt.
+ * The reply when all attempts have failed. After a single attempt, or when the client is at fault, it is the provider's own error, put into
+ * the client's format if it is in another. Otherwise, and when the provider sent no error body, rejects with an error that reports each
+ * attempt.
  */
 export async function finalReply(course: Course): Promise<Reply> {
   const { failed } = course
@@ -48,23 +49,23 @@ export async function finalReply(course: Course): Promise<Reply> {
   }
 }
 
-/** The same error with the way there; of a client whose time is over also with what it was spent on. */
+/** The error with the header of attempts; when the client's time-out is over, its message also says what each attempt did. */
 export function withJourney(error: GatewayError, steps: readonly Step[], isOutOfTime: boolean): GatewayError {
   const { code, status, data, cause } = error
   const message = isOutOfTime ? [error.message, ...saidIn(steps)].join(' ') : error.message
   return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
 }
 
-/** What only the client can mend. */
+/** Can only the client fix it? */
 const isOfClient = (failure: Failure) => failure.class === 'client' || failure.class === 'context-overflow'
 
-/** The gateway has tried again already, where that is of any use. */
+/** SDKs are told not to retry: the gateway has done so where it helps. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** The provider's own, in place of which comes the gateway's. */
+/** Headers of the provider that the gateway's own replace. */
 const WAITS = ['retry-after', 'retry-after-ms']
 
-/** The way there; and unless the client is at fault, when it may be worth to ask again, though not at once. */
+/** The header of attempts and, unless the client is at fault, `retry-after`: the shortest wait. */
 function headersOf(failures: readonly Failure[], { steps, stop, dueAt, now }: Course): Record<string, string> {
   const headers = attemptHeaders(steps)
   if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
@@ -78,7 +79,7 @@ function headersOf(failures: readonly Failure[], { steps, stop, dueAt, now }: Co
 /** Whole seconds, from one to a minute. */
 const secondsOf = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
-/** The provider's body, or what it says in the envelope that the caller reads. */
+/** The provider's error body, put into the client's format unless its clients can read it as it is. */
 async function inFormat({ body, status }: Failure, head: UpstreamAnswer, { format, now }: Course): Promise<Uint8Array> {
   const bytes = body ?? new Uint8Array(0)
   const text = decodeUtf8Lenient(bytes)
@@ -111,16 +112,16 @@ const STOPS: Record<Stop, string> = {
   'retry-budget': 'No further attempt was made: the retry budget of the gateway is used up.',
 }
 
-/** The one status that all attempts share; a mixture is a bad gateway. */
+/** The status that all attempts share, otherwise 502. */
 function commonStatus(failures: readonly Failure[]): number {
   const [first, ...rest] = failures.map((failure) => failure.status)
   return first !== undefined && rest.every((status) => status === first) ? first : 502
 }
 
-/** Providers end what they say as they like; what follows has to be told apart from it. */
+/** A message of a provider with a full stop, so that others can follow. */
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
-/** What each attempt said. */
+/** The message of each attempt. */
 const saidIn = (steps: readonly Step[]): string[] =>
   steps.flatMap((step) => {
     if (!('outcome' in step)) return []

@@ -3,9 +3,7 @@ import type { AttemptPlan } from './attempt-plan.ts'
 import type { ModelRequest } from './model-request.ts'
 import { type Success, type Try, tryCandidate } from './try.ts'
 
-/**
- * Tries the next target beside one that is slow. The first answer wins; the other attempt ends at once. `undefined` when none has answered.
- */
+/** Tries the next target beside a slow one. The first answer wins, and the other attempt is cancelled; `undefined` when neither answers. */
 export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
   const other = request.context.hedgeBudget.spend() ? await plan.next({ hedge: true }) : undefined
   if (!other) return taken(first, await first.result)

@@ -2,7 +2,7 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { createSseParser } from '../lib/sse.ts'
 import type { RelayedStream } from './relay.ts'
 
-/** A stream of whole events as one JSON array of what they hold: how Google streams to who does not ask for `alt=sse`. */
+/** A stream of events as one JSON array of their data: how Google streams to clients that do not ask for `alt=sse`. */
 export function asJsonArray(stream: RelayedStream): RelayedStream {
   let isFirst = true
   let isOver = false

@@ -13,9 +13,9 @@ import { warningHeader } from './success-reply.ts'
 import { type Transform, wantsArray } from './transform.ts'
 
 /**
- * A stream that begins before there is an answer, with a sign of life at least every 15 s: proxies and clients cut what is quiet. What answers
- * in the end follows; a failure is an error event by then. Nobody knows yet who will answer, so that the headers tell only what is lost on the
- * way to the target that is being tried.
+ * The reply of a translated stream: it begins before there is an answer and shows a sign of life at least every 15 s, since proxies and
+ * clients cut silent connections. A failure after that is an error event. As the target is not known yet, its headers tell only what is
+ * lost for the one that is being tried.
  */
 export function keepAliveReply(answering: Promise<Reply>, request: ModelRequest, trying: Transform | undefined): Reply {
   const { format, call, client, context } = request
@@ -32,7 +32,7 @@ export function keepAliveReply(answering: Promise<Reply>, request: ModelRequest,
     return once(event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
   }
 
-  /** What failed after all comes as the body of an error, or is thrown. */
+  /** Opens the answer; a failure is a reply with an error body, or is thrown. */
   async function open(): Promise<ByteStream> {
     try {
       const { status, body = '' } = await answering

@@ -4,19 +4,19 @@ import type { ConnectionRecord } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { isSecret } from './secrets.ts'
 
-/** Where credentials come from. */
+/** Where the credentials come from. */
 export interface KnownKeysDependencies {
   connections(): Awaitable<readonly ConnectionRecord[]>
   apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
   clock: Clock
 }
 
-/** A storage that hangs keeps no failure from the client for longer. */
+/** How long a failing request waits for a storage that hangs. */
 const MAX_WAIT_MS = 1_000
 
 /**
- * The credentials of all connections: accounts are shared, and a provider may quote any of them. Opened once for as long as the connections
- * stay the same; those that cannot be opened are left out.
+ * The credentials of all connections, since a provider may quote any of them in an error. Decrypted once until a connection changes; those
+ * that cannot be decrypted are left out.
  */
 export function createKnownKeys({
   connections,

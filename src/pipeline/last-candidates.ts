@@ -8,12 +8,12 @@ import type { ModelRequest } from './model-request.ts'
 import { stillCooling } from './still-cooling.ts'
 import type { Candidate } from './try.ts'
 
-/** What the plan of attempts lends. */
+/** What it needs of the attempt plan. */
 export interface LastCandidateDependencies extends Pick<ModelRequest, 'context' | 'client'> {
   candidateOf(route: Route, trial: Trial): Awaitable<Candidate | undefined>
 }
 
-/** The way to a target that is not well, when it is this request's turn to try it; else how it stands. */
+/** The candidate of an unhealthy target when it is this request's turn to try it; otherwise the target's standing. */
 async function candidateInTurn(
   { target, ...route }: Route,
   { context, client, candidateOf }: LastCandidateDependencies,
@@ -27,7 +27,7 @@ async function candidateInTurn(
   return 'dropped' in turn ? candidateOf({ target, ...route }, turn) : turn
 }
 
-/** Where all targets are cooling: the way to the one that recovers first, or what others have just met with there. */
+/** When all targets are cooling: the candidate that recovers first, or the failure that another request has just had there. */
 export async function lastCandidate(
   route: Route,
   dependencies: LastCandidateDependencies,
@@ -38,15 +38,18 @@ export async function lastCandidate(
   return { failed: { kind: 'failure', failure, route } }
 }
 
-/** What else counts when a target is tried again. */
+/** What a repeated attempt depends on besides. */
 export interface AgainOptions {
-  /** So many times the request has tried a target again already. */
+  /** How many times the request has tried a target again. */
   times: number
-  /** Takes the attempt out of the budget. */
+  /** Takes one attempt out of the retry budget; `false` when it is used up. */
   mayRetry(): boolean
 }
 
-/** Where no other target is left: the way to one that was tried, if that may help and others have not found out meanwhile that it does not. */
+/**
+ * When no other target is left: one that was tried before, if a retry may help and no other request has found out meanwhile that it does
+ * not.
+ */
 export async function candidateAgain(
   failed: readonly FailedTarget[],
   dependencies: LastCandidateDependencies,

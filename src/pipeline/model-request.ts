@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Report } from './report.ts'
 
-/** One model request on its way. */
+/** One model request under way. */
 export interface ModelRequest {
   exchange: Exchange
   call: ModelCall
@@ -14,11 +14,11 @@ export interface ModelRequest {
   context: PipelineContext
   report: Report
   client: Client
-  /** The id of the client's key; empty where none is asked for. */
+  /** The id of the client's key; empty when it has none. */
   owner: string
 }
 
-/** As much of it as says what is asked. */
+/** The parts of a request that say what it asks for. */
 export interface SpokenRequest extends Pick<ModelRequest, 'call' | 'format' | 'context' | 'owner'> {
   exchange: Pick<Exchange, 'header' | 'query'>
 }

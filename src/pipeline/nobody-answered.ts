@@ -6,7 +6,10 @@ import type { Failure } from './failure.ts'
 import { finalReply } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 
-/** The reply when no target has answered; throws what the client reads of it where no provider has said it. Tokens are estimated then. */
+/**
+ * The reply when no target has answered: the provider's error, or an estimate where tokens were to be counted. Rejects with the gateway's
+ * own error when no provider has sent one.
+ */
 export async function nobodyAnswered(
   request: ModelRequest,
   plan: AttemptPlan,
@@ -24,6 +27,6 @@ export async function nobodyAnswered(
   return finalReply({ failed: failures, steps, stop, dueAt, format, now: context.clock.now() })
 }
 
-/** Most vendors that follow Anthropic or OpenAI have no such path. */
+/** Does the provider have no path for counting? Most compatible vendors have none. */
 const hasNoCounter = ({ class: failure, status, upstreamStatus = status }: Failure) =>
   failure === 'client' && [404, 405, 501].includes(upstreamStatus)

@@ -5,8 +5,8 @@ import { tryParseJson } from '../lib/json.ts'
 import type { FailedAttempt } from './attempt.ts'
 
 /**
- * The failure with the name of its provider, where the gateway speaks, and without credentials, should the provider have quoted one in its message, its body or a header: not the known ones, nor
- * anything that looks like one.
+ * The failure without credentials in its message, body and headers, should the provider have quoted one: neither the known ones nor what
+ * looks like one. The gateway's own messages get the name of the provider.
  */
 export function redact(
   { failure, head, ...rest }: FailedAttempt,
@@ -23,19 +23,21 @@ export function redact(
   }
 }
 
-/** There are many providers to look after. */
+/** Names the provider, of which an operator may have many. */
 const naming = (message: string, provider: string) =>
   message.replace(/^The provider\b/, () => `The provider "${provider}"`)
 
-/** The text with nothing of the secrets in it. */
+/** The text with `[credential]` in place of each secret. */
 export const redacted = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((rest, secret) => rest.replaceAll(secret, '[credential]'), text)
 
-/** The same for what was said of a failure, where nothing else can be meant that looks like a credential. */
+/** The same for texts of failures, where also everything that looks like a credential is replaced. */
 export const censored = (text: string, secrets: readonly string[]): string =>
   withoutCredentialShapes(redacted(text, secrets))
 
-/** The body as it came where it quotes nothing. JSON may spell a credential in another way, as with `\/`; then it is written anew. */
+/**
+ * The body, unchanged when it quotes nothing. JSON can spell a credential differently, as with `\/`; then it is parsed and written anew.
+ */
 function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)
   const plain = text.includes('\\') ? JSON.stringify(tryParseJson(text) ?? null) : text

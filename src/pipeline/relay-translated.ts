@@ -18,8 +18,8 @@ interface Terms extends StreamTerms {
 }
 
 /**
- * Turns a committed stream into the client's format, one event a chunk. How it ends is judged by the translation; a stream that is cut or
- * silent too long ends with an error event.
+ * Translates a committed stream into the client's format, one event a chunk. A stream that breaks off, ends early or is silent for too long
+ * ends with an error event.
  */
 export function relayTranslated(
   body: ByteStream,

@@ -13,29 +13,29 @@ import { createTail } from './tail.ts'
 /** How a committed stream ended. */
 export interface StreamEnd {
   usage: TokenUsage | undefined
-  /** The stream told the client of an error, or was cut. */
+  /** The error that the stream ended with, if any. */
   error: EmbeddedError | undefined
   /** The client left before the end. */
   cancelled: boolean
 }
 
-/** What a stream on its way to the client needs besides. */
+/** What relaying a stream depends on besides. */
 export interface StreamTerms {
   onEnd(end: StreamEnd): void
-  /** What must not reach the client: the credentials of the call. */
+  /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
 }
 
-/** What goes to the client. */
+/** The stream for the client. */
 export interface RelayedStream extends ByteStream {
-  /** Ends the stream with an error event, also when nobody is reading at the time. */
+  /** Ends the stream with an error event, even while nobody reads. */
   fail(error: unknown): void
 }
 
 /**
- * Passes a committed stream on, in whole events, byte for byte. A stream that is cut, silent too long or ends without its format's
- * end mark gets an error event instead of the rest: never a clean end. So does one that quotes a secret, and one whose provider tells of an
- * error in any other way than by such an event. Keeps a few KiB of the tail to account for it.
+ * Passes a committed stream on in whole events, byte for byte. A stream that breaks off, is silent for too long, or ends without the
+ * format's end mark gets an error event for the rest, never a normal end. So does one that quotes a secret, or reports an error in a form
+ * that clients would not recognise. Keeps a few KiB of the tail for accounting.
  */
 export function relayStream(
   body: ByteStream,
@@ -57,7 +57,7 @@ export function relayStream(
     onEnd({ usage: watch.usage, error, cancelled })
   }
 
-  /** The upstream has ended or failed: the last whole event, and the error in place of all that is missing. */
+  /** Handles the end or failure of the upstream: the last whole event, then the error in place of what is missing. */
   function settle(thrown: unknown): undefined {
     if (over) return
     if (thrown !== undefined) body.cancel(thrown)
@@ -78,7 +78,7 @@ export function relayStream(
     finish({ status, message }, false)
   }
 
-  /** Takes what has come; the whole events that are complete with it, if any. */
+  /** Takes a chunk; returns the whole events that it completes, if any. */
   function take(chunk: Uint8Array): Uint8Array | undefined {
     const whole = splitter.take(chunk)
     if (!whole) return undefined
@@ -89,7 +89,7 @@ export function relayStream(
     return whole
   }
 
-  /** An error is the end, whatever the provider says behind it, but for answers that were complete before. */
+  /** Ends the stream at an error event, whatever follows it, unless the answer was complete before. */
   async function unlessFailed(whole: Uint8Array): Promise<Uint8Array> {
     const { failedEvents } = await import('./failed-events.ts')
     const before = () => {
@@ -144,7 +144,7 @@ const endedEarly = () =>
 const quoted = () =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider quoted the credential of the connection.' })
 
-/** A last event that lacks only its blank line gets it; half an event is dropped. */
+/** Completes a last event that lacks only its blank line; half an event is dropped. */
 function closeEvent(rest: Uint8Array): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest
   if (rest.length > MAX_EVENT) return new Uint8Array(0)
@@ -157,7 +157,7 @@ function closeEvent(rest: Uint8Array): Uint8Array {
   return whole ? concatBytes([rest, encodeUtf8('\n\n')]) : new Uint8Array(0)
 }
 
-/** The last carriage return might have been the first half of a line end, so the event was held back. */
+/** Does it end in two carriage returns? The event was held back, as the last one could have been half of a CRLF. */
 const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
 
 const CR = 0x0d

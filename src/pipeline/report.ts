@@ -25,33 +25,33 @@ export interface RequestRecord {
   attempts: readonly AttemptRecord[]
 }
 
-/** Collects what happens to one model request and tells the observer, the end exactly once. */
+/** Collects the record of one model request and passes it to the observer; the end exactly once. */
 export interface Report {
-  /** The attempts, and the targets that were passed over, in the order in which the request came to them. */
+  /** Attempts, skipped targets and left-out entries, in the order in which the request came to them. */
   readonly steps: readonly Step[]
   asked(call: Asked): void
-  /** One attempt begins. */
+  /** Records the beginning of an attempt. */
   begin(): Begun
-  /** It is over: with an answer, a failure, or because nobody waits for it any more. */
+  /** Records its end: an answer, a failure, or that the client no longer waits. */
   attempted(route: Route, begun: Begun, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
-  /** The target was passed over, because of an earlier failure of that class. */
+  /** Records a target that was skipped because of an earlier failure of that class. */
   skipped(route: Route, because: FailureClass): void
-  /** An entry of a combo was left out: `when.tools` where that part of its condition does not hold. */
+  /** Records an entry of a combo that was left out, by the part of its condition that does not hold, such as `when.tools`. */
   leftOut(entry: string, skipped: string, via: string): void
-  /** The request is over; `target` and `usage` when it was answered. */
+  /** Records the end of the request; `target` and `usage` when it was answered. */
   ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
 }
 
-/** An attempt under way: when it began (epoch ms), and its place among the steps, which those may overtake that began later. */
+/** An attempt under way: when it began (epoch ms), and its index among the steps. */
 export interface Begun {
   at: number
   place: number
 }
 
-/** As much of a call as is told at its end: its body may be large, and streams are long. */
+/** The parts of a call that the report needs. Not the body, which may be large and would live as long as the stream. */
 type Asked = Pick<ModelCall, 'model' | 'stream' | 'endpoint'>
 
-/** The report of one request, which begins now; `key` is the client's, if it has one. */
+/** Starts the report of a request; `key` is the client's, if it has one. */
 export function createReport(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext): Report {
   const { clock, observer, catalog } = context
   const { waitUntil } = exchange

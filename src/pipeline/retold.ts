@@ -4,8 +4,8 @@ import type { FailureClass } from '../routing/failure-class.ts'
 import type { Failure } from './failure.ts'
 
 /**
- * The failure in words of the gateway's own, with what the operator can do about it, where those of the provider may show part of a
- * key or are none; `undefined` where the provider is to be quoted.
+ * The failure with a message of the gateway's own that says what the operator can do, where the provider's may show part of a key or says
+ * nothing; `undefined` where the provider is quoted.
  */
 export function retold(failureClass: FailureClass, status: number, said: VendorSaid): Failure | undefined {
   switch (failureClass) {
@@ -42,7 +42,7 @@ function adviceOn(status: number, said: VendorSaid): string {
   return status === 403 || saysAccountRefused(said) ? NO_PERMISSION : NEW_KEY
 }
 
-/** A code in words, such as `unsupported_country_region_territory`; nothing in which a key could stand. */
+/** A code made of words, such as `unsupported_country_region_territory`, which cannot contain a key. */
 const SAYS_MORE = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
 
 const NEW_KEY = 'Its key is wrong, expired or revoked: give the connection another one.'

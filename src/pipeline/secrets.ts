@@ -1,6 +1,6 @@
 import type { UpstreamCall } from '../lib/exchange.ts'
 
-/** The credentials that a call carries: nobody but the provider may read them, whatever it answers. */
+/** The credentials in a call's headers, which only the provider may see. */
 export function secretsOf({ headers }: UpstreamCall): readonly string[] {
   const secrets: string[] = []
   for (const name of CREDENTIALS) {
@@ -12,8 +12,8 @@ export function secretsOf({ headers }: UpstreamCall): readonly string[] {
 
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'x-amz-security-token']
 
-/** Is it long enough to be one? */
+/** Is it long enough to be a credential? */
 export const isSecret = (credential: string): boolean => credential.length >= SHORTEST_SECRET
 
-/** Shorter ones are placeholders for providers that want none. */
+/** Shorter ones are placeholders for providers that need none. */
 const SHORTEST_SECRET = 8

@@ -3,8 +3,8 @@ import type { Standing } from '../routing/health.ts'
 import type { Failure } from './failure.ts'
 
 /**
- * What a request hears whose targets are all cooling, when another one has just tried `name` in vain. What the provider has said is for
- * that one alone. `now`: epoch ms.
+ * The error for a request whose targets are all cooling, when another request has just failed at `name`. It does not quote the provider,
+ * whose message was for that request. `now`: epoch ms.
  */
 export function stillCooling(name: string, { class: failure, dueAt }: Standing, now: number): Failure {
   return {
@@ -15,7 +15,7 @@ export function stillCooling(name: string, { class: failure, dueAt }: Standing, 
   }
 }
 
-/** As if the request had tried it. */
+/** The status that the request would have got itself. */
 const STATUSES: Partial<Record<FailureClass, number>> = {
   credentials: 502,
   network: 502,

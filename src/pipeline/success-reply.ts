@@ -10,7 +10,7 @@ import type { StreamEnd } from './relay.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
 import type { Success } from './try.ts'
 
-/** The answer on its way to the client, and its end in the report. */
+/** The reply of a successful attempt, which reports its end. */
 export function successReply(
   { answer, bytes, transform, route: { target }, trial, ended, secrets }: Success,
   { report, client, call, format }: ModelRequest,
@@ -43,13 +43,16 @@ export function successReply(
   return { status, headers: { ...STREAM_HEADERS, ...headers }, body }
 }
 
-/** A stream that broke off is no fault of the client's, unless its error says so. What the provider said then may quote anything. */
+/**
+ * Reports a stream that broke off: not the client's fault unless its error says so. The provider's message is not kept, as it may quote
+ * anything.
+ */
 function tellCut(trial: Trial, { status, class: own }: EmbeddedError) {
   const message = `The stream broke off after it had begun (status ${status}).`
   if (status >= 500) trial.cut({ class: own ?? (status === 504 ? 'timeout' : 'network'), message })
 }
 
-/** `x-signalbox-warning: dropped:seed, clamped:temperature`; of very many the first ones, and how many there are besides: `more:12`. */
+/** `x-signalbox-warning: dropped:seed, clamped:temperature`; a long list is cut and ends with the number of the others, `more:12`. */
 export function warningHeader(warnings: readonly string[]): Record<string, string> {
   const told = warnings.slice(0, MAX_WARNINGS).map(headerSafe)
   if (warnings.length > MAX_WARNINGS) told.push(`more:${warnings.length - MAX_WARNINGS}`)
@@ -58,5 +61,5 @@ export function warningHeader(warnings: readonly string[]): Record<string, strin
 
 const MAX_WARNINGS = 30
 
-/** Statuses that no answer with a body can have. */
+/** Statuses of answers without a body. */
 const SAYS_NOTHING = new Set([204, 205])

@@ -3,8 +3,8 @@ import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
 import { createSseParser } from '../lib/sse.ts'
 
 /**
- * The last whole events of a stream, at least two pieces, to find its end mark and its usage without parsing what came before.
- * They are copied into two blocks that take turns: chunks kept by reference would all grow old, and cost a slow stream most of its garbage collection.
+ * Keeps the last whole events of a stream, at least two chunks, to find its end mark and its usage without parsing the rest. They are
+ * copied into two alternating buffers: references to chunks would keep them alive, and cost a slow stream most of its garbage collection.
  */
 export function createTail(watch: StreamWatch) {
   let older: Block = { bytes: NOTHING, size: 0 }

@@ -5,21 +5,21 @@ import type { Choice, Chosen, Entry, Group, Route } from '../routing/group.ts'
 import type { Select } from '../routing/select.ts'
 import type { RouteTable } from '../routing/table.ts'
 
-/** Where the routes of a name are looked up, and who chooses among them. */
+/** How the routes of a name are looked up and chosen. */
 export interface Way {
   table: RouteTable
   select: Select
-  /** Hears of each group that the way leads through. */
+  /** Called with each group on the way. */
   onGroup?(group: Group): void
-  /** Hears of each entry whose `when` the request does not meet. */
+  /** Called with each entry whose `when` the request does not meet. */
   onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
-  /** Hears of each entry whose name leads nowhere, when it would be its turn. */
+  /** Called with each entry whose name leads nowhere, when its turn comes. */
   onDeadEnd?: OnDeadEnd
 }
 
 /**
- * The routes of a model name in the order in which to try them. Throws `MODEL_NOT_FOUND` when there are none, or `INVALID_REQUEST` when
- * there are only some for other requests; both when the first one is asked for.
+ * The routes of a model name, in the order in which to try them. The first call rejects with `MODEL_NOT_FOUND` when there are none, and
+ * with `INVALID_REQUEST` when conditions exclude all of them.
  */
 export function routesOf(model: string, { table, select, onGroup, onLeftOut, onDeadEnd }: Way): NextRoute {
   let isAny = false

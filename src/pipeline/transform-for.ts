@@ -7,7 +7,7 @@ import type { SpokenRequest } from './model-request.ts'
 import { relayStream } from './relay.ts'
 import { type Transform, wantsArray } from './transform.ts'
 
-/** The way to a target. Throws `INVALID_REQUEST` when the target's format cannot say what the client asks. */
+/** The transform for a target. Throws `INVALID_REQUEST` when the target's format cannot carry the request. */
 export function transformFor(request: SpokenRequest, routeTarget: RouteTarget): Awaitable<Transform> {
   const target = speaking(request.format.name, routeTarget)
   if (target.format === request.format.name && !SEALED.test(request.call.text)) return asItIs(request, target)
@@ -16,14 +16,17 @@ export function transformFor(request: SpokenRequest, routeTarget: RouteTarget): 
     : import('./translation.ts').then(({ translated }) => translated(request, target))
 }
 
-/** The same target in the client's own format, where it speaks that, too. */
+/** The target in the client's own format, if it speaks that too. */
 const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
   target.format !== format && target.alsoSpeaks?.includes(format) ? { ...target, format } : target
 
-/** What the gateway itself has put into an earlier answer: how sealed state begins, plain and in base64 (formats/canonical/state.ts). */
+/**
+ * The mark of sealed state that the gateway put into an earlier answer, plain and in base64 (formats/canonical/state.ts). Only translation
+ * opens it.
+ */
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
-/** But for the second place in which a body may name its model. */
+/** Unchanged, but for the model's name, which a count request of Gemini has in a second place. */
 function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Transform> {
   const { call, format } = request
   const transform = verbatim(request, target)
@@ -56,5 +59,5 @@ function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
   }
 }
 
-/** Of a client's query only what has a meaning to providers goes on. */
+/** The parameters of the client's query that mean something to providers. */
 const upstreamQuery = (query: string) => (/[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')

@@ -6,23 +6,23 @@ import type { Committed } from './commit.ts'
 import type { SpokenRequest } from './model-request.ts'
 import type { RelayedStream, StreamTerms } from './relay.ts'
 
-/** How a client's request reaches one target, and how the answer comes back: byte for byte, or translated. */
+/** How one request is sent to one target, and how its answer is read: unchanged or translated. */
 export interface Transform {
-  /** The target's format, by which its streams are judged and its errors read. */
+  /** The target's format, which reads its streams and errors. */
   format: UpstreamFormat
   ask: Ask
-  /** Does the client get the provider's bytes, and its headers? */
+  /** Does the client get the provider's bytes and headers unchanged? */
   isVerbatim: boolean
-  /** What is lost on the way there, such as `dropped:seed`. */
+  /** What the translation loses, such as `dropped:seed`. */
   warnings(): readonly string[]
-  /** The answer as the client reads it. Throws `UPSTREAM_INVALID` when it cannot be read. */
+  /** The answer in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */
   whole(answer: WholeAnswer): Uint8Array
-  /** A failure with the provider's own error as the client reads it. */
+  /** A failure with the provider's error in the client's format. */
   failed(attempt: FailedAttempt): FailedAttempt
   streamType: 'text/event-stream' | 'application/json'
   stream(body: ByteStream, committed: Committed, terms: StreamTerms): RelayedStream
 }
 
-/** Google streams one JSON array to who does not ask for events. */
+/** Does the client want a JSON array? Google's stream is one, unless events are asked for. */
 export const wantsArray = ({ call, exchange }: SpokenRequest): boolean =>
   call.endpoint.streams === 'always' && !/[?&]alt=sse(&|$)/.test(exchange.query)

@@ -14,22 +14,22 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { wantsArray } from './transform.ts'
 
-/** A client's request, ready to be said to a target in its format. */
+/** A client's request in the canonical form, prepared for a target. */
 export interface TranslatedRequest extends PreparedRequest {
   client: Translator
   upstream: UpstreamTranslator
-  /** The target's. */
+  /** The target's format. */
   format: UpstreamFormat
-  /** What the client asked. */
+  /** The request as the client made it. */
   asked: CanonicalRequest
   target: TargetContext
-  /** For answers to clients that return less than they got. */
+  /** For clients that do not send back the thoughts that came with tool calls. */
   memory: ThoughtMemory | undefined
 }
 
 /**
- * Carries a request through the canonical form, `parse` being how the client's format understands it. Throws `INVALID_REQUEST` when the
- * target's format cannot say it, `FORMAT_MISMATCH` when there is no way from one format to the other.
+ * Parses a request with `parse` and prepares it for the target. Rejects with `INVALID_REQUEST` when the target's format cannot carry it,
+ * and with `FORMAT_MISMATCH` when one of the formats has no translator.
  */
 export async function translateRequest(
   request: SpokenRequest,
@@ -59,7 +59,10 @@ export async function translateRequest(
   }
 }
 
-/** Anthropic's clients show thoughts as they come; who leaves the choice to the model is told none by its newest either. */
+/**
+ * Asks for a summary of the thoughts where the client's format expects to be shown them, the provider hides them unless asked, and the
+ * request has a budget but does not say.
+ */
 function optionsFor({ options }: CanonicalRequest, client: Translator, upstream: UpstreamTranslator): RequestOptions {
   const { reasoning } = options
   const isSaid = reasoning?.show !== undefined || typeof reasoning?.budget !== 'number'
@@ -67,7 +70,7 @@ function optionsFor({ options }: CanonicalRequest, client: Translator, upstream:
   return { ...options, reasoning: { ...reasoning, show: 'summary' } }
 }
 
-/** There is no way to say that endpoint's requests in the target's format. */
+/** The error for an endpoint that the target's format does not have. */
 export function untranslatable({ call }: SpokenRequest, target: RouteTarget) {
   const { format, path } = call.endpoint
   return gatewayError('FORMAT_MISMATCH', {
@@ -75,6 +78,6 @@ export function untranslatable({ call }: SpokenRequest, target: RouteTarget) {
   })
 }
 
-/** The header decides for its request, in either direction only towards strictness. */
+/** The header can only make a request strict, not lenient. */
 const isStrict = ({ exchange, context }: SpokenRequest) =>
   context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')

@@ -3,7 +3,7 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { tryParseJson } from '../lib/json.ts'
 import type { FailedAttempt } from './attempt.ts'
 
-/** The provider's own error in the client's words. What has no body of the provider's is told by the gateway itself. */
+/** The failure with the provider's error in the client's format; unchanged when the provider sent no body. */
 export function translatedFailure(
   attempt: FailedAttempt,
   { client, upstream, now }: { client: Translator; upstream: UpstreamTranslator; now: number },

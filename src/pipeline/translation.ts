@@ -11,7 +11,7 @@ import { type Transform, wantsArray } from './transform.ts'
 import { translateRequest, untranslatable } from './translate-request.ts'
 import { translatedFailure } from './translated-failure.ts'
 
-/** A transform through the canonical form. Throws `INVALID_REQUEST` when the request cannot be said in the target's format. */
+/** The transform through the canonical form. Rejects with `INVALID_REQUEST` when the target's format cannot carry the request. */
 export async function translated(request: SpokenRequest, routeTarget: RouteTarget): Promise<Transform> {
   const { call, exchange, context, owner } = request
   if (call.endpoint.operation !== 'generate') throw untranslatable(request, routeTarget)

@@ -5,8 +5,8 @@ import type { ModelRequest } from './model-request.ts'
 import { type Candidate, type Success, type Try, tryCandidate } from './try.ts'
 
 /**
- * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time in which 95 % of its answers
- * come. `undefined` when none has answered.
+ * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time of 95 % of its answers.
+ * `undefined` when neither answers.
  */
 export async function tryFrom(
   request: ModelRequest,
@@ -32,7 +32,7 @@ function delayOf({ call, context }: ModelRequest, { target, via }: Route): numbe
   return undefined
 }
 
-/** Has the attempt neither answered nor failed after so many ms? */
+/** Resolves to whether the attempt has neither answered nor failed after `ms`. */
 function isSlower({ context }: ModelRequest, { result }: Try, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const deadline = startDeadline(context.clock, ms, () => resolve(true))

@@ -16,39 +16,39 @@ import type { ModelRequest } from './model-request.ts'
 import { secretsOf } from './secrets.ts'
 import type { Transform } from './transform.ts'
 
-/** A target to call, and how to speak to it. */
+/** A route to try, with its transform. */
 export interface Candidate {
   route: Route
   transform: Transform
-  /** Of the target's health, which has begun when it was chosen. */
+  /** The trial that reports the outcome to the target's health; it began when the target was chosen. */
   trial: Trial
 }
 
-/** An attempt that has brought an answer; `ended` is to be called when its last byte is out, and `trial` told how a stream has ended. */
+/** A successful attempt. Call `ended` when the last byte has been sent, and tell `trial` how a stream has ended. */
 export interface Success {
   kind: 'success'
   route: Route
   transform: Transform
   answer: Answer
-  /** Of a whole answer, as the client reads it. */
+  /** The bytes of a whole answer, in the client's format. */
   bytes: Uint8Array | undefined
-  /** Not for the client's eyes. */
+  /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
   trial: Trial
   ended(): void
 }
 
-/** A call to one target, with what it means for the target's health and for the report. */
+/** A call to one target, which reports to the target's health and to the report. */
 export interface Try {
   route: Route
-  /** Rejects when nobody waits for it any more. */
+  /** Rejects when the client no longer waits. */
   result: Promise<Success | FailedAttempt>
   cancel(reason: unknown): void
-  /** Another attempt was faster. */
+  /** Cancels it, as another attempt was faster. */
   lose(): void
 }
 
-/** Calls the target of a candidate once. Failures are results; only when nobody waits any more does `result` reject. */
+/** Calls the target of a candidate once. Failures are results; `result` rejects only when the client no longer waits. */
 export function tryCandidate(request: ModelRequest, { route, transform, trial }: Candidate): Try {
   const { call, context, report, client } = request
   const { target } = route
@@ -80,7 +80,7 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
     }
   }
 
-  /** Some providers do not stream, whatever they are asked. */
+  /** Some providers send a whole answer where a stream was asked for. */
   async function streamOf(answer: WholeAnswer): Promise<Uint8Array> {
     const { wholeAsStream } = await import('./whole-as-stream.ts')
     return wholeAsStream(request, answer, target)
@@ -92,14 +92,14 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
     return { kind: 'failure', failure }
   }
 
-  /** The work's result, unless the attempt is cancelled before. */
+  /** The result of the work; rejects when the attempt is cancelled first. */
   const abandonable = <T>(work: Promise<T>) =>
     new Promise<T>((resolve, reject) => {
       abandon = reject
       work.then(resolve, reject)
     })
 
-  /** The call with its credential. One that cannot be opened is a failure of its connection alone. */
+  /** The call with its credential; one that cannot be decrypted is a failure of the connection. */
   function prepare(): Awaitable<UpstreamCall | FailedAttempt> {
     const apiKey = context.apiKeyOf(target.connection)
     if (!isPromise(apiKey)) return callWith(apiKey)
@@ -175,5 +175,5 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
   }
 }
 
-/** Why a slower attempt ends; nobody hears of it. */
+/** The reason by which a slower attempt is cancelled; it is never reported. */
 const OUTRUN = Symbol('outrun')

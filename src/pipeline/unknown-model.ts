@@ -4,7 +4,7 @@ import { nearest } from '../lib/nearest.ts'
 import type { RouteTable } from '../routing/table.ts'
 import { unreachableModel } from './unreachable-model.ts'
 
-/** The refusal of a name that leads nowhere: what its provider lacks, else the nearest names. */
+/** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
 export async function unknownModel(
   model: string,
   table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalogProviders' | 'comboOf'>,
@@ -18,7 +18,7 @@ export async function unknownModel(
   })
 }
 
-/** For a model that only its provider knows: whose name it should begin with. */
+/** A hint for a name without a provider, or with a misspelt one: the name with the right provider. */
 function providerHint(model: string, providers: readonly string[]): string | undefined {
   const slash = model.indexOf('/')
   if (slash < 0) return providers[0] && `Models are called by their provider, as in "${providers[0]}/${model}".`
@@ -26,14 +26,14 @@ function providerHint(model: string, providers: readonly string[]): string | und
   return meant && didYouMean([meant + model.slice(slash)])
 }
 
-/** For a misspelt provider that is not connected yet. */
+/** A hint for a misspelt provider that has no connection yet. */
 function catalogHint(model: string, table: Pick<RouteTable, 'catalogProviders'>): string | undefined {
   const meant = nearestTo(model, table.catalogProviders())
   const name = meant && meant + model.slice(model.indexOf('/'))
   return name && `${didYouMean([name])} It needs a connection to "${meant}": add one at /api/connections.`
 }
 
-/** The provider that a name of a model may begin with. */
+/** The provider whose name is nearest to the beginning of the model's. */
 function nearestTo(model: string, providers: readonly string[]): string | undefined {
   const slash = model.indexOf('/')
   return slash < 1 || slash === model.length - 1 ? undefined : nearest(model.slice(0, slash), providers, 1)[0]

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import type { RouteTable } from '../routing/table.ts'
 
-/** The refusal of a name that means something and leads nowhere; it names the providers that lack a connection. */
+/** The error for a name that is known and leads to no active connection; it names the providers that lack one. */
 export async function unreachableModel(
   model: string,
   table: Pick<RouteTable, 'missingProviders' | 'comboOf'>,

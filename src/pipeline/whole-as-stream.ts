@@ -10,8 +10,8 @@ import { newId } from './new-id.ts'
 import { translateRequest } from './translate-request.ts'
 
 /**
- * What a client that asked for a stream gets when its provider sends the answer whole: its stream, in one piece. Throws `UPSTREAM_INVALID`
- * when the answer cannot be read, and `INVALID_REQUEST` when the request cannot, which says how the stream is to be told.
+ * The stream of a client whose provider has sent the answer whole, in one piece. Rejects with `UPSTREAM_INVALID` when the answer cannot be
+ * read, and with `INVALID_REQUEST` when the request, which decides the form of the stream, cannot.
  */
 export async function wholeAsStream(
   request: SpokenRequest,

@@ -1,4 +1,4 @@
-/** The context window, in tokens, that a provider names when it refuses what does not fit into it; `undefined` when it names none. */
+/** The context window, in tokens, that a refusal of a too long prompt names; `undefined` when it names none. */
 export function windowSaid(message: string): number | undefined {
   for (const words of WINDOW) {
     const [, figure] = words.exec(message) ?? []
@@ -7,7 +7,7 @@ export function windowSaid(message: string): number | undefined {
   return undefined
 }
 
-/** The limit, never the size of the request that stands beside it. */
+/** The patterns of the limit; the size of the request beside it must not match. */
 const WINDOW = [
   '(?:context|prompt|model|input) (?:length|window|size|limit) (?:is|of)(?: only)? #', // OpenAI, vLLM, xAI, LM Studio
   'tokens > # maximum', // Anthropic
