@@ -99,12 +99,19 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
       }
     }
 
+    const choose = preview(facts, rotation.take, reserve)
+
+    function begun() {
+      for (const run of reserved) run.ended()
+      reserved = []
+    }
+
     return {
-      select: preview(facts, rotation.take, reserve),
-      begun() {
-        for (const run of reserved) run.ended()
-        reserved = []
+      select(group, lookahead) {
+        if (group.strategy === 'least-busy') begun() // a request is not in its own way
+        return choose(group, lookahead)
       },
+      begun,
       async answered(route) {
         for (let choice = route?.via; choice; choice = choice.before) {
           const { group, chosen, entry } = choice

@@ -55,6 +55,14 @@ test('what waits for another connection than the first one counts too', async ()
   assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one waits already')
 })
 
+test('a request does not keep itself from the connection that its combo has chosen', async () => {
+  const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
+  const combo = { ...busy('one/m', 'two/m'), connectionStrategy: 'least-busy' as const }
+  const { world, up } = await openPool(combo, { connections: [...connections, 'two'] })
+  await world.chat({ model: 'pool' })
+  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer key-a')
+})
+
 test('what waits for any target of a combo counts too', async () => {
   const combos = { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' as const } }
   const pool = await openPool(busy('inner', 'three/m'), { combos, answer: never })
