@@ -13,7 +13,7 @@ export function reasonOf({ group, chosen, entry }: Choice): string {
     case 'random':
       return `drawn ${nth(place)}`
     case 'least-latency':
-      return ofLatency(entry, inputs)
+      return ofLatency(entry, place === 0 ? entries[1] : undefined, inputs)
     case 'least-cost':
       return ofCost(entry, inputs)
     case 'least-busy':
@@ -27,9 +27,11 @@ export function reasonOf({ group, chosen, entry }: Choice): string {
 
 const ofLoad = (load: number) => `${load} ${load === 1 ? 'request' : 'requests'} under way`
 
-function ofLatency(entry: Entry, { latencyOf }: Inputs): string {
+function ofLatency(entry: Entry, next: Entry | undefined, { latencyOf }: Inputs): string {
   const ms = latencyOf(entry)
-  return ms === undefined ? 'not measured yet' : `${Math.round(ms)} ms on average`
+  if (ms === undefined) return 'not measured yet'
+  const isExplored = next && (latencyOf(next) ?? -1) < ms
+  return `${Math.round(ms)} ms on average${isExplored ? ', tried first now and then to see whether it is faster' : ''}`
 }
 
 function ofCost(entry: Entry, { costOf }: Inputs): string {

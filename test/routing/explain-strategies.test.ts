@@ -1,4 +1,7 @@
 import type { Strategy } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { type Call, json } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { open, told } from './support/explain.ts'
 
@@ -50,6 +53,27 @@ test('least-latency: what was measured', async () => {
   await pool.asks(1)
   assert.equal(await told(pool), ['one first: pool: 0 ms on average'])
   assert.equal(await told(pool, { body: { stream: true } }), ['one first: pool: not measured yet'])
+})
+
+test('least-latency: which is only tried to learn whether it is faster', async () => {
+  const clock = fakeClock()
+  const answer = async ({ provider }: Call) => {
+    await clock.sleep(provider === 'one' ? 100 : 200)
+    return json(chatAnswer())
+  }
+  const pool = await open('least-latency', { clock, answer }, ['one/m', 'two/m'])
+  while ((await told(pool)).join().includes('not measured')) {
+    const asked = pool.asks(1)
+    await clock.untilPending()
+    await clock.advance(200)
+    await asked
+  }
+  const seen = new Set<string>()
+  while (seen.size < 2) seen.add((await told(pool)).join())
+  assert.equal([...seen].sort(), [
+    'one first: pool: 100 ms on average,two next: pool: 200 ms on average',
+    'two first: pool: 200 ms on average, tried first now and then to see whether it is faster,one next: pool: 100 ms on average',
+  ])
 })
 
 test('least-busy: how much is under way', async () => {
