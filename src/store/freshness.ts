@@ -2,6 +2,8 @@ import type { Clock, Storage } from '../types.ts'
 
 /** Tells what was read from the storage and may be used again without asking it. */
 export interface Freshness {
+  /** Does the storage tell of others' changes? */
+  readonly isWatched: boolean
   /** Is something read at `readAt` (epoch ms) still good? */
   isFresh(readAt: number): boolean
   /** Calls back with each key that another writer changed. */
@@ -16,6 +18,7 @@ export function createFreshness(storage: Storage, clock: Clock, maxAgeMs = 1_000
     for (const listener of listeners) listener(key)
   })
   return {
+    isWatched: stop !== undefined,
     isFresh: (readAt) => stop !== undefined || Math.abs(clock.now() - readAt) < maxAgeMs,
     onChange: (listener) => void listeners.push(listener),
     close: () => stop?.(),

@@ -1,10 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
+import { once } from '../lib/once.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 import { storageFailure } from './failure.ts'
 import type { Freshness } from './freshness.ts'
-import { retryLostRace } from './retry-lost-race.ts'
 
 /** The records of one kind, one a storage key, with a view of all of them in memory. */
 export interface Records<T> {
@@ -33,29 +33,58 @@ export interface Entry<T> {
   record: T
 }
 
-interface Envelope<T> {
+/** A record as it is stored. */
+export interface Envelope<T> {
   order: number
   record: T
 }
 
-/** `prefix` ends with a slash; the id follows it, percent-encoded. */
+/** What changing records takes of what reads them. */
+export interface RecordReads<T> {
+  storage: Storage
+  keyOf(id: string): string
+  /** Throws `STORAGE_FAILED`. */
+  read(key: string): Promise<(Stored & Envelope<T>) | undefined>
+  entries(): Promise<Entry<T>[]>
+  /** Drops what is in memory; but if that is still `grown`, it stays with `entry` behind it. */
+  forget(grown?: Entry<T>[], entry?: Entry<T>): void
+  /** Does what is in memory grow with an insertion? */
+  grows: boolean
+  /** The keys under way, whose changes are the gateway's own. */
+  inserting: Set<string>
+}
+
+interface View<T> {
+  entries: Entry<T>[]
+  records?: readonly T[] | undefined
+  readAt: number
+}
+
+/**
+ * `prefix` ends with a slash; the id follows it, percent-encoded. `hasSecretIds`: nobody can change a record that is being inserted,
+ * so that the view grows with it and is not read again, which with many records is what an insertion costs.
+ */
 export function createRecords<T extends object>(
   prefix: string,
-  deps: { storage: Storage; clock: Clock; freshness: Freshness },
+  deps: { storage: Storage; clock: Clock; freshness: Freshness; hasSecretIds?: boolean },
 ): Records<T> {
   const { storage, clock, freshness } = deps
-  let view: { entries: Entry<T>[]; records: readonly T[]; readAt: number } | undefined
-  let loading: Promise<NonNullable<typeof view>> | undefined
+  const grows = deps.hasSecretIds === true && freshness.isWatched
+  const inserting = new Set<string>()
+  let view: View<T> | undefined
+  let loading: Promise<View<T>> | undefined
   let epoch = 0 // counts changes, so that a read under way during one is not kept
 
   freshness.onChange((key) => {
-    if (key.startsWith(prefix)) forget()
+    if (key.startsWith(prefix) && !inserting.has(key)) forget()
   })
 
-  function forget() {
+  function forget(grown?: Entry<T>[], entry?: Entry<T>) {
+    const isKept = entry && view?.entries === grown && !((grown?.at(-1)?.order ?? 0) > entry.order)
     epoch++
-    view = undefined
     loading = undefined
+    if (isKept) grown?.push(entry)
+    view = isKept && view ? { entries: view.entries, readAt: view.readAt } : undefined
   }
 
   async function load() {
@@ -65,12 +94,12 @@ export function createRecords<T extends object>(
     const entries = stored
       .map(({ key, value }) => ({ id: idOf(key), ...parse(key, value) }))
       .sort((a, b) => a.order - b.order)
-    const loaded = { entries, records: entries.map((entry) => entry.record), readAt }
+    const loaded: View<T> = { entries, readAt }
     if (startedIn === epoch) view = loaded
     return loaded
   }
 
-  function current(): Awaitable<NonNullable<typeof view>> {
+  function current(): Awaitable<View<T>> {
     if (view && freshness.isFresh(view.readAt)) return view
     if (view) forget()
     loading ??= load().finally(() => {
@@ -97,16 +126,6 @@ export function createRecords<T extends object>(
     }
   }
 
-  async function write(key: string, envelope: Envelope<T>, ifVersion: string | null) {
-    try {
-      return (await storage.set(key, JSON.stringify(envelope), { ifVersion })) !== false
-    } catch (cause) {
-      throw storageFailure('write', key, cause)
-    } finally {
-      forget()
-    }
-  }
-
   async function read(key: string): Promise<(Stored & Envelope<T>) | undefined> {
     const stored = await storage.get(key).catch((cause: unknown) => {
       throw storageFailure('read', key, cause)
@@ -114,25 +133,16 @@ export function createRecords<T extends object>(
     return stored && { ...stored, ...parse(key, stored.value) }
   }
 
-  async function insert(id: string, record: T, order?: number) {
-    forget() // another process may have inserted a moment ago
-    const last = (await current()).entries.at(-1)?.order ?? 0
-    return write(keyOf(id), { order: order ?? last + 1, record }, null)
-  }
-
-  const update = (id: string, change: (current: T) => T | undefined) =>
-    retryLostRace(async () => {
-      const found = await read(keyOf(id))
-      if (!found) return undefined
-      const record = change(found.record)
-      if (record === undefined) return undefined
-      return (await write(keyOf(id), { order: found.order, record }, found.version)) && record
-    })
+  const writes = once(async () => {
+    const { createRecordWrites } = await import('./record-writes.ts')
+    const entries = async () => (await current()).entries
+    return createRecordWrites<T>({ storage, keyOf, read, entries, forget, grows, inserting })
+  })
 
   return {
     all() {
       const seen = current()
-      return isPromise(seen) ? seen.then(({ records }) => records) : seen.records
+      return isPromise(seen) ? seen.then(recordsOf) : recordsOf(seen)
     },
 
     async entries({ fresh = false } = {}) {
@@ -142,27 +152,14 @@ export function createRecords<T extends object>(
 
     get: async (id) => (await read(keyOf(id)))?.record,
 
-    insert,
-    update,
-
-    upsert: async (id, record) =>
-      void (await retryLostRace(async () => (await update(id, () => record)) !== undefined || insert(id, record))),
-
-    remove: (id, onlyIf) =>
-      retryLostRace(async () => {
-        const key = keyOf(id)
-        const found = await read(key)
-        if (!found || onlyIf?.(found.record) === false) return undefined
-        const removed = await storage
-          .delete(key, { ifVersion: found.version })
-          .catch((cause: unknown) => {
-            throw storageFailure('write', key, cause)
-          })
-          .finally(forget) // a delete that failed may have been done all the same
-        return removed && { record: found.record, order: found.order }
-      }),
+    insert: async (...args) => (await writes()).insert(...args),
+    update: async (...args) => (await writes()).update(...args),
+    upsert: async (...args) => (await writes()).upsert(...args),
+    remove: async (...args) => (await writes()).remove(...args),
   }
 }
+
+const recordsOf = <T>(view: View<T>): readonly T[] => (view.records ??= view.entries.map(({ record }) => record))
 
 const PAGE = 1_000
 

@@ -59,7 +59,7 @@ export interface StoreOptions {
 export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreOptions): Store {
   const freshness = createFreshness(storage, clock, maxAgeMs)
   const deps = { storage, clock, freshness }
-  const keys = createRecords<KeyRecord>(KEYS, deps)
+  const keys = createRecords<KeyRecord>(KEYS, { ...deps, hasSecretIds: true })
   const vault = once(async () => {
     const { openVault } = await import('./vault.ts')
     return openVault(storage, secret, logger)
