@@ -22,7 +22,8 @@ export async function tryBeside(request: ModelRequest, first: Try, plan: Attempt
   const one = await Promise.race([firstDone, secondDone])
   const two = one === first ? second : first
   const outcome = await one.result
-  const isDecided = outcome.kind === 'success' || outcome.failure.class === 'client'
+  // what the second one does not take may be all right with the first, which alone would have been asked
+  const isDecided = outcome.kind === 'success' || (one === first && outcome.failure.class === 'client')
   if (isDecided) two.lose()
   return taken(one, outcome) ?? (isDecided ? undefined : taken(two, await two.result))
 

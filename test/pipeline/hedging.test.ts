@@ -119,6 +119,23 @@ test('is given up when the first one finds the client at fault, which is answere
   assert.is(clock.pending(), 0)
 })
 
+for (const [what, one, status] of [
+  ['which answers', () => answer(false), 200],
+  ['unless that fails, too', () => json({}, 500), 422],
+] as const) {
+  test(`leaves a request that it does not take to the first one, ${what}`, async () => {
+    const { up, clock, ask, untilBoth } = await hedging({
+      one: () => clock.sleep(P95 + 5).then(one),
+      two: () => json({ error: { message: 'bad' } }, 422),
+    })
+    const asked = ask()
+    await untilBoth()
+    await clock.advance(5)
+    assert.is((await asked).status, status)
+    assert.equal([up.providers, up.open, clock.pending()], [['one', 'two'], 0, 0])
+  })
+}
+
 /** So many credentials are opened ahead of their use. */
 const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name: `spare ${at}` }))
 
