@@ -5,23 +5,31 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { type ByteStream, isByteStream, type Reply } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
+import { targetName } from '../providers/target.ts'
 import { contentType } from '../upstream/headers.ts'
+import { attemptHeaders, headerSafe } from './attempt-record.ts'
 import type { ModelRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from './stream-headers.ts'
 import { warningHeader } from './success-reply.ts'
-import { type Transform, wantsArray } from './transform.ts'
+import { wantsArray } from './transform.ts'
+import type { Candidate } from './try.ts'
 
 /**
  * The reply of a translated stream: it begins before there is an answer and shows a sign of life at least every 15 s, since proxies and
- * clients cut silent connections. A failure after that is an error event. As the target is not known yet, its headers tell only what is
- * lost for the one that is being tried.
+ * clients cut silent connections. A failure after that is an error event. As it is not known yet whose answer it will be, its headers
+ * tell the attempts before, which target is being tried, and what is lost for that one.
  */
-export function keepAliveReply(answering: Promise<Reply>, request: ModelRequest, trying: Transform | undefined): Reply {
-  const { format, call, client, context } = request
+export function keepAliveReply(
+  answering: Promise<Reply>,
+  request: ModelRequest,
+  { route, transform }: Pick<Candidate, 'route' | 'transform'>,
+): Reply {
+  const { format, call, client, context, report } = request
   const isArray = wantsArray(request)
   const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
-  const lost = trying ? warningHeader(trying.warnings()) : {}
+  const before = attemptHeaders(report.steps)['x-signalbox-attempts']
+  const pending = `pending=${headerSafe(targetName(route.target))}`
   let isBegun = false
   let answer: ByteStream | undefined
 
@@ -51,7 +59,8 @@ export function keepAliveReply(answering: Promise<Reply>, request: ModelRequest,
     headers: {
       'content-type': contentType(isArray ? 'application/json' : 'text/event-stream'),
       ...STREAM_HEADERS,
-      ...lost,
+      'x-signalbox-attempts': before ? `${before}, ${pending}` : pending,
+      ...warningHeader(transform.warnings()),
     },
     body: {
       async next() {

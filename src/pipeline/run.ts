@@ -22,8 +22,7 @@ import { createReport } from './report.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
 import { routesOf, type Way } from './targets.ts'
-import type { Transform } from './transform.ts'
-import type { Success } from './try.ts'
+import type { Candidate, Success } from './try.ts'
 import { tryFrom } from './try-from.ts'
 
 /** One model request, from its exchange to its reply. Throws what the client is to read as an error in its own format. */
@@ -39,7 +38,7 @@ export async function runModelRequest(
   const report = createReport(exchange, key, context)
   const client = watchClient(exchange, context.inFlight)
   let clientTimeout: Deadline | undefined
-  let trying: Transform | undefined
+  let trying: Candidate | undefined
 
   /** Nobody answered: what the client is told of it. */
   async function failed(error: unknown): Promise<unknown> {
@@ -53,8 +52,8 @@ export async function runModelRequest(
 
   async function answer(request: ModelRequest): Promise<Reply> {
     try {
-      const { success, reply } = await walkTargets(request, (transform) => {
-        trying = transform
+      const { success, reply } = await walkTargets(request, (candidate) => {
+        trying = candidate
       })
       clientTimeout?.cancel()
       if (success) return successReply(success, request)
@@ -85,7 +84,7 @@ export async function runModelRequest(
   const answering = answer(request)
   if (!request.call.stream) return await answering // a promise that is returned as it is takes two turns more
   while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
-    if (!trying || trying.isVerbatim) continue // a provider of the client's own format is heard as it is, its status included
+    if (!trying || trying.transform.isVerbatim) continue // a provider of the client's own format is heard as it is, its status included
     const { keepAliveReply } = await import('./keep-alive.ts')
     return keepAliveReply(answering, request, trying)
   }
@@ -98,7 +97,7 @@ const SAYS_LITTLE: ReadonlySet<number> = new Set([499, 500])
 type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success?: undefined }
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
-async function walkTargets(request: ModelRequest, onTry: (transform: Transform) => void): Promise<Outcome> {
+async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) => void): Promise<Outcome> {
   const { call, context, report, exchange, client } = request
   let selection: Selection | undefined // most requests come through no group
   let facts: RequestFacts | undefined
@@ -116,7 +115,7 @@ async function walkTargets(request: ModelRequest, onTry: (transform: Transform) 
     const routes = routesOf(call.model, { table, select, onLeftOut, onDeadEnd })
     const plan = createAttemptPlan(routes, request)
     for (let candidate = await plan.next(); candidate; candidate = await plan.next()) {
-      onTry(candidate.transform)
+      onTry(candidate)
       const trying = tryFrom(request, candidate, plan)
       selection?.begun()
       const success = await trying

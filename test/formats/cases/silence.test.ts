@@ -56,6 +56,7 @@ for (const client of wireFormats) {
       const { text } = await clients[client](new Response(rest, { headers }))
       assert.is(text, 'Hello')
       assert.is(headers.get('content-type'), 'text/event-stream; charset=utf-8')
+      assert.is(headers.get('x-signalbox-attempts'), `pending=${providerOf[from]}/m`)
       assert.is(world.told.requests[0]?.status, 200)
     })
   }
