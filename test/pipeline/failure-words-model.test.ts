@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { anthropic, google, openai, type Refusal, told } from './support/refusals.ts'
 
-const test = suite('what providers say of a model that is not there')
+const test = suite('what providers say of a model or an address that is not there')
 
 const noModel: Refusal[] = [
   ['OpenAI', 404, openai('The model `x` does not exist or you do not have access to it.', { code: 'model_not_found' })],
@@ -182,3 +182,19 @@ const denied: Refusal[] = [
 
 for (const [who, status, body] of [...noModel, ...denied])
   test(`${status} of ${who}`, () => assert.is(told(status, body).class, 'model-not-found'))
+
+const ofAddress: Refusal[] = [
+  ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
+  ['Azure', 404, { error: { code: '404', message: 'Resource not found' } }],
+  ['a server in Python', 404, { detail: 'Not Found' }],
+  ['a server in Go', 404, '404 page not found\n'],
+  ['a proxy, as a page', 404, '<html><head><title>404 Not Found</title></head></html>'],
+  ['a proxy without a word', 404, ''],
+]
+
+for (const [who, status, body] of ofAddress)
+  test(`${status} of ${who}: nobody's, for there is no such address`, () => {
+    const failure = told(status, body)
+    assert.is(failure.class, 'content')
+    assert.match(failure.message, /status 404: it knows no such address\. Check the base URL/)
+  })

@@ -200,22 +200,6 @@ for (const [who, status, body] of ofAccount)
 for (const [who, status, body] of [...ofClient, ...echoes])
   test(`${status} of ${who}: the client's`, () => assert.is(told(status, body).class, 'client'))
 
-const ofAddress: Refusal[] = [
-  ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
-  ['Azure', 404, { error: { code: '404', message: 'Resource not found' } }],
-  ['a server in Python', 404, { detail: 'Not Found' }],
-  ['a server in Go', 404, '404 page not found\n'],
-  ['a proxy, as a page', 404, '<html><head><title>404 Not Found</title></head></html>'],
-  ['a proxy without a word', 404, ''],
-]
-
-for (const [who, status, body] of ofAddress)
-  test(`${status} of ${who}: nobody's, for there is no such address`, () => {
-    const failure = told(status, body)
-    assert.is(failure.class, 'content')
-    assert.match(failure.message, /status 404: it knows no such address\. Check the base URL/)
-  })
-
 test('403 of a moderation without anything that was found: the account’s', () => {
   const metadata = { reasons: [], flagged_input: null, provider_name: 'x' }
   assert.is(told(403, { error: { code: 403, message: 'No', metadata } }).class, 'credentials')
