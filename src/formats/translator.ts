@@ -51,8 +51,6 @@ export interface Translator extends UpstreamTranslator {
   /** What clients of the format call the canonical fields, for warnings and refusals. */
   readonly fieldNames: Readonly<Record<string, string>>
   readonly counter?: Counter
-  /** Do its clients return a tool call without the thoughts and signatures that came with it, which so have to be remembered for them? */
-  readonly forgets?: boolean
   /** Are its clients shown the thoughts that a request has a budget for, unless they want none of them? */
   readonly expectsThoughts?: boolean
   /** A client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format could mean. */

@@ -24,7 +24,7 @@ export interface TranslatedRequest extends PreparedRequest {
   asked: CanonicalRequest
   target: TargetContext
   /** For clients that do not send back the thoughts that came with tool calls. */
-  memory: ThoughtMemory | undefined
+  memory: ThoughtMemory
 }
 
 /**
@@ -48,8 +48,8 @@ export async function translateRequest(
   const traits = traitsFor(upstream.traits, target, context.catalog)
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }
-  const memory = client.forgets ? await context.thoughts() : undefined
-  const turns = memory?.recall(owner, asked.turns) ?? asked.turns
+  const memory = await context.thoughts()
+  const turns = memory.recall(owner, asked.turns)
   return {
     ...prepareRequest(
       { ...asked, turns, options: optionsFor(asked, client, upstream) },

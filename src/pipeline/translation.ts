@@ -36,7 +36,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     warnings: warnings.list,
     whole({ json, bytes }) {
       const answer = restoreAnswer(upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read), restoration)
-      memory?.keep(owner, answer.choices[0]?.content ?? [])
+      memory.keep(owner, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
@@ -49,7 +49,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
           to: client,
           read,
           write,
-          restore: (emit) => restoring(memory?.listen(owner, emit) ?? emit),
+          restore: (emit) => restoring(memory.listen(owner, emit)),
         },
         clock: context.clock,
         ...terms,

@@ -23,7 +23,6 @@ export const chatTranslator: Translator = {
     turns: 'messages',
     cache: 'cache_control',
   },
-  forgets: true,
   parseRequest,
   writeRequest,
   parseAnswer,

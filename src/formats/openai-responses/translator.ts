@@ -24,7 +24,6 @@ export const responsesTranslator: Translator = {
     turns: 'input',
     cache: 'prompt_cache_breakpoint',
   },
-  forgets: true,
   keepsThoughts: true,
   parseRequest,
   writeRequest,

@@ -61,9 +61,38 @@ const returned: Readonly<Record<WireFormat, (sent: string) => void>> = {
   },
 }
 
+/** What is left of an answer where a client keeps the calls alone. */
+const callsAlone: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
+  'openai-chat': ({ choices }) => {
+    const [{ message }] = choices as [{ message: { tool_calls: { id: string; type: string; function: JsonObject }[] } }]
+    const tool_calls = message.tool_calls.map(({ id, type, function: { name, arguments: args } }) => {
+      return { id, type, function: { name, arguments: args } }
+    })
+    return { choices: [{ message: { role: 'assistant', content: null, tool_calls } }] }
+  },
+  'openai-responses': ({ output }) => ({
+    output: (output as JsonObject[]).filter(({ type }) => type === 'function_call').map(({ id: _, ...item }) => item),
+  }),
+  'anthropic-messages': ({ content }) => ({
+    content: (content as JsonObject[]).filter(({ type }) => type === 'tool_use'),
+  }),
+  gemini: ({ candidates }) => {
+    const [{ content }] = candidates as [{ content: { role: string; parts: JsonObject[] } }]
+    const parts = content.parts.flatMap(({ functionCall }) => (functionCall ? [{ functionCall }] : []))
+    return { candidates: [{ content: { ...content, parts } }] }
+  },
+}
+
 for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
+    for (const stream of [false, true])
+      test(`returns though the client keeps its calls alone: ${from} through ${client}, ${stream ? '' : 'not '}streamed`, async () => {
+        const door = await open()
+        const answer = await firstTurn(door.world, client, from, stream)
+        returned[from](await nextTurn(door, client, from, callsAlone[client](answer)))
+      })
+
     test(`returns to its maker as it was: ${from} through a client of ${client}`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from)
