@@ -2,12 +2,12 @@ import { isObject } from '../lib/json.ts'
 import type { CatalogModel, CatalogProvider } from '../types.ts'
 import { authStyles, clouds, providerFormats } from './catalog-unions.ts'
 
-/** What is wrong with a value, as a sentence that begins with its path; `undefined` when nothing is. */
+/** A check of a value: the problem as a sentence that begins with its path, or `undefined`. */
 type Rule = (value: unknown, path: string) => string | undefined
 
 /**
- * What the gateway cannot work with in a provider of a host's own catalog, or what is nearly the name of a field; `undefined` when there is
- * nothing. What it can make do without, such as a kind that it does not know, is fine.
+ * The first problem of a provider in a host's own catalog that the gateway cannot work with, misspelt fields included; `undefined` when
+ * there is none. Unknown values that it can ignore, such as kinds, are accepted.
  */
 export function providerProblem(provider: unknown, path: string): string | undefined {
   if (!isObject(provider)) return `${path} must be an object, such as { baseUrl, models }.`
@@ -84,7 +84,7 @@ const providerRules: Record<keyof CatalogProvider, Rule> = {
 const fieldProblem = (value: object, rules: Record<string, Rule>, path: string) =>
   first(Object.entries(rules), ([name, rule]) => rule(Reflect.get(value, name), `${path}.${name}`))
 
-/** Fields of the host's own are fine; one that only looks different is not meant to be one. */
+/** Unknown fields are accepted, unless one is nearly the name of a known field. */
 function misspelt(provider: object, path: string): string | undefined {
   const plain = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
   return first(Object.keys(provider), (name) => {

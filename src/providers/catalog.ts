@@ -12,7 +12,7 @@ import { definitions } from './definitions.ts'
  */
 export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, extraModels)
 
-/** Throws a TypeError that names the first field of a host's own catalog with which the gateway cannot work. */
+/** Throws a TypeError naming the first field of a host's own catalog that the gateway cannot work with. */
 export function checkCatalog(catalog: Catalog): void {
   const problem = catalogProblem(catalog)
   if (problem) throw new TypeError(problem)
@@ -30,7 +30,7 @@ function catalogProblem(catalog: Catalog): string | undefined {
 
 type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
 
-/** Definitions with their models; a hand-kept model yields to one of the same id in the data. */
+/** Adds their models to the definitions; a model of the data wins over a hand-kept one of the same id. */
 export function mergeCatalog(
   providers: Readonly<Record<string, ProviderDefinition>>,
   data: ModelLists,

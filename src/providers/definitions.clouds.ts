@@ -1,6 +1,6 @@
 import type { ProviderDefinition } from './definition.ts'
 
-/** Clouds where one has a place of one's own: a connection's settings say where. */
+/** Clouds whose addresses depend on the user's account. */
 export const clouds: Record<string, ProviderDefinition> = {
   azure: {
     name: 'Azure OpenAI',

@@ -1,6 +1,6 @@
 import type { Catalog, CatalogProvider, Connection } from '../types.ts'
 
-/** The three names under which a connection's models are filed and asked for (spec.md, Listing rules 4). */
+/** The three names of a connection's provider (spec.md, Listing rules 4). */
 export interface ProviderNames {
   /** The connection's prefix, else the provider's configured alias, else the catalog alias; trimmed. */
   output: string
@@ -8,10 +8,10 @@ export interface ProviderNames {
   id: string
 }
 
-/** What naming reads of a connection. */
+/** The parts of a connection that its names depend on. */
 export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificData'>
 
-/** The provider's definition, if the catalog has it under its own key. */
+/** The provider's definition, if the catalog has one. */
 export const definitionOf = (catalog: Catalog, provider: string): CatalogProvider | undefined =>
   Object.hasOwn(catalog, provider) ? catalog[provider] : undefined
 
@@ -31,7 +31,7 @@ export function namesOf(catalog: Catalog, connection: NamedConnection): Provider
   }
 }
 
-/** Without a leading `<name>/`, where `name` is one of the three. */
+/** The model id without a leading `<name>/` of one of the three names. */
 export function stripName(modelId: string, names: ProviderNames): string {
   for (const name of [names.output, names.catalog, names.id]) {
     if (modelId.startsWith(`${name}/`)) return modelId.slice(name.length + 1)

@@ -2,26 +2,29 @@ import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFo
 import { compatibleFormat } from './compatible.ts'
 import { definitionOf } from './names.ts'
 
-/** Where one attempt goes: a model at a provider, by one of its connections. `C` is the connection as it is stored. */
+/** The destination of an attempt: a model at a provider, through one of its connections. `C`: the connection's type. */
 export interface Target<C extends Connectable = Connectable> {
   connection: C
   provider: string
   /** The provider's own name of the model. */
   model: string
   format: ProviderFormat
-  /** Formats that are spoken there as well. */
+  /** Other formats that the same address speaks. */
   alsoSpeaks?: readonly WireFormat[]
   /** Without a trailing slash; `undefined` when neither the connection nor the catalog has one. */
   baseUrl: string | undefined
-  /** Undefined: what the format uses. */
+  /** `undefined`: the format's default. */
   auth: AuthStyle | undefined
-  /** Knows address and credential better. */
+  /** The cloud that decides address and credential, if any. */
   cloud: Cloud | undefined
 }
 
 type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
 
-/** The connection's own format and address count before the catalog's, which knows nothing of what is spoken elsewhere. */
+/**
+ * The target of a connection. Its own format and address win over the catalog's; with one of these, the catalog's `alsoSpeaks` does not
+ * apply.
+ */
 export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): Target<C> {
   const definition = definitionOf(catalog, connection.provider)
   const own = connection.providerSpecificData
@@ -49,5 +52,5 @@ function formatOfModel(definition: CatalogProvider | undefined, model: string): 
   return Object.entries(definition.formats).find(([start]) => model.startsWith(start))?.[1]
 }
 
-/** How a target is named to people: `<provider>/<model>`. */
+/** The target's name for people: `<provider>/<model>`. */
 export const targetName = (target: Pick<Target, 'provider' | 'model'>): string => `${target.provider}/${target.model}`

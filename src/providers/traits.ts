@@ -10,10 +10,10 @@ import { hosts } from './traits/hosts.ts'
 import { openai } from './traits/openai.ts'
 import { vendors } from './traits/vendors.ts'
 
-/** From the general to the particular: each row counts before those above it. */
+/** From general to specific: later rows win. */
 const rows: readonly Row[] = [...followers, ...openai, ...anthropic, ...google, ...bedrock, ...vendors, ...hosts]
 
-/** What the target takes: its wire format's traits, with what its vendor and its model differ in. */
+/** The traits of a target: its format's, with what its vendor and its model differ in. */
 export function traitsFor(
   base: Traits,
   { provider, model, format }: { provider: string; model: string; format: ProviderFormat },

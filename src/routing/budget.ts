@@ -1,18 +1,18 @@
 import type { Clock } from '../types.ts'
 
-/** How many calls there may be besides the first of each request. */
+/** A budget for calls beyond the first of each request. */
 export interface Budget {
-  /** A request has come in: its share of the budget. */
+  /** Adds the share of one request. */
   earn(): void
-  /** Takes one more call out of the budget; `false` when it is used up. */
+  /** Takes one call from the budget; `false` when it is used up. */
   spend(): boolean
 }
 
 const SECOND = 1_000
 
 /**
- * Keeps retries from multiplying an outage: in each second 20 % of the requests, and ten. Nothing is saved up, or an outage after good
- * times would cost more than that. Seconds are counted from the first request after a quiet one.
+ * The budget for retries, which keeps them from multiplying an outage: in each second ten, plus 20 % of its requests. Nothing is carried
+ * over, or an outage would cost more after good times. A second begins when the one before ends, after a pause with the next request.
  */
 export function createRetryBudget(clock: Clock): Budget {
   let beganAt = Number.NEGATIVE_INFINITY
@@ -43,7 +43,7 @@ export function createRetryBudget(clock: Clock): Budget {
 
 const HEDGES_SAVED = 10
 
-/** Second attempts while the first is under way: never more than 5 % of the requests, of which ten can be saved up. */
+/** The budget for hedges: 5 % of the requests, of which at most ten are saved up. */
 export function createHedgeBudget(): Budget {
   let left = 0 // in twentieths, so that nothing is rounded
   return {

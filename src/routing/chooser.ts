@@ -9,51 +9,53 @@ import type { Inputs } from './strategies/order.ts'
 import { orderOf } from './strategies/strategies.ts'
 import type { Run, TargetStats } from './target-stats.ts'
 
-/** Lets the strategies of groups choose, with what they have to know. */
+/** Applies the strategies of groups, with the state that they need. */
 export interface Chooser {
-  /** For a request that goes its way. */
+  /** The selection of one request, which takes turns and counts as load. */
   selectionFor(facts: RequestFacts): Selection
-  /** For one that only asks: nothing changes. */
+  /** The same order without changing any state, to explain a request. */
   previewFor(facts: RequestFacts): Select
 }
 
-/** One request's way through groups. Round-robin groups take their turn when it comes to them. */
+/** The selection of one request. A round-robin group takes its turn when the request comes to it. */
 export interface Selection {
   select: Select
-  /** A target has been called: it counts as busy by itself now. To be called at the end in any case. */
+  /** Ends the load that the choice reserved: the target counts as busy by itself now. Call it in any case. */
   begun(): void
-  /** The groups on the way go on from what answered; those that have tried all in vain give their turns back. */
+  /**
+   * Moves the turns and sessions of the groups on the way to the route that answered; groups that were tried in vain give their turns back.
+   */
   answered(route: Route | undefined): Promise<void>
 }
 
-/** What the strategies choose by. */
+/** The state that the strategies use. */
 export interface ChooserDependencies {
   rotation: Rotation
   pins: Pins
   targetStats: TargetStats
   health: Health
-  /** Another number in [0, 1) with each call. */
+  /** A random number in [0, 1). */
   random: () => number
 }
 
-/** Chooses by all strategies. */
+/** Makes the chooser. */
 export function createChooser({ rotation, pins, targetStats, health, random }: ChooserDependencies): Chooser {
   const isWell = (target: RouteTarget) => !health.standingOf(target)
 
-  /** Whom an entry will probably lead to now. */
+  /** The target that an entry will probably lead to now. */
   function likelyOf(entry: Entry, { firstOf, reach }: Lookahead): RouteTarget | undefined {
     const first = firstOf(entry)
     return first && isWell(first) ? first : (find(reach(entry), isWell) ?? first)
   }
 
-  /** All that is under way to whatever the entry leads to. */
+  /** The number of requests under way to all targets of an entry. */
   function loadOf(entry: Entry, { reach }: Lookahead): number {
     let load = 0
     for (const target of new Set(reach(entry))) load += targetStats.loadOf(target)
     return load
   }
 
-  /** `onChosen` hears of the choice before any other request chooses. */
+  /** `onChosen` is called with each choice, before any other request chooses. */
   function preview(facts: RequestFacts, turnOf: Rotation['take'], onChosen?: OnChosen): Select {
     return (group, lookahead) => {
       const { strategy, label } = group
@@ -89,7 +91,7 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
     let reserved: Run[] = []
     const turns = new Map<Group, Turn>()
 
-    /** Or all of a burst would find it idle. */
+    /** Counts the choice as load at once; otherwise all requests of a burst would find the same target idle. */
     function reserve(group: Group, { entries, turn }: Chosen, lookahead: Lookahead) {
       if (turn) turns.set(group, turn)
       if (group.strategy !== 'least-busy') return

@@ -16,14 +16,14 @@ export function unmet(facts: RequestFacts, condition: Condition): string | undef
   return undefined
 }
 
-/** `true` and `false` ask whether there is a value; a list, whether one of its texts matches, in which `*` stands for anything. */
+/** See `Pattern`. */
 function matches(value: string | undefined, pattern: Pattern): boolean {
   if (typeof pattern === 'boolean') return pattern === (value !== undefined)
   if (value === undefined) return false
   return typeof pattern === 'string' ? isLike(value, pattern) : pattern.some((one) => isLike(value, one))
 }
 
-/** Compares piece by piece, so that no pattern can take long, as a regular expression made of it could. */
+/** Compares the pieces between the `*`s, in linear time; a regular expression could take exponential time. */
 function isLike(value: string, pattern: string): boolean {
   const [start = '', ...pieces] = pattern.split('*')
   const end = pieces.pop()

@@ -1,20 +1,20 @@
 /**
- * What a combo may choose by, of one request; worked out when it is asked for. Functions, since getters in an object that is made for each
- * request cost it a hidden class of its own, which outlives it.
+ * The facts about a request that combos choose by, computed on demand. Functions instead of getters: getters in an object made for each
+ * request give it a hidden class of its own, which outlives it.
  */
 export interface RequestFacts {
-  /** The name that the client asked for. */
+  /** The model name that the client sent. */
   model: string
-  /** Of the body. */
+  /** The size of the body in bytes. */
   bytes: number
   stream: boolean
   /** Does the request bring tools? */
   tools(): boolean
-  /** Does it hold images? */
+  /** Does it contain images? */
   images(): boolean
-  /** Of the body's `metadata`. */
+  /** The body's `metadata`. */
   metadata(): Readonly<Record<string, unknown>>
   header(name: string): string | undefined
-  /** The same for all requests of a conversation, another one for the next. */
+  /** The session: the same for all requests of a conversation. */
   session(): string
 }

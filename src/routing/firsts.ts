@@ -7,18 +7,18 @@ import { orderOf } from './strategies/strategies.ts'
 /** What a model name stands for once its aliases are followed. */
 export type Meaning = Group | readonly Route[] | undefined
 
-/** Combos stand in each other; what is deeper than this has no known price. */
+/** Combos that are nested deeper than this have no known price. */
 const MAX_DEPTH = 100
 
-/** What stands for an entry when it is priced or measured. Takes no turn and leaves nothing to chance. */
+/** The target that represents an entry when it is priced or measured. Takes no turn, and is not random. */
 export interface Firsts {
-  /** The first target that the entry leads to; a combo that chooses anew each time counts with its first choice as listed. */
+  /** The first target of the entry; of a combo with a random or changing order, the first as listed. */
   firstOf(entry: Entry): RouteTarget | undefined
-  /** Input plus output price of that target by the catalog, `undefined` when one of the two is not known. */
+  /** Input plus output price of that target in US dollars per million tokens; `undefined` when one of them is unknown. */
   costOf(entry: Entry): number | undefined
 }
 
-/** Firsts by the catalog's prices; remembers what it has worked out, so it lives as long as the routes it is made for. */
+/** Makes the look-up. It caches, so it must not outlive the routes it is made for. */
 export function createFirsts(catalog: Catalog, meaningOf: (model: string) => Meaning): Firsts {
   const firsts = new Map<string, RouteTarget | undefined>()
   const costs = new Map<RouteTarget, number | undefined>()
@@ -50,7 +50,7 @@ export function createFirsts(catalog: Catalog, meaningOf: (model: string) => Mea
   return { firstOf: (entry) => firstOf(entry), costOf: (entry) => priceOf(firstOf(entry)) }
 }
 
-/** Nothing is known, and chance as it falls out for the first as listed. */
+/** Inputs with no knowledge, and a random number that leaves the first entry first. */
 const still: Omit<Inputs, 'label' | 'costOf'> = {
   random: () => 0,
   turn: 0,

@@ -3,36 +3,36 @@ import type { Meaning } from './firsts.ts'
 import type { Choice, Chosen, Entry, Group, Route } from './group.ts'
 import type { Lookahead, Select } from './select.ts'
 
-/** The next route of a model name, worked out when it is asked for; `undefined` when there are no more. */
+/** The next route of a model name, computed on demand; `undefined` when there are no more. */
 export type NextRoute = () => Awaitable<Route | undefined>
 
-/** So many combos are followed for one request at most: they may stand in each other. */
+/** The most combos that are followed for one request, as they may be nested. */
 const MAX_COMBOS = 1_000
 
-/** A group that the request has come to. */
+/** A group that is being followed. */
 interface Stage {
   group: Group
   chosen: Chosen
   before: Choice | undefined
-  /** So many of its entries have been followed. */
+  /** How many of its entries have been followed. */
   followed: number
 }
 
-/** Who chooses in a group, and what its entries stand for. */
+/** How groups choose, and what the names of their entries mean. */
 export interface FollowDependencies {
   select: Select
   lookahead: Lookahead
   meaningOf(entry: Entry, within: Group): Meaning
-  /** Hears of each entry whose name leads nowhere, when it comes to it. */
+  /** Called with each entry whose name leads nowhere, when its turn comes. */
   onDeadEnd?: OnDeadEnd | undefined
 }
 
-/** `way`: where the entry stands. */
+/** Called with an entry and the group it is in. */
 export type OnDeadEnd = (entry: Entry, way: Pick<Choice, 'group' | 'before'>) => void
 
 /**
- * The routes of a group, entry by entry and combo within combo. What a combo leads to is tried once a request, however often and in
- * whatever circle it is named.
+ * The routes of a group, entry by entry, following combos within combos. A combo is followed once a request, however often it is named,
+ * even in a cycle.
  */
 export function follow(group: Group, { select, lookahead, meaningOf, onDeadEnd }: FollowDependencies): NextRoute {
   const seen = new Set<Group>()
@@ -49,7 +49,7 @@ export function follow(group: Group, { select, lookahead, meaningOf, onDeadEnd }
     stages.push({ group, chosen, before, followed: 0 })
   }
 
-  /** One step further; what it leads to is pending then, or a stage of its own. */
+  /** Follows the next entry: its routes become pending, or it becomes a stage of its own. */
   function step(stage: Stage): Awaitable<void> {
     const { group, chosen, before } = stage
     const entry = chosen.entries[stage.followed++]

@@ -4,49 +4,49 @@ import type { Condition, Strategy } from '../types.ts'
 import type { Turn } from './rotation.ts'
 import type { Inputs } from './strategies/order.ts'
 
-/** A target by a connection as it is stored. */
+/** A target with the connection as it is stored. */
 export type RouteTarget = Target<ConnectionRecord>
 
-/** Several ways to a model, among which a strategy chooses: the models of a combo, or the connections of a provider. */
+/** Entries among which a strategy chooses: the models of a combo, or the connections of a provider. */
 export interface Group {
-  /** The combo's name or the provider's, as people know it. */
+  /** The name of the combo or the provider, for people. */
   name: string
-  /** Names its state: another one for each group. */
+  /** The key of its state, unique among groups. */
   label: string
-  /** Another one after each change, with which sessions that were moved go home. */
+  /** Changes with each change of the group, which ends moved sessions. */
   edition?: string | undefined
   strategy: Strategy
-  /** Under `round-robin`: so many requests in a row for each entry. */
+  /** Under `round-robin`: how many requests in a row each entry gets. */
   stickyLimit: number
   hedge: boolean
-  /** How the connections of the providers that it names are chosen among; `undefined`: as each provider says. */
+  /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly Entry[]
 }
 
-/** One of the ways of a group. */
+/** One entry of a group. */
 export interface Entry {
-  /** Its place in the list. */
+  /** Its index in the group. */
   index: number
   /** A model name, or a connection's id. */
   name: string
-  /** 1 unless it has been given one. */
+  /** Default 1. */
   weight: number
   when?: Condition | undefined
-  /** Of a connection. */
+  /** The target, if the entry is a connection. */
   target?: RouteTarget
 }
 
-/** The entries of a group in the order in which one request tries them. */
+/** The entries of a group, in the order in which one request tries them. */
 export interface Chosen {
   entries: readonly Entry[]
-  /** What was known. */
+  /** What the strategy chose by. */
   inputs: Inputs
-  /** The turn that was taken for it. */
+  /** The turn that was taken, under `round-robin`. */
   turn?: Turn
 }
 
-/** An entry on the way that led to a target. */
+/** An entry on the way to a target. */
 export interface Choice {
   group: Group
   chosen: Chosen
@@ -54,7 +54,7 @@ export interface Choice {
   before: Choice | undefined
 }
 
-/** A target, and how the request came to it. */
+/** A target, and the entries that led to it. */
 export interface Route {
   target: RouteTarget
   via?: Choice

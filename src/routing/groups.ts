@@ -2,13 +2,13 @@ import type { ComboRecord } from '../store/combos.ts'
 import type { ProviderRecord } from '../store/store.ts'
 import type { Group, Route } from './group.ts'
 
-/** How the connections of a provider are chosen among. */
+/** How a provider's connections are ordered. */
 export type Spread = Pick<Group, 'label' | 'edition' | 'strategy' | 'stickyLimit'>
 
-/** Names the state of a combo. */
+/** The key of a combo's state. */
 export const comboLabel = (name: string): string => `combo/${name}`
 
-/** Names the state of a provider's connections. */
+/** The key of the state of a provider's connections. */
 const providerLabel = (provider: string): string => `provider/${provider}`
 
 /** A combo as a group of its models. */
@@ -27,7 +27,7 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   ),
 })
 
-/** The connections of a provider that lead to one of its models. */
+/** The connections of a provider that serve one of its models, as a group. */
 export const connectionsGroup = (routes: readonly Route[], spread: Spread): Group => ({
   ...spread,
   name: routes[0]?.target.provider ?? '',
@@ -35,7 +35,7 @@ export const connectionsGroup = (routes: readonly Route[], spread: Spread): Grou
   entries: routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target })),
 })
 
-/** The combo that names the provider decides, else the provider itself; `undefined`: by priority. */
+/** The strategy among a provider's connections: that of the combo that names it, otherwise the provider's; `undefined`: by priority. */
 export function spreadOf(
   provider: string,
   { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },

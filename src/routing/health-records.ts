@@ -2,20 +2,20 @@ import type { ConnectionRecord } from '../store/store.ts'
 import type { FailureClass } from './failure-class.ts'
 import type { ProbeCall } from './probe-call.ts'
 
-/** What health reads of a target. */
+/** The parts of a target that health uses. */
 export interface HealthTarget {
   provider: string
   model: string
   connection: Pick<ConnectionRecord, 'id' | 'provider' | 'updatedAt'>
 }
 
-/** What is held against a provider, a connection, or a model on a connection. */
+/** The recent failures of a provider, a connection, or a model on a connection. */
 export interface HealthRecord {
   level: 'provider' | 'connection' | 'model'
   provider: string
   connectionId?: string
   model?: string
-  /** Of the connection, when it failed. */
+  /** The connection's `updatedAt` at the time of the failure. */
   updatedAt?: string
   /** The connections whose failures count against the provider. */
   connections: Set<string>
@@ -23,43 +23,43 @@ export interface HealthRecord {
   models: Set<string>
   reason: FailureClass
   message: string
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number
-  /** How often it was left alone without a success in between. */
+  /** Consecutive cooldowns. */
   times: number
   /** Epoch ms. */
   since: number
   /** Absent while failures are only counted. */
   retryAt?: number
-  /** When its cooldown began or grew, in the order of all calls and cooldowns. */
+  /** When its cooldown began or was extended: a number in the order of all calls and cooldowns. */
   cooledIn: number
-  /** Streams that had begun broke off, of which the beginning of another one says nothing. */
+  /** Did streams break off? Then the beginning of another stream is no sign of recovery. */
   isCut?: boolean
-  /** One call finds out whether it is back. */
+  /** Is a probe under way? */
   probing: boolean
-  /** A call that is under way though it is not well: the probe, or one for want of another target. */
+  /** A call that is under way although the target is unhealthy: a probe, or a last resort. */
   probeCall?: ProbeCall
 }
 
-/** All that is held against targets: 1000 records at most, in memory. */
+/** The health records, in memory; at most 1,000. */
 export interface HealthRecords {
   isEmpty(): boolean
-  /** The records that concern a target: at most three. */
+  /** The records that apply to a target: at most one for each level. */
   of(target: HealthTarget): HealthRecord[]
-  /** The record of one level, made when there is none. */
+  /** The record of one level, created if there is none. */
   at(target: HealthTarget, level: HealthRecord['level']): HealthRecord
   forget(record: HealthRecord): void
-  /** Nobody inquires after the target any more. */
+  /** Ends the probe of a target, at every level. */
   release(target: HealthTarget): void
-  /** All records of connections that still stand as they did. */
+  /** The records of connections that have not changed since. */
   current(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
 }
 
-/** Clients choose model names, so there is a limit; what is missed least goes first. */
+/** Clients choose model names, so the number is limited; the least useful record is dropped first. */
 const MAX_RECORDS = 1_000
 
-/** Records of nothing yet. */
+/** Makes an empty set of records. */
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
@@ -84,7 +84,7 @@ export function createHealthRecords(): HealthRecords {
     return record
   }
 
-  /** The oldest of a model that may not even exist or is used all the same; else of a model; else of all. */
+  /** Drops the oldest record of a model that may not exist or is not cooling; otherwise of any model; otherwise of all. */
   function forgetOne() {
     const kept = [...records]
     const [key] = kept.find(isTrifle) ?? kept.find(isOfModel) ?? kept[0] ?? []
@@ -132,7 +132,7 @@ const isTrifle = ([, { level, reason, retryAt }]: Kept) =>
 
 const levels = ['provider', 'connection', 'model'] as const
 
-/** Whom a record is about. */
+/** The subject of a record. */
 type Subject = Pick<HealthRecord, 'level' | 'provider' | 'connectionId' | 'updatedAt' | 'model'>
 
 function subjectOf({ provider, model, connection }: HealthTarget, level: HealthRecord['level']): Subject {
@@ -143,7 +143,7 @@ function subjectOf({ provider, model, connection }: HealthTarget, level: HealthR
     : { level, provider, connectionId, updatedAt, model }
 }
 
-/** A changed connection is another one: calls that began before the change say nothing of it. */
+/** A connection that has changed counts as another one: calls from before say nothing about it. */
 function keyOf({ level, provider, connectionId, updatedAt, model }: Subject): string {
   if (level === 'provider') return `provider ${provider}`
   return level === 'connection' ? `${connectionId} ${updatedAt}` : `${connectionId} ${updatedAt} ${model}`

@@ -4,87 +4,89 @@ import type { HealthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { startProbeCall } from './probe-call.ts'
 
-/** A failure as far as health is concerned. */
+/** The parts of a failure that health uses. */
 export interface HealthFailure {
   class: FailureClass
-  /** Whom it speaks against; default: as its class does. */
+  /** What it counts against; default: that of its class. */
   level?: HealthLevel
   message: string
-  /** What the provider asked for. */
+  /** The wait that the provider asked for. */
   retryAfterMs?: number | undefined
 }
 
-/** Why a target is left alone, and until when (epoch ms; infinite while another request probes it). */
+/** Why a target is not used, and until when (epoch ms; infinite while another request probes it). */
 export interface Standing {
   level: HealthRecord['level']
   class: FailureClass
   retryAt: number
-  /** The same, whether it is probed or not. */
+  /** When its cooldown ends, even while it is probed. */
   dueAt: number
 }
 
-/** One call to a target, so that its outcome counts and a probe is given back whatever becomes of it. */
+/** One call to a target, which reports its outcome. One of the methods must be called, so that a probe ends. */
 export interface Trial {
-  /** The answer is there, to its end. Of a stream that says no more than that it did not break off. */
+  /** The answer was complete. For a stream, only that it did not break off. */
   answered(): void
-  /** Its stream has begun; `answered` or `cut` may follow. */
+  /** The stream has begun; `answered` or `cut` follows. */
   begun(): void
-  /** The stream that has begun broke off: a failure of the model, until another answer comes to its end. */
+  /** The stream broke off after its beginning: a failure of the model, until another answer is complete. */
   cut(failure: HealthFailure): void
   failed(failure: HealthFailure): void
-  /** Nobody waited for the outcome. */
+  /** The outcome is unknown, as the client did not wait for it. */
   dropped(): void
 }
 
 /**
- * The health of providers, connections and models on connections, in memory. A target that fails is left alone for a while; then exactly
- * one request probes it, and its success makes all well. A change of a connection forgets what was held against it.
+ * The health of providers, connections and models on connections, in memory. A target that fails is not used during a cooldown; after it
+ * exactly one request probes it, and a success ends its failures. A change of a connection forgets them.
  */
 export interface Health {
-  /** `undefined` when the target may be used. */
+  /** The target's standing; `undefined` when it may be used. */
   standingOf(target: HealthTarget): Standing | undefined
   begin(target: HealthTarget): Trial
   /**
-   * For a request that has nothing else to try: its trial, or how the target stands after another request has just tried it. `left` settles
-   * when nobody waits for it any more.
+   * For a request without another target: resolves to its trial when its turn comes, or to the target's standing after another request has
+   * failed there. `left` settles when the client no longer waits.
    */
   turn(target: HealthTarget, left: Promise<unknown>): Promise<Trial | Standing>
-  /** What is not well about these connections. */
+  /** The health entries of these connections. */
   list(connections: readonly HealthTarget['connection'][]): Promise<HealthEntry[]>
-  /** Forgets what is held against one connection, its models and its provider, or against all. */
+  /** Forgets the failures of one connection, its models and its provider, or all. */
   reset(connectionId?: string): void
 }
 
 type Terms = Omit<Cooling, 'level'>
 
-/** A provider is left alone after so many failures in a row at two or more of its connections. */
+/** The cooldown of a provider, after so many consecutive failures at two or more of its connections. */
 const PROVIDER: Terms = { after: 5, baseMs: 5_000, maxMs: 60_000 }
 const PROVIDER_CONNECTIONS = 2
 const ANY_MODEL = ''
-/** Nothing that a provider asks for counts for longer. */
+/** The longest wait that a provider may ask for. */
 const MAX_ASKED_MS = 60 * 60 * 1_000
-/** Providers may say a lot. */
+/** The longest message that is kept, in characters. */
 const MAX_MESSAGE = 300
-/** Back-offs are up to this much longer, so that instances do not probe in step. A wait that a provider asks for is kept as it is. */
+/**
+ * Back-offs are up to this fraction longer, so that instances do not probe in step. Waits that a provider asks for are kept as they are.
+ */
 const JITTER = 0.1
 
 const NONE: HealthRecord[] = []
 
 const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== undefined && retryAt <= now && !probing
 
-/** Did it begin to cool after that call, which so can say nothing of it? */
+/** Did the cooldown begin after that call, whose outcome then says nothing about it? */
 const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number) => retryAt !== undefined && cooledIn > began
 
-/** Does it take several failures in a row? */
+/** Does the class need several consecutive failures? */
 const isUnsteady = (reason: FailureClass) => (coolings[reason]?.after ?? 1) > 1
 
-/** Whoever says "now", or nearly, is believed once: a target that keeps saying so must be left alone all the same. */
+/** A wait shorter than the first back-off is believed once: a target that keeps asking for it must still get longer cooldowns. */
 const isBelieved = (asked: number | undefined, { baseMs }: Terms, { times }: HealthRecord): asked is number =>
   asked !== undefined && (asked >= baseMs || times === 1)
 
 const backOff = ({ baseMs, maxMs }: Terms, { times }: HealthRecord) => Math.min(maxMs, baseMs * 2 ** (times - 1))
 
-/** Health that begins with nothing held against anyone; `random` gives another number in [0, 1) with each call. */
+/** Makes the health of a gateway without failures. `random`: a random number in [0, 1). */
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const records = createHealthRecords()
   let order = 0 // of calls and cooldowns, which time alone does not tell
@@ -110,7 +112,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     const probed = standing.length === 0 ? NONE : standing.filter((record) => isDue(record, now))
     const end = standing.length === 0 ? undefined : startProbeCall({ standing, probed, now })
 
-    /** It is back, unless there is newer news. Of what fails now and then only a success tells that it no longer does. */
+    /** Ends the failures of a record, unless it has newer ones. */
     function isBack(record: HealthRecord) {
       if (isNewer(record, began)) return
       if (record.level === 'model' && isUnsteady(record.reason)) delete record.retryAt
@@ -174,7 +176,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     leaveAlone(record, ms, failure)
   }
 
-  /** A cooldown under way only grows: what ends sooner is no news. */
+  /** Starts or extends a cooldown; one under way is never shortened. */
   function leaveAlone(record: HealthRecord, ms: number, failure: HealthFailure) {
     const now = clock.now()
     const until = now + Math.ceil(ms)
@@ -185,7 +187,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     record.message = failure.message.slice(0, MAX_MESSAGE)
   }
 
-  /** One bad model never takes its key with it, but two do whose calls break off. */
+  /** Counts a failure against the connection as well: a failing model alone does not, but calls of two models that break off do. */
   function countForConnection(target: HealthTarget, failure: HealthFailure & { began: number }) {
     const record = records.at(target, 'connection')
     record.models.add(target.model)

@@ -1,7 +1,7 @@
 import type { Choice, Entry } from './group.ts'
 import type { Inputs } from './strategies/order.ts'
 
-/** Why an entry stands where it does in its group, in a few words. */
+/** Why an entry has its place in the group, in a few words. */
 export function reasonOf({ group, chosen, entry }: Choice): string {
   const { entries, inputs } = chosen
   const place = entries.indexOf(entry)

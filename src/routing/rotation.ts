@@ -1,24 +1,24 @@
 import type { Entry, Group } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
-/** An entry's turn: it begins, for the `times`-th time in a row. */
+/** The turn of an entry, for the `times`-th time in a row. */
 export interface Turn {
   index: number
   times: number
-  /** Of the state that this turn left behind, if it was the last one taken; and what was there before. */
+  /** The version of the state after this turn, if it was the last; `before`: the state before it. */
   version?: string
   before?: string
 }
 
-/** Whose turn it is in round-robin groups, by their labels (spec.md, Combos: rules for PUT 4 and DELETE). */
+/** The turns of round-robin groups, by their labels (spec.md, Combos: rules for PUT 4 and DELETE). */
 export interface Rotation {
-  /** Takes the next turn. Entries that are not usable are passed over, unless none is. */
+  /** Takes the next turn, skipping entries that are not usable unless none is. */
   take(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
-  /** The turn that the next request will take. */
+  /** The turn that `take` would return. */
   peek(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
-  /** Goes on from the entry that answered, or gives the turn back where none has, unless another request has taken a turn since. */
+  /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
   answered(group: Group, entry: Entry | undefined, taken: Turn): Promise<void>
-  /** The next request starts at the first entry again; so it does where groups stand below that label. */
+  /** Starts again at the first entry, also for groups below that label. */
   reset(label: string): Promise<void>
 }
 
@@ -29,10 +29,10 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Races lost to other instances; then a turn may be taken twice, which is better than to wait. */
+/** Attempts to write against other instances; after that a turn may be taken twice, which is better than waiting. */
 const MAX_RACES = 50
 
-/** Turns in shared state: one of all instances where that is in a storage. */
+/** Makes rotation on shared state; in a storage, the turns are those of all instances. */
 export function createRotation(state: SharedState): Rotation {
   const queues = new Map<string, Waiting[]>()
 
@@ -41,7 +41,7 @@ export function createRotation(state: SharedState): Rotation {
     return { last: turnOf(stored?.value), ifVersion: stored?.version ?? null }
   }
 
-  /** All that wait take their turns in one write, so that a slow storage sets no limit to the requests in a second. */
+  /** All waiting requests take their turns in one write, so that a slow storage does not limit the throughput. */
   async function serve(label: string, queue: Waiting[]) {
     let races = 0
     while (queue.length > 0) {
@@ -85,7 +85,7 @@ export function createRotation(state: SharedState): Rotation {
   }
 }
 
-/** After the last turn: the same entry until its limit is reached, then the next usable one. */
+/** The turn after the last one: the same entry until `stickyLimit`, then the next usable one. */
 function nextTurn(last: Turn | undefined, group: Group, isUsable: (entry: Entry) => boolean): Turn {
   const { entries, stickyLimit } = group
   const stays = last !== undefined && last.times < stickyLimit

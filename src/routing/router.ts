@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts'
 import type { Catalog } from '../types.ts'
 import { createRouteTable, type Routes, type RouteTable } from './table.ts'
 
-/** The current route table; compiled anew only when something that routing reads has changed. Throws `STORAGE_FAILED`. */
+/** Returns the current route table, compiled again only when its data has changed. Rejects with `STORAGE_FAILED`. */
 export function createModelRouter({ store, catalog }: { store: Store; catalog: Catalog }): () => Awaitable<RouteTable> {
   const deps = { catalog, customModels: () => store.customModels.all() }
   let compiled: { from: Routes; table: RouteTable } | undefined

@@ -4,19 +4,19 @@ import { startDeadline } from '../lib/deadline.ts'
 import { makeRoom } from '../lib/make-room.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 
-/** What routing remembers from one request to the next. Nothing here throws. */
+/** The state that routing keeps between requests. Nothing here throws or rejects. */
 export interface SharedState {
   read(key: string): Awaitable<Stored | undefined>
-  /** The new version, or `false` when another writer was faster. */
+  /** Resolves to the new version, or to `false` when another writer was faster. */
   write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Awaitable<string | false>
-  /** The key, and all that are written below it: `<key>/…`. */
+  /** Deletes the key and all below it: `<key>/…`. */
   drop(key: string): Awaitable<void>
 }
 
-/** Keys are made of what clients send, so there is a limit; the oldest go first. */
+/** Keys contain what clients send, so their number is limited; the oldest are dropped first. */
 const MAX_KEYS = 10_000
 
-/** In memory, for one instance. */
+/** State in memory, of this instance. */
 export function localState(clock: Clock): SharedState {
   const values = new Map<string, Stored & { endsAt: number }>()
   let writes = 0
@@ -43,12 +43,12 @@ export function localState(clock: Clock): SharedState {
   }
 }
 
-/** A storage that says nothing for so long has failed. */
+/** A storage that does not answer within this time counts as failed. */
 const MAX_WAIT_MS = 2_000
-/** A storage that has failed is left alone for so long: it may take seconds each time. */
+/** A failed storage is not used for this time, as each attempt may take seconds. */
 const PAUSE_MS = 1_000
 
-/** In a storage whose conditional writes hold, for all instances on it. While it fails, each instance remembers for itself. */
+/** State in an `atomic` storage, shared by all instances on it. While it fails, each instance keeps its own. */
 export function storedState(
   storage: Storage,
   { clock, onError }: { clock: Clock; onError(error: unknown): void },

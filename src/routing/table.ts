@@ -9,7 +9,7 @@ import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
 import { connectionsByName } from './named-connections.ts'
 import type { Lookahead, Select } from './select.ts'
 
-/** What routing reads of the store. */
+/** The records that routing uses. */
 export interface Routes {
   connections: readonly ConnectionRecord[]
   combos: readonly Combo[]
@@ -17,38 +17,38 @@ export interface Routes {
   providers: readonly ProviderRecord[]
 }
 
-/** Turns model names into targets. */
+/** Finds the targets of model names. */
 export interface RouteTable {
   /**
-   * The ways of a model name in the order in which to try them, worked out one by one as they are asked for: a combo, else an alias,
-   * else `<alias>/<model_id>` by any of a provider's three names. `undefined` when the name means nothing.
+   * The routes of a model name in the order in which to try them, computed one by one: a combo, else an alias, else `<alias>/<model_id>` by
+   * any of a provider's three names. `undefined` when the name is unknown.
    */
   resolve(model: string, select: Select, onDeadEnd?: OnDeadEnd): NextRoute | undefined
-  /** The first providers that a name leads to and to which no active connection does. */
+  /** The providers that a name leads to first and that have no active connection. */
   missingProviders(model: string): Promise<string[]>
-  /** The names of providers with an active connection, the one that the listing shows before its others. */
+  /** The names of providers with an active connection; of each, the one in the listing first. */
   providers(): Iterable<string>
-  /** The ids of providers that the catalog knows, connected or not. */
+  /** The ids of all providers in the catalog. */
   catalogProviders(): string[]
-  /** The combo that a name stands for, directly or by aliases. */
+  /** The combo of a name, directly or by aliases. */
   comboOf(model: string): Group | undefined
-  /** All names that lead somewhere, as far as they can be known without asking a provider, or would if anything were connected. */
+  /** All names that lead to a target, as far as they are known without asking a provider; without any connection, those that would. */
   names(): Promise<string[]>
 }
 
-/** So many names of models keep their targets. */
+/** The number of model names whose targets are cached. */
 const MAX_KNOWN = 1_000
 
 const MAX_REACH = 100
 
-/** What a table needs besides what it is compiled from. */
+/** What a table uses besides its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
-  /** Read only for `names`. */
+  /** Used by `names` only. */
   customModels: () => Awaitable<readonly CustomModel[]>
 }
 
-/** Compiles what is configured, to be asked for the routes of a name. */
+/** Makes the route table of the given records. */
 export function createRouteTable(routes: Routes, { catalog, customModels }: RouteTableDependencies): RouteTable {
   const combos = new Map(routes.combos.map((combo) => [combo.name, comboGroup(combo)]))
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))

@@ -1,19 +1,19 @@
 import { makeRoom } from '../lib/make-room.ts'
 import type { RouteTarget } from './group.ts'
 
-/** How fast targets answer and how busy they are, as this instance sees it. */
+/** The speed and the load of targets, as this instance measures them. */
 export interface TargetStats {
-  /** A request is under way to the target until the answer's `ended`. */
+  /** Counts a request to the target as under way until `ended`. */
   begin(target: RouteTarget, stream: boolean): Run
   /** Decaying average of the ms to the first event of a stream, or to the whole answer; `undefined` before the first. */
   averageOf(target: RouteTarget, stream: boolean): number | undefined
   /** The ms within which 95 % of its latest answers came; `undefined` before there are enough of them. */
   p95Of(target: RouteTarget, stream: boolean): number | undefined
-  /** Requests under way. */
+  /** The number of requests under way. */
   loadOf(target: RouteTarget): number
 }
 
-/** One request that is under way to a target. */
+/** One request under way to a target. */
 export interface Run {
   answeredAfter(ms: number): void
   /** May be called more than once. */
@@ -22,7 +22,7 @@ export interface Run {
 
 interface Measure {
   average: number | undefined
-  /** The latest, in a ring. */
+  /** The latest samples, in a ring buffer. */
   samples: number[]
   count: number
 }
@@ -37,10 +37,10 @@ interface Record {
 const NEWEST = 0.2
 const SAMPLES = 100
 const MIN_SAMPLES = 20
-/** Clients choose model names, so there is a limit; the oldest go first. */
+/** Clients choose model names, so the number is limited; the oldest are dropped first. */
 const MAX_RECORDS = 10_000
 
-/** The statistics of nobody yet; 10,000 targets are remembered at most. */
+/** Makes empty statistics, of at most 10,000 targets. */
 export function createTargetStats(): TargetStats {
   const records = new Map<string, Record>()
 

@@ -4,11 +4,11 @@ import type { Standing, Trial } from './health.ts'
 import type { HealthRecords, HealthTarget } from './health-records.ts'
 import type { Ending, ProbeCall } from './probe-call.ts'
 
-/** So long a call that brings nothing holds others up. */
+/** A call without an outcome holds others up for this long. */
 const MAX_WAIT_MS = 5_000
 
 interface Dependencies {
-  /** Settles when nobody waits for the turn any more. */
+  /** Settles when the client no longer waits. */
   left: Promise<unknown>
   clock: Clock
   records: HealthRecords
@@ -17,9 +17,9 @@ interface Dependencies {
 }
 
 /**
- * The turn of a request that has no other target than one which is not well: only one of them calls it at a time, and the others wait for
- * what becomes of that. An answer lets all of them through, a failure is theirs too: then it is how the target stands. A call that is
- * silent for five seconds lets the next one follow, one every five seconds; the rest hears how the target stands.
+ * The turn of a request whose only target is unhealthy. One request at a time calls it, and the others wait for the outcome: an answer lets
+ * all of them through; a failure is theirs too, and they get the target's standing. While a call has no outcome, one more may follow every
+ * five seconds, and the rest get the standing.
  */
 export async function takeTurn(
   target: HealthTarget,

@@ -1,6 +1,6 @@
 import type { Choice } from './group.ts'
 
-/** The way that led to a target, from the outside in: `pool:round-robin>inner:weighted`. */
+/** The groups that led to a target, outermost first: `pool:round-robin>inner:weighted`. */
 export function viaOf(choice: Pick<Choice, 'group' | 'before'> | undefined): string {
   if (!choice) return ''
   const { before, group } = choice

@@ -3,13 +3,13 @@ import { randomBytes, toBase64Url, toHex } from '../lib/encoding.ts'
 
 const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 
-/** A new client key: `sbx_`, 256 random bits in base64url, and a checksum by which a mistyped key is told without a look-up. */
+/** A new client key: `sbx_`, 256 random bits in base64url, and a checksum, so that a mistyped key is recognised without a look-up. */
 export function mintClientKey(): string {
   const random = toBase64Url(randomBytes(32))
   return `sbx_${random}${checksum(random)}`
 }
 
-/** Could this credential be a client key at all? */
+/** Does this credential have the form of a client key, with a correct checksum? */
 export function isClientKey(credential: string): boolean {
   const [, random, sum] = PATTERN.exec(credential) ?? []
   return random !== undefined && checksum(random) === sum

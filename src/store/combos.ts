@@ -3,17 +3,17 @@ import type { Combo } from '../types.ts'
 import type { Records } from './records.ts'
 
 /**
- * A combo at rest, filed under its name. While it is renamed there are two records of it: the new one says where it comes `from`, and
- * counts once the old one says that it `movedTo` there. So one write decides, whoever is faster and wherever a process ends.
+ * A stored combo, under its name. During a rename there are two records: the new one names the old (`from`), and is valid once the old one
+ * names the new (`movedTo`). So a single write decides, also against other writers and after a crash.
  */
 export interface ComboRecord extends Combo {
   from?: string
   movedTo?: string
-  /** Another one with each write. */
+  /** Changes with each write. */
   revision?: string
 }
 
-/** Records of combos whose `all` shows each combo once. */
+/** The combo records, whose `all` returns each combo once. */
 export function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
   let last: { from: readonly ComboRecord[]; current: readonly ComboRecord[] } | undefined
 
@@ -31,7 +31,7 @@ export function createCombos(records: Records<ComboRecord>): Records<ComboRecord
   }
 }
 
-/** Those that count: one record a combo. */
+/** The valid records: one for each combo. */
 export function currentCombos(records: readonly ComboRecord[]): readonly ComboRecord[] {
   if (!records.some(isMoving)) return records
   const moved = new Set(records.map(({ id, name, movedTo }) => way(id, name, movedTo)))

@@ -1,12 +1,12 @@
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { type ConnectionRecord, openApiKey, type Store } from './store.ts'
 
-/** So many are opened ahead of their use. */
+/** The number of credentials that are decrypted ahead of their use. */
 const MAX_AHEAD = 50
 
 /**
- * Opens connections' credentials, each once for as long as its record stays the same; a failure is not remembered. With the first one the
- * others are opened as well: the next attempt may need one, and what a provider says must not hold any.
+ * Decrypts the credentials of connections, each once until its record changes; failures are not cached. The first call decrypts the others
+ * as well: the next attempt may need one, and all are removed from providers' errors.
  */
 export function createCredentials(
   store: Pick<Store, 'vault' | 'connections'>,

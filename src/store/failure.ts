@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
 
-/** A failing storage as an error with a name: never an empty store (security.md, rule 12). */
+/** The error for a failing storage, which never counts as an empty one (security.md, rule 12). */
 export function storageFailure(what: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
   if (isGatewayError(cause)) return cause
   return gatewayError('STORAGE_FAILED', {

@@ -1,17 +1,17 @@
 import type { Clock, Storage } from '../types.ts'
 
-/** Tells what was read from the storage and may be used again without asking it. */
+/** Tells whether data from the storage may still be used. */
 export interface Freshness {
-  /** Does the storage tell of others' changes? */
+  /** Does the storage report changes of others (`watch`)? */
   readonly isWatched: boolean
-  /** Is something read at `readAt` (epoch ms) still good? */
+  /** May data that was read at `readAt` (epoch ms) still be used? */
   isFresh(readAt: number): boolean
   /** Calls back with each key that another writer changed. */
   onChange(listener: (key: string) => void): void
   close(): void
 }
 
-/** With `watch` what was read stays good until a change is told; without it, for `maxAgeMs` (default 1,000). */
+/** With `watch`, data is fresh until a change is reported; without it, for `maxAgeMs` (default 1,000). */
 export function createFreshness(storage: Storage, clock: Clock, maxAgeMs = 1_000): Freshness {
   const listeners: Array<(key: string) => void> = []
   const stop = storage.watch?.((key) => {

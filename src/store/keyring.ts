@@ -6,25 +6,25 @@ import type { Freshness } from './freshness.ts'
 import type { Records } from './records.ts'
 import type { Vault } from './vault.ts'
 
-/** A client key at rest: filed under the digest of its value, the value itself sealed. */
+/** A stored client key, under the digest of its value; the value itself is encrypted. */
 export interface KeyRecord extends Omit<ApiKey, 'key'> {
   sealedKey: string
 }
 
-/** What a request may know of the key that it presented. */
+/** The parts of a client key that a request sees. */
 export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'>
 
 /** Finds the client key behind a credential. */
 export interface Keyring {
-  /** `undefined` when the credential is no key of this gateway. Throws `STORAGE_FAILED` when that cannot be told. */
+  /** The key; `undefined` when the credential is no key of this gateway. Rejects with `STORAGE_FAILED`. */
   find(credential: string): Awaitable<PresentedKey | undefined>
 }
 
 export const KEYS = 'keys/'
 
 /**
- * Looks keys up by digest, one storage read for a key that was not seen before, none for one that was: however many keys there are,
- * a request costs the same. A change made here counts for the next request; one made elsewhere as soon as `freshness` allows.
+ * Looks up keys by digest: one storage read for a key that was not seen before, none for others, however many keys there are. A change made
+ * here holds for the next request, one made elsewhere as soon as `freshness` tells.
  */
 export function createKeyring(deps: {
   records: Records<KeyRecord>

@@ -6,27 +6,27 @@ import type { Clock, Storage, Stored } from '../types.ts'
 import { storageFailure } from './failure.ts'
 import type { Freshness } from './freshness.ts'
 
-/** The records of one kind, one a storage key, with a view of all of them in memory. */
+/** The records of one kind, one for each storage key, with all of them in memory. */
 export interface Records<T> {
-  /** All records in the order of their creation; the same array as long as nothing changed. Throws `STORAGE_FAILED`. */
+  /** All records in the order of their creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
   all(): Awaitable<readonly T[]>
-  /** The same with their ids and places; `fresh` reads the storage again, for what must not be up to a second old. */
+  /** The same with ids and orders; `fresh` reads the storage again. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<Entry<T>>>
   get(id: string): Promise<T | undefined>
-  /** `false` when the id is taken. `order` keeps a renamed record in its place. */
+  /** Inserts a record; resolves to `false` when the id is taken. `order` keeps the place of a renamed record. */
   insert(id: string, record: T, order?: number): Promise<boolean>
   /**
-   * Applies `change` to the current record, again when another writer was faster; `undefined` when there is none, or when `change`
-   * answers `undefined`, which leaves it as it is. What `change` throws goes to the caller.
+   * Applies `change` to the current record, and again when another writer was faster. Resolves to `undefined` when there is no record, or
+   * when `change` returns `undefined`, which leaves the record unchanged. Rejects with what `change` throws.
    */
   update(id: string, change: (current: T) => T | undefined): Promise<T | undefined>
-  /** Puts the record in the place of the one that is there, or inserts it. */
+  /** Replaces the record, or inserts it. */
   upsert(id: string, record: T): Promise<void>
-  /** Answers the record that was removed, with its place in the order. With `onlyIf` it stays unless the current record passes. */
+  /** Removes a record, if `onlyIf` accepts it; resolves to the removed record and its order. */
   remove(id: string, onlyIf?: (current: T) => boolean): Promise<{ record: T; order: number } | undefined>
 }
 
-/** A record, the id it is filed under, and its place in the order of creation. */
+/** A record with its id and its place in the order of creation. */
 export interface Entry<T> {
   id: string
   order: number

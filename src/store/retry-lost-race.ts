@@ -1,11 +1,11 @@
 import { gatewayError } from '../errors.ts'
 
-/** So many writers at once may each win before one that has lost to all of them. */
+/** Enough for this many writers at once. */
 const MAX_ATTEMPTS = 200
 
 /**
- * Reads, changes and writes again for as long as `attempt` answers `false`: another writer was faster. Throws `STORAGE_FAILED` when that
- * has no end, as with a storage that does not show its own writes.
+ * Repeats `attempt` (read, change, conditional write) until it resolves to something other than `false`, which means that another writer
+ * was faster. Rejects with `STORAGE_FAILED` after 200 attempts, as with a storage that does not show its own writes.
  */
 export async function retryLostRace<T>(attempt: () => Promise<T | false>): Promise<T> {
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {

@@ -9,15 +9,15 @@ import { retryLostRace } from './retry-lost-race.ts'
 const KEY = 'settings'
 const DEFAULTS: Settings = { cloudEnabled: false, requireApiKey: false, cloudUrl: '' }
 
-/** The one settings record, with the defaults of spec.md for what is absent. */
+/** The settings, with the defaults of spec.md. */
 export interface SettingsStore {
-  /** Throws `STORAGE_FAILED` when they cannot be read: the gate then stays shut. */
+  /** Rejects with `STORAGE_FAILED` when they cannot be read; model requests are refused then. */
   read(): Awaitable<Settings>
-  /** Merges `patch` into what is stored, again when another writer was faster. */
+  /** Merges `patch` into the stored settings, again when another writer was faster. */
   update(patch: Partial<Settings>): Promise<Settings>
 }
 
-/** Settings that nobody has written are the defaults. */
+/** Makes the settings of a storage, where they may be absent. */
 export function createSettingsStore(deps: { storage: Storage; clock: Clock; freshness: Freshness }): SettingsStore {
   const { storage, clock, freshness } = deps
   let view: { settings: Settings; readAt: number } | undefined

@@ -7,7 +7,7 @@ import { createRecords, type Records } from './records.ts'
 import { createSettingsStore, type SettingsStore } from './settings.ts'
 import type { Secret, Vault } from './vault.ts'
 
-/** A connection at rest: its credential is sealed, bound to the connection's id. */
+/** A stored connection, with its credential encrypted for this connection's id. */
 export interface ConnectionRecord extends Omit<Connection, 'apiKey'> {
   sealedApiKey?: string
 }
@@ -18,22 +18,22 @@ export interface AliasRecord {
   model: string
 }
 
-/** How a provider's connections are chosen among. */
+/** The strategy among a provider's connections. */
 export interface ProviderRecord {
   provider: string
   strategy: Strategy
-  /** Under `round-robin`: so many requests in a row for each connection; default 1. */
+  /** Under `round-robin`: how many requests in a row each connection gets; default 1. */
   stickyLimit?: number
 }
 
-/** Everything the gateway keeps, one record a storage key. */
+/** All records of the gateway. */
 export interface Store {
   settings: SettingsStore
   /** By digest of the key's value. */
   keys: Records<KeyRecord>
   /** By id. */
   connections: Records<ConnectionRecord>
-  /** By name, which makes names unique by construction. */
+  /** By name, which is unique therefore. */
   combos: Records<ComboRecord>
   /** By `customModelId`. */
   customModels: Records<CustomModel>
@@ -42,7 +42,7 @@ export interface Store {
   /** By provider id. */
   providers: Records<ProviderRecord>
   keyring: Keyring & { forget(digest: string): void }
-  /** Opened on first use; a failure is not remembered. */
+  /** Opened on first use; a failure is not cached. */
   vault(): Promise<Vault>
   close(): void
 }
@@ -52,7 +52,7 @@ export interface StoreOptions {
   clock: Clock
   logger: Logger
   secret?: Secret | undefined
-  /** How long what was read from a storage without `watch` is used; default 1,000. */
+  /** How old data from a storage without `watch` may be, in ms; default 1,000. */
   maxAgeMs?: number | undefined
 }
 
@@ -79,11 +79,11 @@ export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreO
   }
 }
 
-/** A custom model's place in the store. */
+/** The id of a custom model's record. */
 export const customModelId = (model: { providerAlias: string; id: string }): string =>
   JSON.stringify([model.providerAlias, model.id])
 
-/** A connection's credential in clear, or `undefined` when it has none. Throws `STORAGE_FAILED` when it was tampered with. */
+/** A connection's decrypted credential; `undefined` when it has none. Rejects with `STORAGE_FAILED` when it was changed or moved. */
 export async function openApiKey(
   store: Pick<Store, 'vault'>,
   connection: ConnectionRecord,
@@ -92,8 +92,8 @@ export async function openApiKey(
   return (await store.vault()).open(placeOfApiKey(connection.id), connection.sealedApiKey)
 }
 
-/** What a connection's sealed credential is bound to. */
+/** The place that a connection's encrypted credential is bound to. */
 export const placeOfApiKey = (connectionId: string): string => `connections/${connectionId}/apiKey`
 
-/** What a client key's sealed value is bound to. */
+/** The place that a client key's encrypted value is bound to. */
 export const placeOfKey = (keyId: string): string => `keys/${keyId}/key`

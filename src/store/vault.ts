@@ -16,9 +16,11 @@ export type Secret = string | ReadonlyArray<{ version: string | number; value: s
 export interface Vault {
   /** The storage key of a client key: HMAC-SHA-256, in hex. */
   digest(credential: string): Promise<string>
-  /** AES-256-GCM; `place` (collection, id, field) is bound to the result, so that sealed values cannot be swapped. */
+  /**
+   * Encrypts with AES-256-GCM. `place` (collection, id, field) is authenticated with the result, so that sealed values cannot be swapped.
+   */
   seal(place: string, plain: string): Promise<string>
-  /** Throws `STORAGE_FAILED` when the value was changed, moved, or sealed with another key. */
+  /** Decrypts. Rejects with `STORAGE_FAILED` when the value was changed, moved, or encrypted with another key. */
   open(place: string, sealed: string): Promise<string>
 }
 
@@ -28,9 +30,9 @@ const UNSEALED = '' // no version of a secret is empty
 const KEY_BYTES = 32
 
 /**
- * Opens the store's vault, making it on first use: a random data key and a random look-up key, wrapped by a key that HKDF derives
- * from the secret. Rotating the secret re-wraps these two and leaves every record as it is. Without any secret the keys lie unwrapped
- * in the store, which is said once to the logger. Throws `SECRET_MISMATCH` when no given secret fits, and `STORAGE_FAILED`.
+ * Opens the vault of a storage, or makes it on first use: a random data key and a random look-up key, wrapped by a key that HKDF derives
+ * from the secret. A rotation of the secret re-wraps these two and changes no other record. Without any secret they are stored unwrapped,
+ * with a warning to the logger. Rejects with `SECRET_MISMATCH` when no given secret fits, and with `STORAGE_FAILED`.
  */
 export async function openVault(storage: Storage, secret: Secret | undefined, logger: Logger): Promise<Vault> {
   const secrets = secretList(secret ?? (await ownSecret(storage)))

@@ -1,6 +1,6 @@
 import type { Exchange, UpstreamAnswer } from '../lib/exchange.ts'
 
-/** What a client may say to a provider besides the body. Everything else, credentials above all, stays here. */
+/** The client's headers that are passed on to a provider of the same format. All others, credentials above all, are not. */
 const towardsUpstream = [
   'accept',
   'anthropic-beta',
@@ -14,7 +14,7 @@ const towardsUpstream = [
   'x-title',
 ]
 
-/** The client's headers that go on, over `defaults`. */
+/** The client's headers for a provider of the same format, over `defaults`. */
 export function requestHeaders(
   exchange: Pick<Exchange, 'header'>,
   defaults: Readonly<Record<string, string>>,
@@ -28,10 +28,10 @@ export function requestHeaders(
   return headers
 }
 
-/** What has the same meaning to every provider. */
+/** Headers with the same meaning for every provider. */
 const towardsAny = ['http-referer', 'idempotency-key', 'traceparent', 'tracestate', 'user-agent', 'x-title']
 
-/** The same for a request in another format than the client's. */
+/** The client's headers for a provider of another format, over `defaults`. */
 export function translatedHeaders(
   exchange: Pick<Exchange, 'header'>,
   defaults: Readonly<Record<string, string>>,
@@ -44,14 +44,17 @@ export function translatedHeaders(
   return headers
 }
 
-/** The headers that a `Connection` header declares to be of one hop. */
+/** The hop-by-hop headers that a `Connection` header names. */
 const namesIn = (connection: string | undefined) =>
   connection
     ?.toLowerCase()
     .split(',')
     .map((name) => name.trim())
 
-/** Hop-by-hop headers, those that describe the bytes of another hop, those that would speak for the gateway, and whose account it is. */
+/**
+ * Headers of a provider that are not passed on: hop-by-hop ones, those about the transfer of the body, those that would speak for the
+ * gateway, and names of accounts.
+ */
 const withheld = new Set([
   'alt-svc',
   'anthropic-organization-id',
@@ -84,16 +87,16 @@ const withheld = new Set([
 
 const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
 
-/** What every server and every `Response` can send. */
+/** Valid field values for every server and `Response`. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 type MediaType = 'application/json' | 'text/event-stream'
 
-/** How the gateway itself calls what it sends: JSON is in UTF-8 always, and takes no word for it. */
+/** The content type that the gateway sends; JSON has no charset, as it is always UTF-8. */
 export const contentType = (mediaType: MediaType): string =>
   mediaType === 'application/json' ? mediaType : `${mediaType}; charset=utf-8`
 
-/** The provider's headers that the client may see, names in lower case, over the type that the body turned out to have. */
+/** The provider's headers for the client, names in lower case; `content-type` is that of the body. */
 export function replyHeaders(answer: UpstreamAnswer, mediaType: MediaType): Record<string, string> {
   const listed = namesIn(answer.header('connection'))
   const headers: Record<string, string> = {}
@@ -106,7 +109,7 @@ export function replyHeaders(answer: UpstreamAnswer, mediaType: MediaType): Reco
   return headers
 }
 
-/** Also `text/json`, or with a charset. */
+/** Accepts parameters such as a charset, and `text/json`. */
 function isOfType(said: string | undefined, mediaType: string): boolean {
   if (said === undefined) return false
   return said.startsWith(mediaType) || said.toLowerCase().includes(mediaType.replace(/.*\//, ''))

@@ -1,4 +1,4 @@
 import { fallback } from './fallback.ts'
 
-/** As listed: those whose `when` a request does not meet are left out before, whatever the strategy. */
+/** As listed. Entries whose `when` does not hold are left out beforehand, under every strategy. */
 export const conditional = fallback

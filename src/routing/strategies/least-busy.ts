@@ -1,5 +1,5 @@
 import { least } from './least.ts'
 import type { Order } from './order.ts'
 
-/** The one with the fewest requests under way first, equals as listed. */
+/** Fewest requests under way first; equals as listed. */
 export const leastBusy: Order = (entries, { loadOf }) => least(entries, loadOf)

@@ -1,5 +1,5 @@
 import { least } from './least.ts'
 import type { Order } from './order.ts'
 
-/** The cheapest first, equals as listed. What has no known price is not free: it comes last, as listed. */
+/** Cheapest first, equals as listed; entries of unknown price last. */
 export const leastCost: Order = (entries, { costOf }) => least(entries, costOf)

@@ -1,10 +1,10 @@
 import { least } from './least.ts'
 import type { Order } from './order.ts'
 
-/** So many requests go to one of the others first, which may have become faster since. */
+/** The fraction of requests that try another entry first, which may have become faster. */
 const EXPLORED = 0.05
 
-/** The fastest first, equals as listed; those that were never measured come before all others. */
+/** Fastest first, equals as listed; entries that were never measured before all others. */
 export const leastLatency: Order = (entries, { latencyOf, random }) => {
   const ordered = least(entries, (entry) => latencyOf(entry) ?? -1)
   if (ordered.length < 2 || random() >= EXPLORED) return ordered

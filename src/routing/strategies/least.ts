@@ -1,6 +1,6 @@
 import type { Entry } from '../group.ts'
 
-/** Smallest first, equals as listed; what has no figure comes last, as listed. */
+/** Smallest figure first, equals as listed; entries without a figure last. */
 export function least(entries: readonly Entry[], figureOf: (entry: Entry) => number | undefined): Entry[] {
   return entries
     .map((entry) => ({ entry, figure: figureOf(entry) ?? Number.POSITIVE_INFINITY }))

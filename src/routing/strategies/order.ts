@@ -1,24 +1,24 @@
 import type { Entry } from '../group.ts'
 
-/** What a strategy may ask for. */
+/** What strategies choose by. */
 export interface Inputs {
-  /** Another number in [0, 1) with each call. */
+  /** A random number in [0, 1). */
   random(): number
   /** The index of the entry whose turn it is. */
   turn: number
-  /** Names the group: the same session is at home elsewhere in another one. */
+  /** The group's label, so that a session has another home in each group. */
   label: string
-  /** What the requests of one conversation have in common; may be empty. */
+  /** The session of the request; may be empty. */
   session: string
-  /** The name of the entry to which the session was moved. */
+  /** The entry that the session was moved to, by name. */
   pin: string | undefined
   /** Input plus output in US dollars per million tokens; `undefined` when a price is not known. */
   costOf(entry: Entry): number | undefined
-  /** In ms, as it has been lately; `undefined` before there was an answer. */
+  /** A recent average in ms; `undefined` before the first answer. */
   latencyOf(entry: Entry): number | undefined
-  /** Requests under way. */
+  /** The number of requests under way. */
   loadOf(entry: Entry): number
 }
 
-/** Puts entries in the order in which to try them: all of them, each once, the list itself untouched. */
+/** Returns all entries in the order in which to try them; the list itself is not changed. */
 export type Order = (entries: readonly Entry[], inputs: Inputs) => readonly Entry[]

@@ -3,9 +3,9 @@ import type { Entry } from '../group.ts'
 import type { Order } from './order.ts'
 
 /**
- * Where the session was moved to, else where it is at home: each entry draws a number by the session, its own name and weight, and the
- * highest wins (weighted rendezvous hashing). So sessions spread by weight, every instance agrees without asking, and when an entry comes
- * or goes only its own sessions move. The others follow by their numbers. Without a session, as listed.
+ * The entry that the session was moved to, otherwise its home: each entry gets a number from the session, its own name and its weight, and
+ * the highest wins (weighted rendezvous hashing). So sessions spread by weight, instances agree without communication, and a change of one
+ * entry moves only its own sessions. The other entries follow by their numbers. Without a session, as listed.
  */
 export const sticky: Order = (entries, { session, label, pin }) => {
   if (session === '') return entries

@@ -10,7 +10,7 @@ import { roundRobin } from './round-robin.ts'
 import { sticky } from './sticky.ts'
 import { weighted } from './weighted.ts'
 
-/** How each strategy orders the entries of a group. */
+/** The order of each strategy. */
 export const strategies: Readonly<Record<Strategy, Order>> = {
   fallback,
   'round-robin': roundRobin,
@@ -23,5 +23,5 @@ export const strategies: Readonly<Record<Strategy, Order>> = {
   conditional,
 }
 
-/** As listed for a strategy that only a later version knows. */
+/** The order of a strategy; as listed for one that only a later version knows. */
 export const orderOf = (strategy: Strategy): Order => strategies[strategy] ?? fallback

@@ -1,7 +1,7 @@
 import type { Entry } from '../group.ts'
 import type { Order } from './order.ts'
 
-/** Drawn by weight, one after the other. Those of weight 0 come after all others, as listed. */
+/** Drawn at random by weight, without replacement; entries of weight 0 last, as listed. */
 export const weighted: Order = (entries, { random }) => {
   const left = entries.filter(({ weight }) => weight > 0)
   const drawn: Entry[] = []

@@ -1,11 +1,14 @@
-/** The keys of a user of AWS, or of a role for a while. */
+/** The access keys of an AWS user, or temporary ones of a role. */
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string
   sessionToken?: string
 }
 
-/** `<access key id>:<secret access key>`, perhaps with `:<session token>`; undefined when it is none, as a key of Bedrock's own. */
+/**
+ * Parses `<access key id>:<secret access key>`, optionally with `:<session token>`; `undefined` for any other text, such as a Bedrock API
+ * key.
+ */
 export function awsCredentials(apiKey: string): AwsCredentials | undefined {
   const [, accessKeyId, secretAccessKey, sessionToken] = SHAPE.exec(apiKey) ?? []
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined

@@ -5,7 +5,7 @@ import { withModel } from '../body-model.ts'
 import type { Ask } from '../request.ts'
 import type { CloudRules } from './rules.ts'
 
-/** Azure OpenAI: a resource of one's own, in which each model is a deployment with a name of one's own. */
+/** Azure OpenAI: the user has a resource, in which each model is a deployment with a name of the user's choice. */
 export const azureRules: CloudRules = {
   settings: ['resource', 'apiVersion', 'deployment'],
   settingsProblem({ resource, baseUrl, format }) {
@@ -18,8 +18,8 @@ export const azureRules: CloudRules = {
 }
 
 /**
- * The address with `/openai/v1`, where the body names the deployment; with a dated version the older one, where the path does. Keys go into
- * `api-key`, tokens of Entra ID are bearer tokens.
+ * The call to `/openai/v1`, where the body names the deployment; with a dated `apiVersion`, to the older address, where the path does. API
+ * keys go into `api-key`, Entra ID tokens are bearer tokens.
  */
 export function azureCall(
   { path, headers, body }: Ask,
@@ -42,7 +42,7 @@ export function azureCall(
 
 const isChat = (path: string) => !path.startsWith('/responses')
 
-/** Of the resource. People paste it with whatever the portal showed behind it. */
+/** The resource's address, without the path that people often paste with it. */
 function address({ baseUrl, resource }: ProviderSpecificData): string {
   const given = baseUrl?.trim().replace(/\/+$/, '')
   return given ? given.replace(/\/openai(?:\/.*)?$/, '') : `https://${resource}.openai.azure.com`

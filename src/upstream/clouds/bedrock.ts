@@ -5,7 +5,7 @@ import { awsCredentials } from './aws-credentials.ts'
 import type { CloudRules } from './rules.ts'
 import { signV4 } from './sigv4.ts'
 
-/** AWS Bedrock: a region, and a key of Bedrock's own or the access keys of a user or a role. */
+/** AWS Bedrock: a region, and a Bedrock API key or the access keys of a user or role. */
 export const bedrockRules: CloudRules = {
   settings: ['region'],
   settingsProblem({ region, format }) {
@@ -18,7 +18,7 @@ export const bedrockRules: CloudRules = {
       : undefined,
 }
 
-/** Asks the region's own address, or the one that the connection has. A key of Bedrock's is a bearer token; with access keys the call is signed. */
+/** The call to the region's address, or the connection's. A Bedrock API key is a bearer token; with access keys the call is signed. */
 export async function bedrockCall(
   { path, query, headers, body }: Ask,
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
@@ -43,5 +43,5 @@ const address = (region: string): string =>
 const only = (headers: Readonly<Record<string, string>>, name: string): Record<string, string> =>
   headers[name] === undefined ? {} : { [name]: headers[name] }
 
-/** How the ids of access keys begin: of users, and of roles for a while. */
+/** The prefixes of access key ids: of users, and of temporary credentials. */
 const ACCESS_KEY = /^A[KS]IA/

@@ -8,7 +8,7 @@ import { createGoogleTokens } from './google-tokens.ts'
 import { cloudRules } from './known.ts'
 import { vertexCall } from './vertex.ts'
 
-/** The calls to targets in clouds, with what is to be remembered from one to the next. */
+/** Makes the calls to targets in clouds; keeps their access tokens. */
 export function createCloudCalls(clock: Clock): CloudCall {
   const tokens = createGoogleTokens(clock)
 

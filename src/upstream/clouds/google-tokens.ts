@@ -8,16 +8,16 @@ import type { Clock } from '../../types.ts'
 import { openUpstream } from '../open.ts'
 import type { ServiceAccount } from './service-account.ts'
 
-/** The access token of a service account. Throws `UPSTREAM_CREDENTIALS` when Google gives it none. */
+/** Resolves to an access token of the service account. Rejects with `UPSTREAM_CREDENTIALS` when Google refuses it. */
 export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Promise<string>
 
 interface Known {
   token: Promise<string>
-  /** Epoch ms; infinite while it is asked for. */
+  /** When it expires, in epoch ms; infinite while it is being requested. */
   until: number
 }
 
-/** Asks for a token once, however many requests need it, and again a minute before it ends. */
+/** Requests each token once, however many calls need it, and a new one a minute before it expires. */
 export function createGoogleTokens(clock: Clock): GoogleTokens {
   const tokens = new Map<string, Known>() // by private key
 
@@ -44,10 +44,10 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 const MAX_ACCOUNTS = 1_000
 const MARGIN_S = 60
 
-/** Always here, whatever address a key file names: what is sent there is as good as the key. */
+/** Always this address, not the one in a key file: whoever receives the assertion can use it. */
 const ADDRESS = 'https://oauth2.googleapis.com/token'
 
-/** RFC 7523: an assertion, signed with the account's own key, for a token. */
+/** Exchanges a signed assertion for a token (RFC 7523). */
 async function exchange(account: ServiceAccount, { fetch, clock }: { fetch: UpstreamFetch; clock: Clock }) {
   const body = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
@@ -76,7 +76,7 @@ const FIELD_VALUE = /^[\x21-\x7e]+$/
 const noToken = (why: string) =>
   gatewayError('UPSTREAM_CREDENTIALS', { message: `Google gave the service account no token (${why}).` })
 
-/** RFC 7519, signed with RS256. Good for an hour, the longest that Google takes. */
+/** A JWT, signed with RS256 (RFC 7519), valid for an hour, the longest that Google accepts. */
 async function assertion({ email, privateKey, keyId }: ServiceAccount, now: number): Promise<string> {
   const issuedAt = Math.floor(now / 1_000)
   const header = { alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) }

@@ -11,7 +11,7 @@ export const cloudRules: Readonly<Record<Cloud, CloudRules>> = {
   vertex: vertexRules,
 }
 
-/** Every setting that some cloud takes. */
+/** The settings of all clouds. */
 export const cloudSettings: readonly CloudSetting[] = [
   ...new Set(Object.values(cloudRules).flatMap(({ settings }) => settings)),
 ]

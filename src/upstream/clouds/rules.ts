@@ -1,15 +1,15 @@
 import type { ProviderSpecificData } from '../../types.ts'
 
-/** The fields of `providerSpecificData` that only clouds know. */
+/** The fields of `providerSpecificData` for clouds. */
 export type CloudSetting = 'resource' | 'apiVersion' | 'deployment' | 'region' | 'project'
 
-/** What a cloud expects of a connection. Problems are whole sentences, without any secret. */
+/** What a cloud requires of a connection. Problems are whole sentences, without any secret. */
 export interface CloudRules {
-  /** Which settings it takes. */
+  /** The settings that it accepts. */
   settings: readonly CloudSetting[]
-  /** What is wrong with the settings; some credentials bring what others need told. */
+  /** The problem with the settings, if any; some credentials make settings unnecessary. */
   settingsProblem(data: ProviderSpecificData, apiKey: string | undefined): string | undefined
-  /** Its credential may be a file of JSON. */
+  /** May the credential be a JSON file? */
   takesJson?: true
   credentialProblem(apiKey: string): string | undefined
 }

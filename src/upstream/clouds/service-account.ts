@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 
-/** A service account of Google Cloud, as its key file tells of it. */
+/** A service account of Google Cloud, from its key file. */
 export interface ServiceAccount {
   email: string
   /** PKCS #8, in PEM. */
@@ -9,7 +9,7 @@ export interface ServiceAccount {
   project?: string
 }
 
-/** Reads a key file; undefined when the text is none. */
+/** Parses a key file; `undefined` for any other text. */
 export function serviceAccount(text: string): ServiceAccount | undefined {
   const file = tryParseJson(text)
   if (!isObject(file)) return undefined
@@ -25,5 +25,5 @@ export function serviceAccount(text: string): ServiceAccount | undefined {
 
 const PEM = /^\s*-----BEGIN PRIVATE KEY-----[\sA-Za-z0-9+/=]+-----END PRIVATE KEY-----\s*$/
 
-/** It becomes part of an address. */
+/** The form of a project id, which becomes part of an address. */
 const PROJECT = /^[a-z0-9][a-z0-9.:-]*$/

@@ -2,30 +2,27 @@ import { encodeUtf8 } from '../../lib/bytes.ts'
 import { toHex } from '../../lib/encoding.ts'
 import type { AwsCredentials } from './aws-credentials.ts'
 
-/** A request as it goes out. */
+/** A request to sign. */
 export interface Signable {
   method: string
   host: string
-  /** As it stands in the request: `/model/a%3Ab/converse`. */
+  /** As in the request line: `/model/a%3Ab/converse`. */
   pathname: string
-  /** With its `?`, or empty. */
+  /** With its leading `?`; empty when there is none. */
   search: string
-  /** All of them are signed, with the host. */
+  /** All are signed, and the host. */
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array
 }
 
-/** Who signs for what; `now` in epoch ms. */
+/** The credential scope; `now` in epoch ms. */
 export interface Scope extends AwsCredentials {
   region: string
   service: string
   now: number
 }
 
-/**
- * The headers by which AWS knows who sends a request (Signature Version 4). Paths are encoded once more than they were, as all services but
- * S3 want it.
- */
+/** The headers of AWS Signature Version 4. The path is encoded once more, as all services but S3 require. */
 export async function signV4(request: Signable, scope: Scope): Promise<Record<string, string>> {
   const { accessKeyId, secretAccessKey, sessionToken, region, service, now } = scope
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')

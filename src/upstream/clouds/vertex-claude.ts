@@ -4,8 +4,8 @@ import { withMembers } from '../body-members.ts'
 import type { Ask } from '../request.ts'
 
 /**
- * Messages as Vertex wants them: the model and whether to stream stand in the path, the version in the body, and what it would refuse is
- * left out. https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
+ * A Messages request in Vertex's form: the model and the streaming mode are in the path, the version is in the body, and fields that Vertex
+ * refuses are removed. https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
  */
 export function claudeOnVertex({ path, headers: all, body }: Ask, model: string): Omit<Ask, 'query'> {
   const { 'anthropic-version': _, 'anthropic-beta': asked = '', ...headers } = all
@@ -34,10 +34,10 @@ export function claudeOnVertex({ path, headers: all, body }: Ask, model: string)
 
 const PUBLISHER = '/publishers/anthropic/models'
 
-/** Caching as a whole is Anthropic's own service. */
+/** Top-level caching exists only at Anthropic itself. */
 const REFUSED = ['anthropic_version', 'cache_control']
 
-/** Betas that it knows; any other in the header is an error. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
+/** The betas that Vertex accepts in the header; any other is an error. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
 const HEADER: Readonly<Record<string, string>> = {
   'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19',
   'compact-2026-01-12': 'compact-2026-01-12',
@@ -49,10 +49,10 @@ const HEADER: Readonly<Record<string, string>> = {
   'web-search-2025-03-05': 'web-search-2025-03-05',
 }
 
-/** The one that it only hears of in the body. */
+/** The beta that Vertex accepts only in the body. */
 const BODY = /^context-1m-/
 
-/** Marks of caching without the scope that only Anthropic's own service knows. In no string can the pattern stand: its quotes would be escaped. */
+/** Removes the cache scope, which exists only at Anthropic itself. The pattern cannot match inside a string, where quotes are escaped. */
 const withoutScopes = (text: string): string =>
   text.replace(/"cache_control"\s*:\s*\{[^{}]*\}/g, (mark) =>
     mark.replace(/,\s*"scope"\s*:\s*"[^"]*"|"scope"\s*:\s*"[^"]*"\s*,?\s*/, ''),

@@ -2,7 +2,7 @@ import { decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { Ask } from '../request.ts'
 
-/** A request to Gemini as Vertex wants it: below its publisher, and without what only the Gemini API knows. */
+/** A Gemini request in Vertex's form: the publisher in the path, without fields that only the Gemini API accepts. */
 export function geminiOnVertex({ path, headers, body }: Ask): Omit<Ask, 'query'> {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   const json = STRANGE.test(text) ? tryParseJson(text) : undefined
@@ -13,10 +13,10 @@ export function geminiOnVertex({ path, headers, body }: Ask): Omit<Ask, 'query'>
   }
 }
 
-/** What may have to go; most requests have none of it, and stay as they are. */
+/** Fields that may have to be removed; most requests have none of them and stay unchanged. */
 const STRANGE = /"(?:id|store|generateContentRequest|generate_content_request)"\s*:/
 
-/** Vertex stores nothing, counts what a request says without the request around it, and tells calls by their names and their order. */
+/** Vertex has no storage, counts bare contents only, and matches calls to results by name and order. */
 function adapted(json: JsonObject): JsonObject {
   const whole = json.generateContentRequest ?? json.generate_content_request
   const { store: _, ...request } = isObject(whole) ? only(whole, COUNTED) : json

@@ -8,7 +8,7 @@ import { serviceAccount } from './service-account.ts'
 import { claudeOnVertex } from './vertex-claude.ts'
 import { geminiOnVertex } from './vertex-gemini.ts'
 
-/** Vertex AI of Google Cloud: a project, and the key file of a service account, an access token or a key of Vertex's own. */
+/** Google Vertex AI: a project, and the key file of a service account, an access token, or a Vertex API key. */
 export const vertexRules: CloudRules = {
   settings: ['project', 'region'],
   takesJson: true,
@@ -32,7 +32,7 @@ interface Means {
   fetch: UpstreamFetch
 }
 
-/** Asks the region's own address, or the one that the connection has. A key of Vertex's own needs no project. */
+/** The call to the region's address, or the connection's. An API key needs no project. */
 export async function vertexCall(ask: Ask, { target, data, apiKey, tokens, fetch }: Means): Promise<UpstreamCall> {
   const { region = 'global' } = data
   const account = serviceAccount(apiKey)
@@ -51,14 +51,14 @@ export async function vertexCall(ask: Ask, { target, data, apiKey, tokens, fetch
   }
 }
 
-/** Gemini and Claude have publishers; the models of others are asked as OpenAI's would be. */
+/** Gemini and Claude are called in their own formats, below their publishers; other models through the OpenAI-compatible endpoint. */
 function spoken(ask: Ask, { model, format }: Means['target']): Omit<Ask, 'query'> {
   if (format === 'gemini') return geminiOnVertex(ask)
   if (format === 'anthropic-messages') return claudeOnVertex(ask, model)
   return { ...ask, path: `/endpoints/openapi${ask.path}` }
 }
 
-/** Two continents have addresses of their own, as all regions do. */
+/** The address of a region, a multi-region (`us`, `eu`) or `global`. */
 function address(region: string): string {
   if (region === 'global') return 'https://aiplatform.googleapis.com'
   return /^(?:us|eu)$/.test(region)
@@ -72,5 +72,5 @@ const root = (baseUrl: string) =>
     .replace(/\/+$/, '')
     .replace(/\/v1(?:beta1)?$/, '')
 
-/** How keys of Google's APIs begin; tokens begin otherwise. */
+/** The prefixes of Google API keys; access tokens have others. */
 const API_KEY = /^(?:AIza|AQ\.)/
