@@ -18,6 +18,7 @@ export async function explainTargets(
   const lastResort = earliest(standings)
   const targets: ExplainedTarget[] = []
   let used = 0
+  let only: string | undefined // the model of all that are used so far
   const seen = new Set<string>()
   let refusal: GatewayError | undefined
   for (const [at, route] of routes.entries()) {
@@ -29,19 +30,28 @@ export async function explainTargets(
       continue
     }
     seen.add(place)
+    if (standing === undefined && used > 0 && used === limits.maxAttempts - 1 && modelOf(route) === only) {
+      const isKept = routes.some((other, later) => later > at && !standings[later] && modelOf(other) !== only)
+      if (isKept) {
+        targets.push(explained(route, 'beyond', `${whyOf(route)}; the last attempt is kept for another model`))
+        continue
+      }
+    }
     const isCandidate = standing === undefined || at === lastResort
     const refused = isCandidate && used < limits.maxAttempts ? await refusalOf(request, route) : undefined
     refusal ??= refused
     const isUsed = isCandidate && !refused
     const usable = used === 0 ? 'first' : used < limits.maxAttempts ? 'next' : 'beyond'
     const use = isUsed ? (standing ? 'last-resort' : usable) : 'skipped'
-    if (isUsed) used += 1
+    if (isUsed) only = used++ === 0 || only === modelOf(route) ? modelOf(route) : undefined
     targets.push(explained(route, use, refused ? cannotCarry(refused) : standing ? isCooling(standing) : whyOf(route)))
   }
   if (used > 0 || !refusal || call.endpoint.operation === 'count-tokens') return { targets } // counts are estimated then
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }
 }
+
+const modelOf = ({ target }: Route) => `${target.provider}/${target.model}`
 
 /** When all are cooling: the index of the one that recovers first. */
 function earliest(standings: ReadonlyArray<Standing | undefined>): number {

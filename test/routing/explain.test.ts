@@ -47,6 +47,25 @@ test('a model without a combo: its connections by priority', async () => {
   )
 })
 
+test('the last attempt is kept for another model, as it is when the keys of the first fail', async () => {
+  const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two', 'three']
+  const pool = await openPool(['one/m', 'two/m', 'three/m'], { connections })
+  assert.equal(await told(pool), [
+    'one first: pool: listed 1st',
+    'one next: pool: listed 1st',
+    'one beyond: pool: listed 1st; the last attempt is kept for another model',
+    'two next: pool: listed 2nd',
+    'three beyond: pool: listed 3rd',
+  ])
+  pool.down.set('one', 503)
+  assert.is(await pool.asks(1), 'one>one>two')
+  const { targets } = await pool.world.api.explain({ model: 'one/m' })
+  assert.equal(
+    targets.map(({ use }) => use),
+    ['first', 'next', 'next'],
+  )
+})
+
 test('a target that is named twice is used once, as it is tried', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
   assert.equal(await told(pool), [
