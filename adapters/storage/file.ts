@@ -1,7 +1,7 @@
 import type { Clock, Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { folderAt, prepareFolder } from './file/folder.ts'
-import { ownSecret } from './file/secret.ts'
+import { ownSecret, restoreSecret } from './file/secret.ts'
 import { sweep } from './file/sweep.ts'
 import { createView } from './file/view.ts'
 import { watchStore } from './file/watch.ts'
@@ -45,10 +45,14 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     timeoutMs: lockTimeoutMs ?? 15_000,
     hasListeners: () => watchers.size > 0,
     onChange: watchers.tell,
+    prepare: async (lock) => {
+      if (heldSecret !== undefined) await restoreSecret(heldSecret, { folder, lock, logger })
+    },
   })
   const writer = createWriter({ view, now })
   let opening: Promise<void> | undefined
   let secret: Promise<string> | undefined
+  let heldSecret: string | undefined
   let stopWatching: (() => void) | undefined
   let isClosed = false
 
@@ -101,12 +105,15 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     },
 
     ownSecret: () =>
-      run(() => {
+      run(async () => {
         secret ??= ownSecret({ folder, view, logger })
-        return secret.catch((error: unknown) => {
+        try {
+          heldSecret = await secret
+          return heldSecret
+        } catch (error) {
           secret = undefined
           throw error
-        })
+        }
       }),
 
     async close() {

@@ -106,6 +106,26 @@ test('never puts a new secret in the place of an old one', () =>
     assert.match(logger.lines[0]?.message ?? '', '0600')
   }))
 
+test('puts back the secret that it holds before it writes anything that would need it', () =>
+  inFolder(async (path) => {
+    const logger = listeningLogger()
+    const storage = fileStorage({ path, logger })
+    const secret = await storage.ownSecret?.()
+    const said = logger.lines.length
+    for (const lost of [join(path, 'secret'), path]) {
+      await rm(lost, { recursive: true })
+      await storage.set('sealed', `after ${lost}`)
+      const later = fileStorage({ path, logger: false })
+      assert.is(await later.ownSecret?.(), secret)
+      assert.is((await later.get('sealed'))?.value, `after ${lost}`)
+      assert.is((await stat(join(path, 'secret'))).mode & 0o777, 0o600)
+    }
+    assert.equal(
+      logger.lines.slice(said).map(({ message }) => /(secret|store file) \S+ is missing/.exec(message)?.[1]),
+      ['secret', 'store file', 'secret'],
+    )
+  }))
+
 test('names the error when it may not read or write', ({ program }) =>
   inFolder(async (parent) => {
     await chmod(parent, 0o755)

@@ -38,6 +38,22 @@ export async function ownSecret(place: { folder: Folder; view: View; logger: Log
   })
 }
 
+/** Puts back the secret that this process holds when its file is gone: what is written with it could never be opened again. */
+export async function restoreSecret(
+  secret: string,
+  place: { folder: Folder; lock: Lock; logger: Logger },
+): Promise<void> {
+  const { folder, logger } = place
+  const isThere = await stat(folder.secret).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+  })
+  if (isThere) return
+  await writeSecret(secret, place)
+  logger.error(`The secret ${folder.secret} is missing. It was restored from what this process held in memory.`, {
+    path: folder.path,
+  })
+}
+
 const SECRET = /^([A-Za-z0-9_-]{43})\n$/
 
 async function readSecret({ secret: path }: Folder, logger: Logger): Promise<string | undefined> {
@@ -57,6 +73,11 @@ async function readSecret({ secret: path }: Folder, logger: Logger): Promise<str
 
 async function makeSecret(folder: Folder, lock: Lock): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
+  await writeSecret(secret, { folder, lock })
+  return secret
+}
+
+async function writeSecret(secret: string, { folder, lock }: { folder: Folder; lock: Lock }): Promise<void> {
   const temporary = lock.inside('secret')
   await writeDurably(temporary, Buffer.from(`${secret}\n`))
   await link(temporary, folder.secret).catch((error: unknown) => {
@@ -64,7 +85,6 @@ async function makeSecret(folder: Folder, lock: Lock): Promise<string> {
     return move(temporary, folder.secret) // a file system without second names; the lock keeps others away
   })
   await syncFolder(folder)
-  return secret
 }
 
 const markOf = (secret: string) =>

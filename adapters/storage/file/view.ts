@@ -21,6 +21,8 @@ export interface ViewOptions extends LockOptions {
   folder: Folder
   logger: Logger
   now(): number
+  /** Sees that what the store relies on lies beside it, before a commit and when the store was restored. */
+  prepare(lock: Lock): Promise<void>
   /** Told of each key that somebody else has changed. */
   onChange(key: string): void
   hasListeners(): boolean
@@ -82,6 +84,7 @@ export function createView(options: ViewOptions): View {
     if (known && isKnownCurrent(known)) return known
     const found = await read(lock)
     if (found.kind === 'locked out') throw new Error('unreachable: the lock is held')
+    if (found.kind === 'restored') await options.prepare(lock)
     return take(found)
   }
 
@@ -105,6 +108,7 @@ export function createView(options: ViewOptions): View {
     fresh,
     locked,
     async commit(lock, snapshot, changes) {
+      await options.prepare(lock)
       const committed = await commit({ folder, lock, now: options.now() }, snapshot, changes)
       known = committed
       await syncFolder(folder)
