@@ -32,7 +32,7 @@ export function translateStream(
   out: (event: string) => void,
 ): StreamTranslator {
   const writer = to.createWriter(write, out)
-  const sequence = createSequence(restore ? restore(writer.push) : writer.push)
+  const sequence = createSequence(restore ? restore(writer.push) : writer.push, write.request.options.candidates ?? 1)
   const reader = from.createReader(read, sequence.take)
   const parser = framing(reader.observe)
   return {

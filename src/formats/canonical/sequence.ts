@@ -12,8 +12,8 @@ export interface Sequence {
   fail(error: CanonicalError): void
 }
 
-/** The one place that decides how a translated stream ends. */
-export function createSequence(emit: (event: StreamEvent) => void): Sequence {
+/** The one place that decides how a translated stream ends. More candidates than were `asked` for are left out. */
+export function createSequence(emit: (event: StreamEvent) => void, asked = Number.POSITIVE_INFINITY): Sequence {
   const open = new Set<number>()
   const candidates: Candidate[] = []
   let usage: TokenUsage | undefined
@@ -32,6 +32,7 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
         isStarted = true
         return emit(event)
       case 'part-start':
+        if (event.candidate >= asked) return
         start()
         open.add(event.key)
         note(event)
@@ -40,6 +41,7 @@ export function createSequence(emit: (event: StreamEvent) => void): Sequence {
         if (open.delete(event.key)) emit(event)
         return
       case 'finish':
+        if (event.candidate >= asked) return
         candidateAt(event.candidate).finish ??= event.finish
         return
       case 'usage':

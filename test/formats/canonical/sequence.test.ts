@@ -28,6 +28,26 @@ const last = (events: readonly ReaderEvent[]) => run(events).at(-1)
 
 const test = suite('the sequence of a stream')
 
+test('leaves out what comes of candidates that nobody asked for', () => {
+  const told: StreamEvent[] = []
+  const sequence = createSequence((event) => told.push(event), 1)
+  const events: ReaderEvent[] = [
+    text(0),
+    { type: 'part-start', key: 1, candidate: 1, part: { type: 'text', text: '' } },
+    { type: 'part-delta', key: 1, text: 'b' },
+    { type: 'finish', candidate: 1, finish: { reason: 'length' } },
+    { type: 'part-delta', key: 0, text: 'a' },
+    finish('stop'),
+  ]
+  for (const event of events) sequence.take(event)
+  sequence.end()
+  assert.equal(told.slice(2), [
+    { type: 'part-delta', key: 0, text: 'a' },
+    { type: 'part-end', key: 0 },
+    { type: 'end', finishes: [{ reason: 'stop' }] },
+  ])
+})
+
 test('starts once, closes what is open and ends with reason and usage, whatever order they came in', () => {
   const expected = [
     { type: 'start' },

@@ -84,7 +84,7 @@ test('a stream says the same as the whole answer, however it is cut', () => {
       const { candidates, ...rest } = Object(geminiTranslator.writeAnswer(given, write()))
       const sse = [{ candidates, ...rest }].map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')
       const chunks: string[] = []
-      const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write() }
+      const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write({ options: { candidates: 2 } }) }
       const stream = translateStream(sides, (event) => chunks.push(event))
       const bytes = encodeUtf8(sse)
       for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size))
