@@ -62,8 +62,10 @@ export function writePart(part: AssistantPart, { request }: WriteContext): WireP
       const text = hidesThoughts(request.options.reasoning) ? '' : part.text
       return text !== '' || part.state ? [{ text, thought: true, ...signature }] : []
     }
-    case 'tool-call':
-      return [{ functionCall: { id: part.id, name: part.name, args: argumentsOf(part.arguments) }, ...signature }]
+    case 'tool-call': {
+      const args = part.isFreeForm ? { input: part.arguments } : argumentsOf(part.arguments)
+      return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }]
+    }
     case 'server-tool':
       return [] // its queries are among the sources
     case 'image':

@@ -61,6 +61,11 @@ writing('state of any maker stands sealed on its part', () => {
   ])
 })
 
+writing('the text for a tool that takes any is an argument', () => {
+  const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: 'abc', isFreeForm: true }
+  assert.equal(partsOf([call]), [{ functionCall: { id: 'c', name: 'f', args: { input: 'abc' } } }])
+})
+
 writing('thoughts that the client does not want to read are left out, their signatures are not', () => {
   const content: AssistantPart[] = [
     { type: 'reasoning', text: 'hm' },
