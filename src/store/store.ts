@@ -68,7 +68,7 @@ export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreO
   return {
     settings: createSettingsStore(deps),
     keys,
-    connections: createRecords<ConnectionRecord>('connections/', deps),
+    connections: createRecords<ConnectionRecord>('connections/', { ...deps, hasSecretIds: true }),
     combos: createCombos(createRecords<ComboRecord>('combos/', deps)),
     customModels: createRecords<CustomModel>('custom-models/', deps),
     aliases: createRecords<AliasRecord>('aliases/', deps),
