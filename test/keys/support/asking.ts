@@ -1,0 +1,74 @@
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
+import { fileStorage } from '../../../adapters/storage/file.ts'
+import { createGateway } from '../../../src/gateway.ts'
+
+/*
+ * A process with a gateway of its own on a shared folder, under load from a client with one key: `asking <folder> <key> <id>`. At the
+ * order "ask" two clients ask without a pause; at "pause" it pauses the key. When it has refused often enough it tells what it saw.
+ */
+
+const [path = '', key = '', id = ''] = process.argv.slice(2)
+const BEFORE = 20
+const AFTER = 200
+
+const completion = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+}
+const gateway = createGateway({
+  storage: fileStorage({ path, logger: false }),
+  logger: false,
+  fetch: async () => Response.json(completion),
+})
+const now = () => performance.timeOrigin + performance.now()
+
+/** When the last request that was accepted began, and when the first refusal was there; an acceptance behind that is one too many. */
+const seen = { accepted: 0, refused: 0, lastAccepted: 0, firstRefused: Number.POSITIVE_INFINITY, back: 0, others: '' }
+
+await ask()
+say('ready')
+for await (const order of createInterface({ input: process.stdin })) {
+  if (order === 'ask') void Promise.all([load(), load()]).then(() => say(`saw ${JSON.stringify(seen)}`))
+  if (order === 'pause') {
+    await gateway.api.keys.update(id, { isActive: false })
+    say(`paused ${now()}`)
+  }
+  if (order === 'end') process.exit()
+}
+
+async function load(): Promise<void> {
+  while (seen.refused < AFTER) {
+    await ask()
+    await setImmediate()
+    if (seen.accepted === BEFORE) say('under load')
+  }
+}
+
+async function ask(): Promise<void> {
+  const startedAt = now()
+  const response = await gateway.fetch('http://gateway/v1/chat/completions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'openai/gpt-5', messages: [] }),
+  })
+  const text = await response.text()
+  if (response.status === 200) {
+    seen.accepted++
+    seen.lastAccepted = Math.max(seen.lastAccepted, startedAt)
+    if (startedAt > seen.firstRefused) seen.back++
+  } else if (response.status === 403) {
+    seen.refused++
+    seen.firstRefused = Math.min(seen.firstRefused, now())
+  } else seen.others = text
+}
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`)
+}
