@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import type { ProviderFormat } from '../types.ts'
 
 /**
- * Has the model ended its turn of its own will without a word, a call, a thought or a refusal? What was cut short or held back is an answer,
- * for it says why it is empty.
+ * Is the answer empty: did the model end its turn normally without a text, a call, a thought or a refusal? An answer that was cut short or
+ * filtered is not, as it says why.
  */
 export function isBlankAnswer(format: ProviderFormat, answer: JsonObject): boolean {
   switch (format) {
@@ -34,7 +34,7 @@ const hasSome = (list: unknown): list is unknown[] => Array.isArray(list) && lis
 const all = (list: unknown, is: (item: JsonObject) => boolean) =>
   Array.isArray(list) && list.every((item) => isObject(item) && is(item))
 
-/** No text anywhere within, and no member but those that say whose or of what kind it would be. */
+/** Does the value contain nothing but members that name a role or a type? */
 function isNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isNothing)
   if (!isObject(value)) return !value

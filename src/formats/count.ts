@@ -1,2 +1,2 @@
-/** A token count as providers send it: absent, null or nonsense counts as nothing. */
+/** A provider's token count; 0 for what is absent, null or no positive number. */
 export const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)

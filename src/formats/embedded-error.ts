@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts'
 import type { EmbeddedError } from './format.ts'
 
-/** HTTP statuses by the words that providers put into error objects (wire-formats: errors seen inside answers of status 200). */
+/** The HTTP statuses that words in providers' error objects stand for, in answers of status 200. */
 const statusByWord: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
@@ -26,7 +26,7 @@ const statusByWord: Record<string, number> = {
   overloaded_error: 529,
 }
 
-/** Any vendor's error object or text as an error with a status; 502 when it names none. */
+/** A vendor's error object or text with the status it stands for; 502 when it names none. */
 export function embeddedError(error: unknown): EmbeddedError | undefined {
   if (!error) return undefined
   if (!isObject(error)) return { message: String(error), status: 502, error }

@@ -6,53 +6,53 @@ import type { Translator, UpstreamTranslator } from './translator.ts'
 
 export type { TokenUsage } from './canonical/usage.ts'
 
-/** What an error says in every format. `code` is the gateway's or the provider's. */
+/** The parts of an error that every format has. `code` is the gateway's or the provider's. */
 export interface ErrorFacts {
   status: number
   code: string
   message: string
-  /** The field of the request that is at fault, where it is known. */
+  /** The field of the request that is at fault, if known. */
   param?: string | undefined
 }
 
-/** An error that a provider put into an answer of status 200. */
+/** An error in an answer of status 200. */
 export interface EmbeddedError {
   message: string
   /** The HTTP status it stands for. */
   status: number
-  /** As the provider has sent it. */
+  /** The provider's error, unchanged. */
   error?: unknown
-  /** Only this answer is no good, which says nothing of who has sent it. */
+  /** Set when only this answer is unusable, which says nothing about the provider. */
   class?: 'content'
 }
 
-/** What the events of a stream have in common, where the format gives them something. */
+/** How far a stream has come, for formats whose error events continue it. */
 export interface StreamPlace {
-  /** The number of the last event that was seen. */
+  /** The sequence number of the last event. */
   sequence?: number | undefined
-  /** Who answers. */
+  /** The response that the stream belongs to. */
   response?: JsonObject | undefined
 }
 
-/** What decides over a stream's commit, its end and its accounting. */
+/** The state of a stream, which decides on its commit, its end and its accounting. */
 export interface StreamState {
-  /** Something of the answer itself has arrived. */
+  /** Has some content of the answer arrived? */
   started: boolean
-  /** The answer is complete: a finish reason has arrived, so that the end of the stream is a normal end. */
+  /** Has a finish reason arrived, so that the end of the stream is a normal one? */
   ended: boolean
-  /** The format's very last event has arrived, so that nothing that happens to the connection matters any more. */
+  /** Has the format's last event arrived, so that a connection error no longer matters? */
   closed: boolean
   error: EmbeddedError | undefined
   usage: TokenUsage | undefined
   place?: StreamPlace
 }
 
-/** Follows a stream by its events; it may be shown only the first and last ones. */
+/** Follows a stream by its events; may be given only the first and the last ones. */
 export interface StreamWatch extends Readonly<StreamState> {
   observe(event: SseEvent): void
 }
 
-/** Of a stream nothing of which has been seen. */
+/** The state of a stream before its first event. */
 export const untouchedStream = (): StreamState => ({
   started: false,
   ended: false,
@@ -61,23 +61,23 @@ export const untouchedStream = (): StreamState => ({
   usage: undefined,
 })
 
-/** What the pipeline knows about a format that providers speak. */
+/** What the pipeline knows about a provider's format. */
 export interface UpstreamFormat {
   readonly name: ProviderFormat
-  /** How providers of this format want their credential unless they say otherwise. */
+  /** The header for credentials, unless the provider has another. */
   readonly auth: AuthStyle
-  /** Headers that a request needs when the client has not sent them. */
+  /** Headers for requests in which the client has not sent them. */
   readonly defaultHeaders: Readonly<Record<string, string>>
-  /** How its streams are divided into events; absent: they are server-sent ones. */
+  /** How its streams are divided into events; default: server-sent events. */
   readonly framing?: StreamFraming
   watchStream(): StreamWatch
-  /** Usage of a whole answer, as parsed JSON. */
+  /** The tokens of a whole answer (parsed JSON). */
   usageOf(answer: unknown): TokenUsage | undefined
-  /** An error that stands where an answer should (a 200 that holds one). */
+  /** The error in a whole answer, if it is one. */
   errorIn(answer: unknown): EmbeddedError | undefined
-  /** Does a whole answer hold anything of an answer, be it only the reason why it says nothing? */
+  /** Is it a whole answer, even an empty one with a reason? */
   isAnswer(answer: JsonObject): boolean
-  /** To and from the canonical form, loaded when the first request needs it; absent while the format is only passed through. */
+  /** Loads the translation to and from the canonical form; absent while the format is only passed through. */
   loadTranslator?(): Promise<UpstreamTranslator>
 }
 
@@ -93,12 +93,12 @@ export interface ErrorTelling {
   isErrorEvent(event: SseEvent): boolean
 }
 
-/** Everything the pipeline knows about a format that clients speak as well. */
+/** What the pipeline knows about a client's format. */
 export interface Format extends UpstreamFormat {
   readonly name: WireFormat
-  /** How errors are told, loaded while the first request is under way. */
+  /** Loads the form of errors, while the first request is under way. */
   loadErrors(): Promise<ErrorTelling>
-  /** What clients pass over in a stream, to be sent while there is nothing to say. */
+  /** A sign of life that clients ignore in a stream. */
   readonly keepAlive: string
   loadTranslator?(): Promise<Translator>
 }

@@ -5,7 +5,7 @@ import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
 import { openaiResponses } from './openai-responses/format.ts'
 
-/** The formats that model requests are served in, each a folder and a line here. */
+/** The formats that are served: a folder and a line for each. */
 const served: Partial<Record<WireFormat, Format>> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
@@ -13,14 +13,14 @@ const served: Partial<Record<WireFormat, Format>> = {
   gemini,
 }
 
-/** What is known of a wire format; `undefined` while it is not served. */
+/** The format of clients; `undefined` when it is not served. */
 export const formatOf = (name: WireFormat): Format | undefined => served[name]
 
-/** The same for a provider's. One that no client speaks is loaded when the first request goes there. */
+/** The format of a provider. One that no client speaks is loaded with the first request that needs it. */
 export const upstreamFormatOf = async (name: ProviderFormat): Promise<UpstreamFormat | undefined> =>
   name === 'bedrock-converse' ? (await import('./bedrock-converse/format.ts')).bedrockConverse : served[name]
 
-/** How a provider of this format wants its credential. */
+/** The default header for credentials of a format. */
 export function defaultAuth(name: ProviderFormat): AuthStyle {
   if (name === 'bedrock-converse') return 'bearer'
   return served[name]?.auth ?? (name === 'gemini' ? 'x-goog-api-key' : 'bearer')

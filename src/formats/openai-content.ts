@@ -2,12 +2,12 @@ import { elementFields, type Fields } from './canonical/fields.ts'
 import type { TextPart, UserPart } from './canonical/parts.ts'
 import type { FieldNames, Warnings } from './canonical/warnings.ts'
 
-/** Content as both of OpenAI's formats have it: a string, or an array of parts that `parsePart` understands. An empty text is no part. */
+/** Content in both formats of OpenAI: a string, or an array of parts that `parsePart` reads. An empty text is no part. */
 export interface ContentForm {
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
-  /** May a part be a bare string, too? */
+  /** May a part also be a string? */
   takesStrings: boolean
-  /** What the format calls the fields of parts. */
+  /** The format's names for the fields of parts. */
   names: FieldNames
 }
 
@@ -29,7 +29,7 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, for
   })
 }
 
-/** The same where only text has a meaning (instructions). */
+/** The same for instructions, where only text is allowed. */
 export function parseTexts(item: Fields, name: string, warnings: Warnings, form: ContentForm): TextPart[] {
   return parseContent(item, name, warnings, form).map((part) =>
     part.type === 'text' ? part : warnings.refuse(item.path(name), `a part of type ${part.type} has no place here.`),

@@ -1,7 +1,7 @@
 import { entryOf } from '../lib/entry-of.ts'
 import type { ErrorFacts } from './format.ts'
 
-/** OpenAI's envelope, read by clients of all its endpoints. Trouble of the gateway's own is told as spec.md, Errors has it. */
+/** OpenAI's error body. Internal errors have the shape of spec.md, Errors. */
 export function openaiErrorBody({ status, code, message, param }: ErrorFacts): object {
   if (status === 500) return { error: { message, type: typeOf(status) } }
   return {
@@ -9,7 +9,7 @@ export function openaiErrorBody({ status, code, message, param }: ErrorFacts): o
   }
 }
 
-/** A provider's failure has the code of its status, if it is one that clients act on. */
+/** The `code`: for a provider's failure the one of its status, if clients act on it. */
 function codeOf(status: number, code: string): string | null {
   if (code === 'UPSTREAM_FAILED' && status < 500) return codesByStatus[status] ?? null
   return entryOf(codes, code) ?? code.toLowerCase()

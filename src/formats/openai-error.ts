@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { type CanonicalError, type ErrorKind, statusOf } from './canonical/errors.ts'
 
-/** An error as OpenAI's clients read it. They try again on 408, 409, 429 and 5xx unless they are told that it is no use. */
+/** An error for OpenAI's clients, which retry 408, 409, 429 and 5xx unless told not to. */
 export function writeError(error: CanonicalError): {
   status: number
   headers: Record<string, string>
@@ -14,14 +14,14 @@ export function writeError(error: CanonicalError): {
   return { status: statusOf(error, table[kind][0]), headers, body: { error: openaiError(error) } }
 }
 
-/** The error inside of the envelope. */
+/** The `error` member of the body. */
 export function openaiError(error: CanonicalError) {
   const { kind, message, param = null } = error
   const [, type, code] = table[kind]
   return { message, type, param, code: code ?? codeOf(error) ?? (kind === 'not-found' ? 'model_not_found' : null) }
 }
 
-/** The finer code. What vendors call a kind of error is none: types of Anthropic and OpenAI, names of Google's statuses, exceptions of AWS. */
+/** The provider's code, unless it only names a kind: a type of Anthropic or OpenAI, a status name of Google, an exception of AWS. */
 const codeOf = ({ code }: CanonicalError) => (code === undefined || KIND.test(code) ? undefined : code.toLowerCase())
 
 const KIND =

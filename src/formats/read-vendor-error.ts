@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
 
-/** Message and code out of the error envelopes that vendors really send; the message of plain text is that text. */
+/** Message and code from the error bodies that vendors send; the message of plain text is the text. */
 export function readVendorError(body: unknown): { message?: string; code?: string } {
   const envelope = Array.isArray(body) ? body[0] : body
   if (!isObject(envelope)) return text('message', plainText(envelope))
@@ -10,7 +10,7 @@ export function readVendorError(body: unknown): { message?: string; code?: strin
   return { ...text('message', message), ...text('code', wordIn(envelope)) }
 }
 
-/** FastAPI's: a sentence, or a list of what is wrong where, beside which it repeats the request. */
+/** FastAPI's `detail`: a sentence, or a list of errors with their places. The request, which it repeats, is left out. */
 function detailIn(detail: unknown): unknown {
   if (!Array.isArray(detail)) return detail
   return detail
@@ -19,7 +19,7 @@ function detailIn(detail: unknown): unknown {
     .join('; ')
 }
 
-/** What kind of error it is, in a word; some have a status in the place of one. */
+/** The code of the error; some vendors have it in `type` or `status`. */
 const wordIn = ({ code, error_type, type, status }: JsonObject): string | undefined =>
   [code, error_type, type, status].find((word): word is string => typeof word === 'string' && word !== '')
 
@@ -29,7 +29,7 @@ const text = <K extends string>(name: K, value: unknown): { [P in K]?: string } 
   return found
 }
 
-/** Text that is worth showing: not a page of HTML, and not all of it. */
+/** Plain text, shortened; not a page of HTML. */
 function plainText(body: unknown): string | undefined {
   if (typeof body !== 'string' || body.trim() === '' || body.trimStart().startsWith('<')) return undefined
   return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body

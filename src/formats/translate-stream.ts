@@ -7,23 +7,23 @@ import type { ReadContext, Translator, UpstreamTranslator, WriteContext } from '
 
 export interface StreamTranslation {
   from: UpstreamTranslator
-  /** How the provider's stream is divided into events; default: server-sent ones. */
+  /** How the provider's stream is divided into events; default: server-sent events. */
   framing?: StreamFraming | undefined
   to: Translator
   read: ReadContext
   write: WriteContext
-  /** Takes back what the request was given on its way, before the client sees it. */
+  /** Undoes the changes of `prepareRequest` in the answer. */
   restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
 
-/** A provider's stream on its way to a client of another format. `out` gets one whole server-sent event a call. */
+/** Translates a provider's stream for a client of another format. `out` is called with one whole server-sent event at a time. */
 export interface StreamTranslator {
-  /** Bytes as they come, cut anywhere. Throws `UPSTREAM_INVALID` when one event passes 16 MiB. */
+  /** Takes bytes, which may be cut anywhere. Throws `UPSTREAM_INVALID` when an event is longer than 16 MiB. */
   push(chunk: Uint8Array): void
-  /** The provider's stream is over; whether that was a good end is judged here. */
+  /** Ends the provider's stream, which may be an error. */
   end(): void
   fail(error: CanonicalError): void
-  /** What to send while the provider is silent. */
+  /** A sign of life for while the provider is silent. */
   keepAlive(): string
 }
 
@@ -47,7 +47,7 @@ export function translateStream(
   }
 }
 
-/** Any error of the gateway's own in canonical form. */
+/** An error of the gateway in canonical form. */
 export function errorOf(thrown: unknown): CanonicalError {
   if (!isGatewayError(thrown)) return { kind: 'server', status: 500, message: 'Internal server error' }
   const { status, code, message, data } = thrown

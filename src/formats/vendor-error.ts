@@ -7,7 +7,7 @@ import type { ErrorAnswer } from './translator.ts'
 import { readSaid } from './vendor-said.ts'
 import { saysBadKey, saysNoFunds, saysOverflow } from './vendor-words.ts'
 
-/** An error answer in any envelope that vendors really send, whatever their format: JSON, an array of it, plain text, HTML, nothing. */
+/** Parses an error answer in any form that vendors send: JSON, an array of it, plain text, HTML, nothing. */
 export function parseVendorError({ status, body, header, now }: ErrorAnswer): CanonicalError {
   const { message = `The provider answered with status ${status}.`, code } = readVendorError(body)
   const error: CanonicalError = { kind: kindOf(status, message, code), status, message }
@@ -19,7 +19,7 @@ export function parseVendorError({ status, body, header, now }: ErrorAnswer): Ca
   return error
 }
 
-/** An error in a stream or in the place of an answer. A prompt that is too long is the client's fault whatever status it has, if any. */
+/** Parses an error in a stream or in a 200. A prompt that is too long is the client's error, whatever its status. */
 export function parseEmbeddedError(error: unknown): { message: string; status: number; code?: string } {
   const { message, status } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
   const { code } = readVendorError({ error })
@@ -27,7 +27,7 @@ export function parseEmbeddedError(error: unknown): { message: string; status: n
   return code === undefined ? found : { ...found, code }
 }
 
-/** What a status means together with what is said. */
+/** The kind of error, by its status and message. */
 export function kindOf(status: number, message: string, code?: string): ErrorKind {
   if ((status === 400 || status === 413 || status === 422) && saysOverflow(message, code)) return 'context-overflow'
   if ((status === 429 || status === 400 || status === 403) && saysNoFunds(message, code)) return 'billing'

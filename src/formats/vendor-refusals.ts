@@ -9,7 +9,7 @@ export const saysNoModel = ({ text, codes }: VendorSaid): boolean =>
 const NO_MODEL_CODE =
   /^(?:(?:key_|team_|user_|org_)?model_(?:not_?(?:found|available|exist|supported)|access_denied|decommissioned|deprecated|permission_blocked\w*|terms_required)|(?:invalid|unknown|unavailable)_model|(?:Deployment|Model)NotFound|Model\.AccessDenied|dedicated_endpoint_not_running)$/i
 
-/** A name is one word here, so that no sentence about something else that was not found is meant. */
+/** The name must be a single word, so that no sentence about something else matches. */
 const NO_MODEL: readonly RegExp[] = [
   /^(?:the |this |requested |publisher )*model(?: id| name)?:? *(?:`[^`]*`|\S+)? *(?:does )?not (?:exist|found)\b/i,
   /^(?:the |this |requested |publisher )*model *(?:`[^`]*`|\S+)? *(?:was not found|is not (?:found|available|supported)(?:\.|,|$)|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
@@ -33,7 +33,7 @@ export const saysModelDenied = (said: VendorSaid): boolean => saysNoModel(said) 
 const DENIED =
   /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
 
-/** Is it the request that is refused, for what it holds or names, although the status speaks of the account? */
+/** Is the request refused for its content, although the status is about the account? */
 export const saysContentRefused = ({ text, codes }: VendorSaid): boolean =>
   codes.some((code) => REFUSED_CODE.test(code)) ||
   /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(

@@ -1,20 +1,20 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 
-/** What a provider's error says of itself, by which it may be judged. */
+/** The parts of a provider's error that decide its class. */
 export interface VendorSaid {
-  /** The beginning of its message, with nothing in it that stands in quotes: a request may be repeated there. */
+  /** The beginning of its message without what is in quotes, which may repeat the request. */
   text: string
-  /** Its codes, types and reasons, whatever they are called. */
+  /** Its codes, types and reasons, from whatever member. */
   codes: readonly string[]
-  /** A router says what a provider behind it has said, of the router's account there and not of ours. */
+  /** Does a router quote the error of a provider behind it? Then it is about the router's account there, not the user's. */
   isSecondHand?: boolean
-  /** Google's violated quotas, by their ids. */
+  /** The ids of violated quotas (Google). */
   quotas: readonly string[]
 }
 
 /**
- * Reads the error envelopes that vendors really send: nested, flat, in an array, behind a router, or plain text. AWS has its code in a
- * header instead, with an address behind it.
+ * Reads the error bodies that vendors send: nested, flat, in an array, quoted by a router, or plain text. `header`: the code that AWS sends
+ * in a header, followed by an address.
  */
 export function readSaid(body: unknown, header = ''): VendorSaid {
   const said = readBody(body)
@@ -44,7 +44,7 @@ function readBody(body: unknown): VendorSaid {
 
 const NOTHING: VendorSaid = { text: '', codes: [], quotas: [] }
 
-/** The provider's own error, which some routers and proxies hand on as text. */
+/** The provider's error that some routers and proxies quote as text. */
 function inner(text: string): VendorSaid | undefined {
   const json = text.startsWith('{') ? tryParseJson(text) : undefined
   return isObject(json) ? readBody(json) : undefined
@@ -73,7 +73,7 @@ const detailsIn = (details: unknown): JsonObject[] => (Array.isArray(details) ? 
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** Quotes that do not end behind the last character that is read hold all the rest. */
+/** Removes quoted text; an open quote extends to the end. */
 const unquoted = (message: string) =>
   message.slice(0, MAX_READ).replace(/"[^"]*(?:"|$)|(?<!\w)'[^']*(?:'(?!\w)|$)/g, '""')
 

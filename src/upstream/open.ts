@@ -4,7 +4,7 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
 import type { Clock } from '../types.ts'
 
-/** How a call is made, and how long each of its waits may take. */
+/** The `fetch` of a call, and its time-outs. */
 export interface OpenOptions {
   fetch: UpstreamFetch
   clock: Clock
@@ -12,12 +12,12 @@ export interface OpenOptions {
   headersTimeoutMs: number
   /** Between two chunks of the body. */
   silenceTimeoutMs: number
-  /** From the start of the call to the end of the body; of a stream, to its first word: then it begins, and has no such limit. */
+  /** From the start of the call to the end of the body; a stream has no such limit after its first content. */
   totalTimeoutMs: number
   stream?: boolean
 }
 
-/** A call under way, by whose answer it may turn out how long it may take. */
+/** A call under way, whose time-outs depend on its answer. */
 export interface OpenedUpstream extends PendingAnswer {
   /** Replaces `totalTimeoutMs`, once the headers are here: the stream has begun, or turned out to be none. */
   setTotal(timeoutMs: number): void

@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts'
 import type { AssistantPart } from './parts.ts'
 import type { StreamEvent } from './stream.ts'
 
-/** A whole answer as the stream that it might have been. */
+/** A whole answer as stream events. */
 export function answerEvents({ id, model, choices, usage }: Answer): StreamEvent[] {
   const events: StreamEvent[] = [{ type: 'start', ...(id && { id }), ...(model && { model }) }]
   let key = 0
@@ -27,7 +27,7 @@ function* partEvents(
   yield { type: 'part-end', key }
 }
 
-/** How the part begins, and what is still to be said of it. */
+/** The start of a part, and the text that follows as deltas. */
 function opened(part: AssistantPart): { started: AssistantPart; text: string } {
   switch (part.type) {
     case 'text': {

@@ -1,11 +1,11 @@
 import type { AssistantPart } from './parts.ts'
 import type { TokenUsage } from './usage.ts'
 
-/** A whole answer in no format. */
+/** A whole answer in the canonical form. */
 export interface Answer {
-  /** The provider's own. */
+  /** The provider's id. */
   id?: string
-  /** The name by which the provider calls the model. */
+  /** The provider's name of the model. */
   model?: string
   /** One, unless the client asked for several candidates. */
   choices: Choice[]
@@ -20,9 +20,9 @@ export interface Choice {
 
 export interface Finish {
   reason: FinishReason
-  /** The one that ended the text, where the provider says so. */
+  /** The stop sequence that ended the text, if the provider names it. */
   stopSequence?: string
-  /** Why it was refused, in the provider's words. */
+  /** The provider's explanation of a refusal. */
   explanation?: string
 }
 
@@ -37,7 +37,7 @@ export type FinishReason =
   | 'malformed-call'
 
 /**
- * The reason to tell: a tool call shows in the content, whatever the provider says of the end; one that was cut or filtered stays so.
+ * The finish reason for the client: `tool-calls` when there are calls, whatever the provider says, unless the answer was cut or filtered.
  */
 export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
   const { reason = 'stop' } = finish ?? {}

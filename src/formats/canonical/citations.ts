@@ -1,9 +1,9 @@
-/** Where something that the model says comes from. */
+/** The source of something that the model says. */
 export interface Citation {
   /** Absent when a document of the request is cited. */
   url?: string
   title?: string
-  /** What it says there. */
+  /** The quoted text of the source. */
   quote?: string
   /** The span of the text part that it supports, in UTF-16 units; absent: the whole part. */
   start?: number

@@ -1,6 +1,6 @@
 import type { MediaSource } from './media.ts'
 
-/** A URL as clients give it for an image or a file: a data URL becomes its bytes, everything else stays a URL. */
+/** The source that a client's URL stands for: a data URL becomes its bytes, any other stays a URL. */
 export function sourceOfUrl(url: string, otherwise = 'application/octet-stream'): MediaSource {
   const comma = url.slice(0, MAX_HEAD).indexOf(',')
   if (comma === -1 || !/^data:/i.test(url)) return { type: 'url', url }
@@ -10,7 +10,7 @@ export function sourceOfUrl(url: string, otherwise = 'application/octet-stream')
   return base64Source(mediaType.trim().toLowerCase() || otherwise, isBase64 ? data : percentToBase64(data))
 }
 
-/** Bytes as base64 of the standard alphabet, with the media type that they begin like, where they begin like one. */
+/** Base64 bytes in the standard alphabet, with the media type of their first bytes, if these are known. */
 export function base64Source(declared: string, data: string): MediaSource & { type: 'base64' } {
   const clean = /[\s_-]/.test(data) ? data.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/') : data
   return {
@@ -23,7 +23,7 @@ export function base64Source(declared: string, data: string): MediaSource & { ty
 export const dataUrl = ({ mediaType, data }: { mediaType: string; data: string }): string =>
   `data:${mediaType};base64,${data}`
 
-/** Providers check that bytes are what they are said to be. */
+/** The media type of the first bytes; providers check that it is the declared one. */
 const sniff = (base64: string) => signatures.find(([start]) => base64.startsWith(start))?.[1]
 
 const signatures = [
@@ -47,5 +47,5 @@ function decode(text: string): string {
   }
 }
 
-/** The part of a data URL before its comma is short. */
+/** In characters: the part of a data URL before its comma. */
 const MAX_HEAD = 200

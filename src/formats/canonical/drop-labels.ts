@@ -2,15 +2,15 @@ import type { Citation } from './citations.ts'
 import type { Turn } from './turns.ts'
 import type { Warnings } from './warnings.ts'
 
-/** What a format has a place for, of what is said about a turn and its texts. */
+/** Which labels of a turn and its texts a format has a place for. */
 export interface Labels {
   names?: true
   phases?: true
-  /** Which citations of what the model said before. */
+  /** The citations of earlier answers that it has a place for. */
   citations?(citation: Citation): boolean
 }
 
-/** Tells what is lost of a participant's name, of the phase of an answer, and of where it has something from. */
+/** Warns of a participant's name, the phase of an answer and citations that are lost. */
 export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, citations = () => false }: Labels): void {
   if (turn.role === 'tool') return
   if (!names && turn.name !== undefined) warnings.dropped(warnings.pathOf(turn, 'messages', 'name'))

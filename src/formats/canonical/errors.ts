@@ -1,4 +1,4 @@
-/** What went wrong, in no format's words. */
+/** The kinds of errors in the canonical form. */
 export type ErrorKind =
   | 'bad-request'
   | 'authentication'
@@ -15,31 +15,31 @@ export type ErrorKind =
   | 'server'
   | 'overloaded'
 
-/** An error in no format: every format reads its own into one, and writes its own out of it. */
+/** An error in the canonical form. */
 export interface CanonicalError {
   kind: ErrorKind
-  /** The HTTP status that it came with or stands for. Writers may have another one for its kind. */
+  /** The HTTP status that it had or stands for. Writers may use another one for its kind. */
   status: number
   message: string
-  /** The provider's or the gateway's finer code. */
+  /** The provider's or the gateway's code. */
   code?: string
   /** The field of the request that is at fault, as the client calls it. */
   param?: string
   retryAfterMs?: number
 }
 
-/** The code of an answer that the model itself has broken, which says nothing against who sent it. */
+/** The code of an answer that the model itself made invalid, which says nothing against the provider. */
 export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
 
 /**
- * The status to answer with, where `usual` is that of a format for the kind. A finer one of the same class stays: a 502 is a server error
- * as a 500 is.
+ * The status for the client. `usual`: the format's for the kind; a more specific one of the same class is kept, as a 502 is a server error
+ * like a 500.
  */
 export function statusOf({ kind, status }: CanonicalError, usual: number): number {
   return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
 }
 
-/** The kind that a status stands for when nothing finer is known. */
+/** The kind of an error of which only the status is known. */
 export function kindOfStatus(status: number): ErrorKind {
   return kinds[status] ?? (status >= 500 ? 'server' : 'bad-request')
 }

@@ -6,19 +6,19 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
  * that, as Node 20, they are rounded.
  */
 
-/** Like `tryParseJson`, but integers that would not come back with all their digits are kept as texts of JSON. */
+/** Like `tryParseJson`, but integers that a JavaScript number cannot hold are kept as raw JSON. */
 export const parseExactly = (text: string): unknown => parseKeeping(text, isRounded)
 
-/** The same for what is only passed on, where fractions count as well. */
+/** The same for values that are only passed on, where fractions are kept as well. */
 export const parseOpaque = (text: string): unknown => parseKeeping(text, (value, source) => !isSame(value, source))
 
-/** The object that `text` was parsed to, unless some of its integers were rounded. */
+/** The object parsed from `text`, again if some of its integers were rounded. */
 export function exactObject(text: string, parsed: JsonObject): JsonObject {
   const exact = CANDIDATE.test(text) ? parseExactly(text) : undefined
   return isObject(exact) ? exact : parsed
 }
 
-/** Is it a number that is kept as its text? */
+/** Is it a number that was kept as raw JSON? */
 export const isExactNumber = (value: unknown): value is { rawJSON: string } =>
   typeof value === 'object' && value !== null && (json.isRawJSON?.(value) ?? false)
 
@@ -42,10 +42,10 @@ function parseKeeping(text: string, isLost: (value: number, source: string) => b
   }
 }
 
-/** Numbers that may have too many digits, most of which have not; few texts hold one at all. */
+/** Numbers that may have too many digits. Most have not, and few texts contain any. */
 const CANDIDATE = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
 
-/** No number of so many characters is lost. */
+/** Numbers of up to this many characters are always exact. */
 const SHORT = 4
 
 const isRounded = (value: number, source: string): boolean =>
@@ -54,7 +54,7 @@ const isRounded = (value: number, source: string): boolean =>
 const isSame = (value: number, source: string): boolean =>
   Number.isFinite(value) && (String(value) === source || plain(String(value)) === plain(source))
 
-/** The digits without zeros around them, and their exponent. */
+/** The significant digits and the exponent. */
 function plain(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []

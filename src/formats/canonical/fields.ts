@@ -3,31 +3,31 @@ import { isExactNumber } from './exact-json.ts'
 import type { Warnings } from './warnings.ts'
 
 /**
- * Reads an object of a client's request field by field. A field of the wrong type is refused by its path; null counts as absent, as the
- * vendors have it. What is never asked for is what the canonical form does not know.
+ * Reads the members of an object of a client's request. A member of the wrong type is refused by its path; null counts as absent. Members
+ * that are never read are unknown to the canonical form.
  */
 export interface Fields {
   readonly value: JsonObject
-  /** Where it stands: `messages[2]`. */
+  /** Its path: `messages[2]`. */
   readonly at: string
-  /** The path of a field: `messages[2].name`. */
+  /** The path of a member: `messages[2].name`. */
   path(name: string): string
   text(name: string): string | undefined
   number(name: string): number | undefined
   flag(name: string): boolean | undefined
   object(name: string): JsonObject | undefined
-  /** The fields of an object within. */
+  /** The members of an inner object. */
   fields(name: string): Fields | undefined
   list(name: string): unknown[] | undefined
   texts(name: string): string[] | undefined
-  /** One of the words; another one is refused. */
+  /** One of the words; any other is refused. */
   word<T extends string>(name: string, words: readonly T[]): T | undefined
-  /** The same for what is no more than a wish: another word is dropped with a warning. */
+  /** One of the words; any other is dropped with a warning. */
   wish<T extends string>(name: string, words: readonly T[]): T | undefined
   any(name: string): unknown
-  /** Takes note of fields that need no translation. */
+  /** Marks members as known that need no translation. */
   ignore(...names: string[]): void
-  /** Warns of every field that nobody has asked for. Call it last. */
+  /** Warns of every member that was not read or ignored. Call it last. */
   drop(): void
 }
 
@@ -91,7 +91,7 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
   return fields
 }
 
-/** The fields of an element of a list; one that is no object is refused. */
+/** The members of an element of a list; one that is no object is refused. */
 export function elementFields(value: unknown, path: string, warnings: Warnings): Fields {
   return isObject(value) ? fieldsOf(value, path, warnings) : warnings.refuse(path, 'must be an object.')
 }

@@ -1,2 +1,2 @@
-/** What the user says where a format or a model demands a turn of the user and there is none, or one that says nothing. */
+/** The text of a user's turn where a format or model requires one and there is none, or an empty one. */
 export const GO_ON = '(continue)'

@@ -1,10 +1,10 @@
 import type { WireFormat } from '../../types.ts'
 
-/** Where the bytes of an image, a file, a sound or a film are. */
+/** The source of an image, a file, a sound or a video. */
 export type MediaSource =
   | { type: 'base64'; mediaType: string; data: string }
   | { type: 'url'; url: string; mediaType?: string }
-  /** An id at one vendor: no other format can carry it. */
+  /** An id at one vendor, which no other format can use. */
   | { type: 'file-id'; id: string; format: WireFormat; mediaType?: string }
   /** A document that is plain text. */
   | { type: 'text'; mediaType: string; text: string }

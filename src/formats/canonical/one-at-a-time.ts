@@ -1,8 +1,8 @@
 import type { StreamEvent } from './stream.ts'
 
 /**
- * For formats whose parts follow each other and never overlap: passes the part that is open, holds the events of others back, and passes
- * each of them on when its turn comes.
+ * For formats whose parts cannot overlap: passes the events of the open part on, holds those of others, and passes each part on in its
+ * turn.
  */
 export function oneAtATime(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   let current: number | undefined

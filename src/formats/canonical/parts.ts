@@ -2,7 +2,7 @@ import type { Citation } from './citations.ts'
 import type { MediaSource } from './media.ts'
 import type { OpaqueState } from './state.ts'
 
-/** A point up to which the provider is asked to cache. */
+/** A mark up to which the provider is to cache the prompt. */
 export interface CacheMark {
   ttl?: '5m' | '30m' | '1h' | '12h'
 }
@@ -12,7 +12,7 @@ export interface TextPart {
   text: string
   cache?: CacheMark
   citations?: Citation[]
-  /** OpenAI Responses: is it said on the way, or the answer? */
+  /** OpenAI Responses: is it a comment before the answer, or the answer? */
   phase?: 'commentary' | 'final_answer'
   logprobs?: TokenLogprob[]
   state?: OpaqueState
@@ -32,7 +32,7 @@ export interface FilePart {
   source: MediaSource
   name?: string
   context?: string
-  /** The answer is to cite it. */
+  /** Is the answer to cite it? */
   citable?: boolean
   cache?: CacheMark
 }
@@ -41,7 +41,7 @@ export interface AudioPart {
   type: 'audio'
   source: MediaSource
   transcript?: string
-  /** What the model said before, under the id that it gave it. */
+  /** Audio of an earlier answer, by the id that the provider gave it. */
   id?: string
   /** Unix time in seconds. */
   expiresAt?: number
@@ -73,11 +73,11 @@ export interface RefusalPart {
   text: string
 }
 
-/** What a model thinks. The text may be empty: then only the state counts. A part with neither is left out. */
+/** A thought of the model. With an empty text only the state counts; a part with neither is left out. */
 export interface ReasoningPart {
   type: 'reasoning'
   text: string
-  /** A summary that the provider made, not the thoughts themselves. */
+  /** Is the text a summary by the provider? */
   isSummary?: true
   state?: OpaqueState
 }
@@ -86,14 +86,14 @@ export interface ToolCallPart {
   type: 'tool-call'
   id: string
   name: string
-  /** JSON text as the model wrote it, perhaps empty or cut; for a free-form tool its input. See `argumentsOf`. */
+  /** The JSON text of the model, possibly empty or cut; for a free-form tool its input. See `argumentsOf`. */
   arguments: string
   isFreeForm?: true
   state?: OpaqueState
   cache?: CacheMark
 }
 
-/** A tool that ran at the provider, told in an answer or in history. */
+/** A tool that ran at the provider, in an answer or in the history. */
 export interface ServerToolPart {
   type: 'server-tool'
   tool: 'web-search'
@@ -106,7 +106,7 @@ export interface TokenLogprob {
   token: string
   logprob: number
   bytes?: number[] | null
-  /** The likeliest tokens at this place. */
+  /** The most likely tokens at this position. */
   top: { token: string; logprob: number; bytes?: number[] | null }[]
 }
 

@@ -4,11 +4,11 @@ import type { CacheMark } from './parts.ts'
 import type { Tool, ToolChoice } from './tools.ts'
 import type { Turn } from './turns.ts'
 
-/** One model request in no format: what every client can ask and every provider can be asked. Absent fields were not said. */
+/** One model request in the canonical form: all that clients of the formats can ask for. Absent fields were not given. */
 export interface CanonicalRequest {
   model: string
   stream: boolean
-  /** The client wants the tokens counted in the stream. */
+  /** Does the client want the tokens in the stream? */
   streamUsage: boolean
   turns: Turn[]
   tools: Tool[]
@@ -16,7 +16,7 @@ export interface CanonicalRequest {
   /** Absent: free text. */
   output?: OutputFormat
   options: RequestOptions
-  /** What the client's own format wants to know again when it writes the answer; nobody else looks into it. */
+  /** Data of the client's format for writing the answer; no other code reads it. */
   client?: Readonly<Record<string, unknown>>
 }
 
@@ -24,26 +24,26 @@ export type OutputFormat =
   | { type: 'json' }
   | { type: 'json-schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean }
 
-/** What a client may say besides; `OptionName` names each of them. */
+/** The options of a request; `OptionName` lists them. */
 export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
-  /** The prefix of the prompt shares its cache with others of the same key. */
+  /** Requests with the same key share the cache of their prompt's beginning. */
   cacheKey?: string
   /** `auto`: Anthropic's mark on the request as a whole. */
   cacheOptions?: { mode?: 'implicit' | 'explicit'; ttl?: string; auto?: CacheMark }
-  /** How many answers; absent and 1 are the same. */
+  /** The number of candidates; default 1. */
   candidates?: number
   /** The client's own name for its user. */
   endUser?: string
   frequencyPenalty?: number
   labels?: Record<string, string>
   logitBias?: Record<string, number>
-  /** How many of the likeliest tokens to tell at each place; 0: only the token's own. */
+  /** The number of most likely tokens to report at each position; 0: only the token itself. */
   logprobs?: number
   maxOutputTokens?: number
   modalities?: ('text' | 'audio' | 'image')[]
   moderation?: JsonObject
   parallelToolCalls?: boolean
-  /** Text that the answer will largely repeat. */
+  /** Text that the answer will mostly repeat. */
   prediction?: string
   presencePenalty?: number
   reasoning?: ReasoningOptions
@@ -58,11 +58,11 @@ export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
   verbosity?: 'low' | 'medium' | 'high'
 }
 
-/** `prepareRequest` completes whichever of effort and budget is missing, within what the target takes. */
+/** `prepareRequest` fills in effort or budget when one is missing, within what the target accepts. */
 export interface ReasoningOptions {
   effort?: Effort
   /** Tokens; `auto` leaves it to the model. */
   budget?: number | 'auto'
-  /** May the client read the thoughts? Absent: not said. */
+  /** How the thoughts are to be shown; absent: not given. */
   show?: 'none' | 'summary' | 'full'
 }

@@ -1,9 +1,9 @@
-/** What a request was given on its way to the target, to be taken back from the answer before the client sees it. */
+/** Changes of a request that have to be undone in its answer. */
 export interface Restoration {
-  /** The client's name of a tool by the one that the target was told. */
+  /** The client's names of tools, by the names that the target got. */
   toolNames: ReadonlyMap<string, string>
-  /** Tools of free text that were sent as functions with one `input`, by the client's name. */
+  /** The client's names of free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>
-  /** The tool that stands for a structured answer: its arguments are the answer's text. */
+  /** The tool whose arguments are the structured answer. */
   outputTool?: string
 }

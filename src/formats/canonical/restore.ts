@@ -4,7 +4,7 @@ import { freeText } from './prepare/calls.ts'
 import type { Restoration } from './restoration.ts'
 import type { StreamEvent } from './stream.ts'
 
-/** The answer as if the request had gone out as the client wrote it. */
+/** Undoes the changes of the request in the answer. */
 export function restoreAnswer(answer: Answer, restoration: Restoration): Answer {
   if (isIdle(restoration)) return answer
   return { ...answer, choices: answer.choices.map((choice) => restoreChoice(choice, restoration)) }
@@ -27,7 +27,7 @@ function restoreChoice({ content, finish }: Choice, restoration: Restoration): C
 
 const hasCall = (parts: readonly AssistantPart[]) => parts.some(({ type }) => type === 'tool-call')
 
-/** The answer's own tool was no call to the client. */
+/** A call of the answer's tool is no tool call for the client. */
 const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
   finish.reason === 'tool-calls' ? settleFinish(finish, hasToolCalls) : finish
 

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Warnings } from './warnings.ts'
 
-/** The names that a format has for a canonical field, `.` between those of objects; what is given by several counts by the first of them. */
+/** The format's names for a canonical field, with `.` before members; the first of several that are given counts. */
 export type Synonyms = Readonly<Record<string, readonly string[]>>
 
-/** Takes note of which names the client has used, so that a loss is told under these. */
+/** Remembers which names the client has used, for warnings. */
 export function noteNames(body: JsonObject, synonyms: Synonyms, warnings: Warnings): void {
   for (const [field, names] of Object.entries(synonyms)) {
     const name = names.find((path) => valueAt(body, path) !== undefined)

@@ -3,12 +3,12 @@ import { type CanonicalError, MALFORMED_CALL } from './errors.ts'
 import type { PartStartEvent, ReaderEvent, StreamEvent } from './stream.ts'
 import type { TokenUsage } from './usage.ts'
 
-/** Puts what a reader tells into the order that writers rely on. */
+/** Puts the events of a reader into the order of `StreamEvent`. */
 export interface Sequence {
   take(event: ReaderEvent): void
-  /** The provider's stream is over. Without a finish or an end mark before it, the answer was cut: an error, never a clean end. */
+  /** Ends the stream: an error unless there was a finish or an end mark. */
   end(): void
-  /** The connection failed, or the gateway gave up on it. */
+  /** Ends the stream with an error of the connection or the gateway. */
   fail(error: CanonicalError): void
 }
 

@@ -1,6 +1,6 @@
 import type { AssistantPart } from './parts.ts'
 
-/** The parts, with a blank line between those in `told`, which are words about something, and what the model itself has said before and behind. */
+/** The parts, with a blank line between the texts in `told`, which were added about something else, and the model's own. */
 export function setApart(parts: readonly AssistantPart[], told: ReadonlySet<AssistantPart>): AssistantPart[] {
   return parts.map((part, index) => {
     const next = parts[index + 1]

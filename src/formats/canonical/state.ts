@@ -1,13 +1,13 @@
 import type { ProviderFormat } from '../../types.ts'
 
-/** Who made something that only its maker understands. */
+/** The origin of opaque state. */
 export interface Origin {
   format: ProviderFormat
-  /** Names provider and account, made by whoever calls the translators; compared for equality only. Empty: not known. */
+  /** A name of provider and account, made by the caller of the translators; compared for equality only. Empty: unknown. */
   account: string
 }
 
-/** What the state is in its maker's format. */
+/** The kind of the state in the format of its origin. */
 export type StateKind =
   | 'signature' // Anthropic: of the thoughts that it stands on
   | 'redacted' // Anthropic: thoughts that nobody may read
@@ -16,12 +16,12 @@ export type StateKind =
   | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
   | 'text' // Chat Completions: the readable thoughts themselves (`reasoning_content`) have to return; `data` is empty
 
-/** State of a model that has to come back to its maker exactly as it was, and to nobody else. */
+/** State of a model that must be sent back unchanged to its origin, and to nobody else. */
 export interface OpaqueState {
   origin: Origin
   kind: StateKind
   data: string
-  /** The maker's id that the data is bound to, or the id of the tool call that it belongs to. */
+  /** The id that the data is bound to: the origin's, or that of a tool call. */
   id?: string
 }
 

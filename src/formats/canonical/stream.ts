@@ -14,8 +14,8 @@ export interface StartEvent {
 }
 
 /**
- * Opens a part. `key` names it from here on: 0, 1, 2 … in the order of their starts; several may be open at once. A text, a thought, a
- * refusal and the arguments of a call start empty and come by deltas; every other part is complete in its start.
+ * Starts a part. Its `key` is 0, 1, 2 … in the order of starts; several parts may be open at once. A text, a thought, a refusal and the
+ * arguments of a call start empty and continue in deltas; any other part is complete in its start.
  */
 export interface PartStartEvent {
   type: 'part-start'
@@ -67,8 +67,8 @@ export interface EndEvent {
 type PartEvent = PartStartEvent | PartDeltaEvent | PartStateEvent | PartCitationEvent | PartEndEvent
 
 /**
- * What a stream reader tells, in the order in which its provider happens to say it: usage before, with or after the finish, either of them
- * twice, parts left open. `done` is the provider's own end mark. `createSequence` makes `StreamEvent`s of them.
+ * The events of a stream reader, in the provider's order: usage before, with or after the finish, either of them twice, parts left open.
+ * `done` is the provider's end mark. `createSequence` turns them into `StreamEvent`s.
  */
 export type ReaderEvent =
   | StartEvent
@@ -80,7 +80,7 @@ export type ReaderEvent =
   | { type: 'done' }
 
 /**
- * What a stream writer is told: one `start`; parts, each of which ends; then exactly one `end` or `error`. After an error nothing follows, and
- * parts may be open.
+ * The events for a stream writer: one `start`; parts, each of which ends; then exactly one `end` or `error`. Nothing follows an error, and
+ * parts may still be open.
  */
 export type StreamEvent = StartEvent | PartEvent | EndEvent | ErrorEvent

@@ -3,7 +3,7 @@ import type { AssistantPart } from './parts.ts'
 import type { Origin } from './state.ts'
 import type { ReaderEvent } from './stream.ts'
 
-/** How the reader of a stream tells its parts. */
+/** How the reader of a stream emits its parts. */
 export interface PartEvents {
   /** Starts a part and returns its key. */
   start(part: AssistantPart): number
@@ -20,7 +20,7 @@ export function createPartEvents(emit: (event: ReaderEvent) => void): PartEvents
   return { start, emit }
 }
 
-/** A text part that starts with the first thing it says, so that an empty block is no part. */
+/** A text part that starts with its first text or citation, so that an empty block is no part. */
 export function createTextPart({ start, emit }: PartEvents) {
   let key: number | undefined
   const open = () => {

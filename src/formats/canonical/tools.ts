@@ -8,7 +8,7 @@ export interface FunctionTool {
   /** JSON Schema of the input, keys in the client's order; absent: takes nothing. */
   schema?: JsonObject
   outputSchema?: JsonObject
-  /** Absent: the client said nothing, which formats understand differently; writers then say `false` where absence means yes. */
+  /** Absent: not given. Formats have different defaults, so writers send `false` where absence means true. */
   strict?: boolean
   cache?: CacheMark
 }
@@ -18,11 +18,11 @@ export interface FreeFormTool {
   type: 'free-form'
   name: string
   description?: string
-  /** What its input has to follow. */
+  /** The grammar of its input. */
   grammar?: { syntax: 'lark' | 'regex'; definition: string }
 }
 
-/** Search that the provider does by itself. */
+/** A web search that runs at the provider. */
 export interface WebSearchTool {
   type: 'web-search'
   contextSize?: 'low' | 'medium' | 'high'

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 
-/** What became of something that the target cannot carry as it was. */
+/** What happened to something that the target cannot accept unchanged. */
 export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
 
 /**
