@@ -116,7 +116,7 @@ function classOf(status: number, said: VendorSaid): FailureClass {
   if (status === 408) return 'timeout' // of the request; a 504 is the provider's own trouble
   if (status === 429 || saysQuotaSpent(said)) return 'rate-limit'
   if (OVERFLOWS.has(status) && isOverflow(said)) return 'context-overflow'
-  if (status >= 500 || saysModelFailed(said)) return 'server'
+  if (status >= 500 || OF_SERVERS.has(status) || saysModelFailed(said)) return 'server'
   if (status < 400) return 'content'
   if (status === 400 && (saysBadKey(said.text, said.codes) || saysAccountRefused(said))) return 'credentials'
   if (saysNoModel(said)) return 'model-not-found'
@@ -124,6 +124,12 @@ function classOf(status: number, said: VendorSaid): FailureClass {
 }
 
 const isOverflow = ({ text, codes }: VendorSaid) => [undefined, ...codes].some((code) => saysOverflow(text, code))
+
+/**
+ * Statuses below 500 for what is the server's fault: generation failed (Text Generation Inference), too early, no capacity (Groq), and what
+ * a proxy says when it no longer waits for the server behind it.
+ */
+const OF_SERVERS: ReadonlySet<number> = new Set([424, 425, 498, 499])
 
 /** The statuses by which vendors refuse an account without credit, besides 402. */
 const MONEY: ReadonlySet<number> = new Set([400, 429])

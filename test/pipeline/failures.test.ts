@@ -38,7 +38,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
   })
 }
 
-for (const status of [401, 402, 403, 408, 429, 500, 502, 503, 504, 520, 529]) {
+for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
   test(`${status} goes to the next target`, async () => {
     const { up, world } = await failing(() => json({ error: { message: 'no' } }, status))
     assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
