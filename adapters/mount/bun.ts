@@ -9,16 +9,19 @@ export type { BunServer } from '../types/bun.ts'
 export type { FetchGateway } from '../types/gateway.ts'
 export type { ListenOptions } from '../types/listen.ts'
 
-/** How `serveBun` serves. */
+/** The options of `serveBun`. */
 export type ServeBunOptions = ListenOptions
 
-/** A gateway's server, and how to stop it. */
+/** The server of `serveBun`. */
 export interface BunGatewayServer extends BunServer {
-  /** Stops accepting, lets answers under way finish for `graceMs` (default 10,000) and then cuts them. Close the gateway afterwards. */
+  /**
+   * Stops accepting connections, gives answers under way `graceMs` (ms, default 10,000) to finish, and aborts the rest. Close the gateway
+   * afterwards.
+   */
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** Serves a gateway with `Bun.serve`, without the 10 s of silence after which Bun cuts a stream. */
+/** Serves a gateway with `Bun.serve`, without the idle time-out of 10 s after which Bun would cut a silent stream. */
 export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): BunGatewayServer {
   checkGateway('serveBun', gateway, 'fetch')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })

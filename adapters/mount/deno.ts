@@ -9,18 +9,21 @@ export type { DenoServer } from '../types/deno.ts'
 export type { FetchGateway } from '../types/gateway.ts'
 export type { ListenOptions } from '../types/listen.ts'
 
-/** How `serveDeno` serves. */
+/** The options of `serveDeno`. */
 export type ServeDenoOptions = ListenOptions
 
-/** A gateway's server, and how to stop it. */
+/** The server of `serveDeno`. */
 export interface DenoGatewayServer extends DenoServer {
   readonly url: string
   readonly port: number
-  /** Answers 503, lets answers under way finish for `graceMs` (default 10,000) and then cuts them. Close the gateway afterwards. */
+  /**
+   * Answers new requests with 503, gives answers under way `graceMs` (ms, default 10,000) to finish, and aborts the rest. Close the gateway
+   * afterwards.
+   */
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** Serves a gateway with `Deno.serve`, and prints nothing. */
+/** Serves a gateway with `Deno.serve`, without its message on the console. */
 export function serveDeno(gateway: FetchGateway, options: ServeDenoOptions = {}): DenoGatewayServer {
   checkGateway('serveDeno', gateway, 'fetch')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })

@@ -5,15 +5,15 @@ import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
 export type { ExchangeGateway } from '../types/gateway.ts'
 
-/** What the handler takes; the same as under `node:http`. */
+/** The options of `toExpressHandler`, the same as of `toNodeHandler`. */
 export type ExpressHandlerOptions = NodeHandlerOptions
 
-/** Middleware of Express 4 and 5, in the shape of what both extend. */
+/** Middleware for Express 4 and 5, typed by what both extend. */
 export type ExpressHandler = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
 /**
- * Mounts a gateway in Express 4 or 5: `app.use('/ai', toExpressHandler(gateway))`. Errors are answered by the gateway, paths that are
- * not its own go on to the next handler. Mount it before `express.json()`, which rounds integers beyond 2^53.
+ * Mounts a gateway in Express 4 or 5: `app.use('/ai', toExpressHandler(gateway))`. The gateway answers its own errors; other paths go to
+ * the next handler. Mount it before `express.json()`, which rounds integers beyond 2^53.
  */
 export function toExpressHandler(gateway: ExchangeGateway, options?: ExpressHandlerOptions): ExpressHandler {
   checkGateway('toExpressHandler', gateway, 'exchange')

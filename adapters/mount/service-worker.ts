@@ -5,8 +5,8 @@ import { checkGateway } from './lib/gateway.ts'
 export type { FetchEventLike } from '../types/service-worker.ts'
 
 /**
- * A listener for a service worker's `fetch` events: answers the gateway's paths on the worker's own origin, and leaves all others to
- * the network. A page that lets go of a request aborts it.
+ * A listener for a service worker's `fetch` events: answers the gateway's paths on the worker's own origin, and leaves all others to the
+ * network. A page that aborts its request aborts the gateway's.
  */
 export function toServiceWorkerHandler(gateway: Pick<Gateway, 'fetch' | 'matches'>): (event: FetchEventLike) => void {
   checkGateway('toServiceWorkerHandler', gateway, 'fetch')
@@ -18,7 +18,7 @@ export function toServiceWorkerHandler(gateway: Pick<Gateway, 'fetch' | 'matches
   }
 }
 
-/** An event that is over can no longer be extended: the work goes on, for as long as the browser keeps the worker. */
+/** Extends the event. One that is over can no longer be extended; the work then goes on as long as the browser keeps the worker. */
 function extend(event: FetchEventLike, work: Promise<unknown>): void {
   try {
     event.waitUntil(work)

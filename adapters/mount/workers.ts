@@ -5,8 +5,8 @@ export type { FetchGateway } from '../types/gateway.ts'
 export type { WorkersContext, WorkersHandler } from '../types/workers.ts'
 
 /**
- * The default export of a module worker. `open` makes the gateway from the bindings, once an isolate; when it fails, the request
- * fails with it and the next one tries again. Throws a TypeError when it is no such function.
+ * The default export of a module worker. `open` makes the gateway from the bindings, once for each isolate; when it fails, so does the
+ * request, and the next one calls it again. Throws a TypeError when `open` is no function.
  */
 export function toWorkersHandler<Env = unknown>(
   open: (env: Env) => FetchGateway | Promise<FetchGateway>,

@@ -47,7 +47,7 @@ const URLS = [
   '',
   '  ',
 ]
-export const ASKED = [
+const ASKED = [
   'http://a.test/v1/models',
   'http://a.test/v1//models',
   'http://b.test/messages/models',

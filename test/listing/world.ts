@@ -37,7 +37,7 @@ export async function ids(world: World, kinds: readonly Kind[] = ['llm'], host: 
 }
 
 /** A vault that keeps secrets by writing `sealed:` in front of them. */
-export function storeOf(world: World): ListingDeps['store'] {
+function storeOf(world: World): ListingDeps['store'] {
   const seal = (plain: string) => `sealed:${plain}`
   const at = new Date(0).toISOString()
   const connections = (world.connections ?? []).map(

@@ -3,12 +3,12 @@ import { createHostGuard, hostRefusal } from './host-guard.ts'
 type Fetch = (request: Request) => Promise<Response>
 
 export interface GuardedFetchOptions {
-  /** Where the server listens. */
+  /** The address that the server listens on. */
   hostname: string
   allowedHosts: readonly string[] | undefined
 }
 
-/** The same handler, for the hosts that a server on `hostname` answers (`createHostGuard`). */
+/** The handler, for requests whose `Host` the server may answer (`createHostGuard`). */
 export function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
   const isWelcome = createHostGuard(hostname, allowedHosts)
   return async (request) => {

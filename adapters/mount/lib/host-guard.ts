@@ -16,7 +16,7 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   }
 }
 
-/** What a refused client reads; `advice` says how to let it in. */
+/** The message for a refused client; `advice` says how to allow it. */
 export const hostRefusal = (host: string, advice = 'To let it in, name it in allowedHosts.'): string =>
   `This gateway does not answer for the host "${host}". ${advice}`
 

@@ -1,4 +1,4 @@
-/** Where a URL leads. */
+/** The parts of a URL that a call needs. */
 export interface Address {
   origin: string
   /** With its query. */
@@ -8,7 +8,7 @@ export interface Address {
 const CACHED = 256
 const cache = new Map<string, Address>()
 
-/** Splits a URL into what a connection and a request line need; an error when it is not one of http or https. */
+/** Splits a URL into what a connection and a request line need; an Error when it is not http or https. */
 export function addressOf(url: string): Address | Error {
   const known = cache.get(url)
   if (known) return known

@@ -3,7 +3,7 @@ import type { ByteStream, UpstreamAnswer } from '../../../src/index.ts'
 /** Headers as undici hands them out: names in lower case. */
 export type RawHeaders = Record<string, string | string[] | undefined>
 
-/** What was true of the bytes on the wire, and is not of those handed out. */
+/** Headers about the bytes on the wire, which do not hold for decompressed ones. */
 const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 
 /** An answer over undici's headers. `isDecoded` hides the headers that described the body before it was decompressed. */

@@ -1,9 +1,9 @@
 import type { ByteStream } from '../../../src/index.ts'
 
-/** With this many bytes that nobody has taken the source is held back; one read of at most 64 KiB may still come on top. */
+/** The source is paused at this many unread bytes; one read of at most 64 KiB may still follow. */
 const HIGH_WATER = 16 * 1024
 
-/** Where the chunks come from. */
+/** The source of the chunks. */
 export interface ChunkSource {
   hold(): void
   release(): void
@@ -18,8 +18,8 @@ interface Waiter {
 const now = Promise.resolve()
 
 /**
- * A body between what pushes it and who pulls it. All that comes in one read of the connection is handed out in one piece:
- * under load that saves most of the cost of a stream.
+ * A body that is pushed and pulled. All that arrives in one read of the connection is returned in one piece, which under load saves most of
+ * the cost of a stream.
  */
 export class ChunkQueue implements ByteStream {
   private readonly source: ChunkSource
@@ -45,7 +45,7 @@ export class ChunkQueue implements ByteStream {
     if (this.chunks.length === 1 && this.waiter) void now.then(this.settle) // when the read has been parsed to its end
   }
 
-  /** No more comes: the body is whole, or it is cut by `error`. What has come can still be taken. */
+  /** Ends the body, with `error` if it broke off. What has arrived can still be read. */
   end(error?: Error): void {
     if (this.isOver) return
     this.isOver = true
@@ -53,7 +53,7 @@ export class ChunkQueue implements ByteStream {
     if (this.waiter) void now.then(this.settle)
   }
 
-  /** Resolves with all that has come since the last call. */
+  /** Resolves to all that has arrived since the last call. */
   next(): Promise<Uint8Array | undefined> {
     if (this.size > 0) return Promise.resolve(this.take())
     if (this.error) return Promise.reject(this.error)

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 
-/** How long bytes already written may take to leave before the connection is cut regardless. */
+/** How long written bytes may take to be sent before the connection is closed. */
 const FLUSH_MS = 1_000
 
-/** Ends a response that cannot be completed: what was written still leaves, then the connection breaks off. */
+/** Breaks off a response that cannot be completed: what was written is sent, then the connection is closed. */
 export function cut(res: ServerResponse): void {
   const { socket } = res
   if (!socket) {

@@ -20,8 +20,8 @@ const decoders: Record<string, Open | undefined> = {
 }
 
 /**
- * Decompresses a body while it is read; `undefined` when it is not compressed. Nobody asks upstreams for it, some do it all the
- * same. A body that is cut or damaged rejects. Throws on an encoding that this Node cannot read.
+ * Decompresses a body while it is read; `undefined` when it is not compressed. (The gateway never asks for compression, but some providers
+ * compress anyway.) Reading rejects when the body breaks off or is damaged. Throws on an encoding that this Node does not support.
  */
 export function decodeBody(source: ByteStream, contentEncoding: string | string[] | undefined): ByteStream | undefined {
   if (contentEncoding === undefined) return undefined

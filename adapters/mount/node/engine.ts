@@ -8,25 +8,25 @@ import { UpstreamCallUnderWay } from './upstream-call.ts'
 /** How connections to upstreams are made. */
 export interface EngineOptions {
   /**
-   * An undici dispatcher that all calls go through, such as `new ProxyAgent(url)` or `new EnvHttpProxyAgent()`: without one the
-   * proxy variables of the environment are not looked at. Default: own connections, kept for 60 s, as many as there are calls.
+   * An undici dispatcher for all calls, such as `new ProxyAgent(url)` or `new EnvHttpProxyAgent()`; without one the proxy variables of the
+   * environment are ignored. Default: own connections, as many as there are calls, kept for 60 s.
    */
   dispatcher?: Dispatcher
-  /** How own connections are made: certificates, `localAddress`, `timeout` in ms (default 10,000). */
+  /** Options of own connections: certificates, `localAddress`, `timeout` in ms (default 10,000). */
   connect?: buildConnector.BuildOptions
 }
 
-/** Calls upstreams over undici. */
+/** Makes calls with undici. */
 export interface Engine {
   start(call: UpstreamCall): PendingAnswer
   fetch(input: string, init?: RequestInit): Promise<Response>
   close(): void
 }
 
-/** How much an upstream may send ahead of its reader, beside what the kernel holds. */
+/** How many bytes a provider may send ahead of the reader, besides the kernel's buffers. */
 const READ_AHEAD = 16 * 1024
 
-/** What calls upstreams. All that needs undici is behind it, to be loaded with the first call: that takes a tenth of a second. */
+/** Makes the engine. It is loaded with the first call, since undici takes a tenth of a second. */
 export function createEngine({ dispatcher, connect = {} }: EngineOptions): Engine {
   const socketOptions = { highWaterMark: READ_AHEAD, ...connect }
   const lanes = createLanes(buildConnector(socketOptions))

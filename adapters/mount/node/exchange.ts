@@ -5,15 +5,15 @@ import { isParsed, parsedBody, readBody } from './request-body.ts'
 import type { Target } from './target.ts'
 
 /**
- * A Node request as an exchange. No Fetch object is built unless a function of the host asks for one.
- * A class, because one is made for each request and lives as long as it.
+ * A Node request as an exchange. Builds no Fetch object unless a function of the host needs one. A class, because one is made for each
+ * request and lives as long.
  */
 export class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
   declare readonly upstream?: UpstreamFetch
-  /** The client has left before its answer was whole. */
+  /** Has the client left before its answer was complete? */
   gone = false
   private readonly req: IncomingMessage
   private readonly parsed: boolean
@@ -65,12 +65,12 @@ export class NodeExchange implements Exchange {
     return new Request(url, { method: this.method, headers, signal: abort.signal })
   }
 
-  /** The answer is whole: what happens to its connection later is no leaving. */
+  /** Marks the answer as complete: a closed connection no longer means that the client left. */
   settle(): void {
     this.listeners = undefined
   }
 
-  /** The connection has closed. */
+  /** Handles the end of the connection. */
   leave(): void {
     const { listeners } = this
     if (!listeners) return
@@ -89,5 +89,5 @@ function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerRe
   res.on('close', onClose)
 }
 
-/** Does the header describe the bytes that came, which a parser of the host has replaced by others? */
+/** Does the header describe the original bytes, which a body parser of the host has replaced? */
 const isOfTheWire = (name: string): boolean => name === 'content-encoding' || name === 'content-length'

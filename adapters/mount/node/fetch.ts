@@ -2,19 +2,19 @@ import type { PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from 
 import { checkOptions } from '../../lib/options.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 
-/** What `createNodeFetch` takes; nothing is required. */
+/** The options of `createNodeFetch`; all are optional. */
 export type NodeFetchOptions = EngineOptions
 
-/** A `fetch` of Node with the gateway's short way beside it. */
+/** Node's `fetch` with `raw`, which builds no Fetch objects. */
 export interface NodeFetch extends UpstreamFetch {
   raw(call: UpstreamCall): PendingAnswer
-  /** Ends all own connections, idle or not; a `dispatcher` that was given stays open. */
+  /** Closes all own connections, idle or not; a given `dispatcher` stays open. */
   close(): void
 }
 
 /**
- * Calls upstreams over undici. Called as a function it is Node's `fetch` over the same kind of connections; `raw` is what the
- * gateway uses: no Fetch objects, no time-outs of its own, redirects never followed, bodies decompressed, cut ones rejected.
+ * Makes a function that calls providers with undici. Called as a function it is Node's `fetch` over the same kind of connections. The
+ * gateway uses `raw`: no Fetch objects, no time-outs of its own, no redirects, decompressed bodies; reading a body that breaks off rejects.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   checkOptions(options, { dispatcher: true, connect: true })
@@ -36,7 +36,7 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   })
 }
 
-/** A call that can be cancelled before what will carry it is loaded. */
+/** A call that can be cancelled before the engine is loaded. */
 function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingAnswer {
   let started: PendingAnswer | undefined
   let cancelled: { reason: unknown } | undefined

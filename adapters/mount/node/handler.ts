@@ -10,16 +10,19 @@ import { sendReply } from './reply.ts'
 import { sharedNodeFetch } from './shared-fetch.ts'
 import { parseTarget } from './target.ts'
 
-/** What `toNodeHandler` takes; nothing is required. */
+/** The options of `toNodeHandler`; all are optional. */
 export interface NodeHandlerOptions {
   /**
-   * How upstreams are called when the gateway was given no `fetch`. Default: connections that the whole process shares
+   * How providers are called when the gateway has no option `fetch`. Default: connections that the whole process shares
    * (`createNodeFetch`); `false`: the platform's `fetch`.
    */
   upstream?: UpstreamFetch | false
 }
 
-/** A listener for `node:http`, Connect and Express. `next` is called for paths that are not the gateway's; without it the gateway answers. */
+/**
+ * A listener for `node:http`, Connect and Express. `next` is called for paths that are not the gateway's; without `next` the gateway
+ * answers them with 404.
+ */
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
 
 /**

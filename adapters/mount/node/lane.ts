@@ -8,23 +8,23 @@ const KEEP_ALIVE_MS = 60_000
 /** One connection to an origin, used by one call at a time. */
 export interface Lane extends Throttle {
   readonly client: Client
-  /** Why the connection has broken off, when it has: undici takes a reset for the end of a body without a length. */
+  /** The error that broke the connection, if any: undici takes a reset for the end of a body without a length. */
   readonly broken: Error | undefined
-  /** A call begins. */
+  /** Takes the connection for a call. */
   claim(): void
-  /** The call is over, and its connection may serve another. */
+  /** Ends the call; the connection may serve another. */
   free(): void
-  /** Ends the connection in whatever phase it is, even before it stands. */
+  /** Closes the connection in any phase, even while connecting. */
   drop(): void
 }
 
-/** What a lane tells: that it is idle again, and that it has ended. */
+/** Called when a lane is idle again, and when it has ended. */
 export interface LaneEvents {
   onFree(): void
   onGone(): void
 }
 
-/** Opens a lane; it connects with its first call. undici's own time-outs are off: the gateway has deadlines on its own clock. */
+/** Makes a lane, which connects with its first call. undici's time-outs are off: the gateway has deadlines on its own clock. */
 export function createLane(origin: string, connect: buildConnector.connector, events: LaneEvents): Lane {
   let socket: Socket | undefined
   let valve: Throttle | undefined

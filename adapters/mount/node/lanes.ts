@@ -1,11 +1,11 @@
 import type { buildConnector } from 'undici'
 import { createLane, type Lane } from './lane.ts'
 
-/** The connections to all upstreams. */
+/** The connections to all providers. */
 export interface Lanes {
-  /** The idle connection to the origin that was used last, or a new one. */
+  /** Returns the idle connection to the origin that was used last, or a new one. */
   take(origin: string): Lane
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void
 }
 

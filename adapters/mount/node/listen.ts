@@ -6,7 +6,7 @@ const reasons: Record<string, string> = {
   EADDRNOTAVAIL: 'cannot be opened: the address is not one of this machine.',
 }
 
-/** Starts listening and answers where. Rejects with a sentence that says what is wrong; `code` stays as Node gives it. */
+/** Starts listening; resolves to the address. Rejects with a message that says what is wrong; `code` is Node's. */
 export function listen(server: Server, port: number, hostname: string): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, hostname)))
@@ -24,7 +24,7 @@ function explain(error: NodeJS.ErrnoException, port: number, hostname: string): 
   return Object.assign(new Error(`Port ${port} on ${hostname} ${reason}`, { cause: error }), { code: error.code })
 }
 
-/** A name under which this machine reaches what listens on `hostname`. */
+/** A name under which a server on `hostname` is reached from this machine. */
 function reachable(hostname: string): string {
   if (hostname === '0.0.0.0' || hostname === '::') return 'localhost'
   return hostname.includes(':') ? `[${hostname}]` : hostname

@@ -5,8 +5,8 @@ import type { NodeExchange } from './exchange.ts'
 import { turnEnd } from './turn.ts'
 
 /**
- * Pulls a stream into a response whose head is written, at the pace of the client, each chunk sent as it comes.
- * A client that leaves cancels the stream; a stream that fails cuts the connection, which no client takes for an end.
+ * Writes a stream to a response whose head is set, at the client's pace, each chunk as it arrives. When the client leaves, the stream is
+ * cancelled; when the stream fails, the connection is broken off, so that no client takes it for an end.
  */
 export async function pump(exchange: NodeExchange, res: ServerResponse, body: ByteStream): Promise<void> {
   exchange.onAbort(() => body.cancel())
@@ -28,7 +28,7 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
   }
 }
 
-/** Sends the head now, together with chunks that are here already. */
+/** Sends the head, with the chunks that are there already. */
 function sendHead(res: ServerResponse): void {
   const { socket } = res
   socket?.cork()

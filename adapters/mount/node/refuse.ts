@@ -7,7 +7,7 @@ const headers = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Answers what never reaches the gateway, in the shape of its other errors. */
+/** Answers a request that does not reach the gateway, in the form of the gateway's errors. */
 export function refuse(req: IncomingMessage, res: ServerResponse, status: number, error: string): void {
   if (!res.headersSent && !res.writableEnded) sendWhole(req, res, { status, headers, body: JSON.stringify({ error }) })
 }

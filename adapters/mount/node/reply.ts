@@ -4,7 +4,7 @@ import type { NodeExchange } from './exchange.ts'
 import { pump } from './pump.ts'
 import { hasLargeRest, sendWhole } from './whole.ts'
 
-/** Sends a reply and takes over its stream: whatever happens, that is read to its end or cancelled. */
+/** Sends a reply and owns its stream, which is always read to its end or cancelled. */
 export function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   const { status, headers, body } = reply
   const isOver = res.headersSent || res.writableEnded

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { gatewayError } from '../../../src/errors.ts'
 import { sendContinue } from './continue.ts'
 
-/** What body parsers leave on a request. */
+/** The members that body parsers set on a request. */
 interface ParsedMessage extends IncomingMessage {
   body?: unknown
   rawBody?: unknown
 }
 
-/** Has somebody else read the body, and left what it was in `req.body` or `req.rawBody`? */
+/** Has a body parser read the body into `req.body` or `req.rawBody`? */
 export const isParsed = (req: ParsedMessage): boolean => req.readableDidRead
 
 /**

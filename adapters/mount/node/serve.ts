@@ -9,31 +9,31 @@ import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
 import { listen } from './listen.ts'
 import { refuse } from './refuse.ts'
 
-/** Longer than the minute after which load balancers drop an idle connection, so that none is dropped under a request. */
+/** Longer than the minute after which load balancers close idle connections, so that none is closed under a request. */
 const KEEP_ALIVE_MS = 65_000
-/** What may wait for one client that does not read, beside what the kernel holds. */
+/** How many unsent bytes a client that does not read may have, besides the kernel's buffers. */
 const WRITE_AHEAD = 16 * 1024
 const DEFAULT_GRACE_MS = 10_000
 const SWEEP_MS = 50
 
-/** How `serveNode` serves. */
+/** The options of `serveNode`. */
 export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {
-  /** How a client that is refused for its host is told to get in. Default: by `allowedHosts`. */
+  /** The advice for a client whose `Host` is refused. Default: to name it in `allowedHosts`. */
   hostAdvice?: string
 }
 
-/** A gateway's server, and how to stop it. */
+/** The server of `serveNode`. */
 export interface NodeServer {
   readonly url: string
   readonly port: number
   /**
-   * Stops accepting, lets answers under way finish for `graceMs` (default 10,000) and then cuts them. The gateway itself stays
+   * Stops accepting connections, gives answers under way `graceMs` (ms, default 10,000) to finish, and aborts the rest. The gateway stays
    * open: close it afterwards.
    */
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** Serves a gateway on a port of its own. Rejects with a sentence when the port cannot be had, or an option is none. */
+/** Serves a gateway on a port of its own. Rejects when the port is not available, or an option is unknown. */
 export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOptions = {}): Promise<NodeServer> {
   checkGateway('serveNode', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true, hostAdvice: true, upstream: true })

@@ -2,11 +2,11 @@
 export interface Target {
   /** As the URL parser normalises it, still percent-encoded. */
   path: string
-  /** With its `?`, or empty. */
+  /** With its leading `?`; empty when there is none. */
   query: string
 }
 
-/** Segments that every URL parser leaves as they are: none is empty, starts with a dot or hides one. */
+/** Paths that every URL parser leaves unchanged: no segment is empty or starts with a dot, encoded or not. */
 const PLAIN_PATH = /^(?:\/(?![/.])(?:[\w~!$&'()*+,=:@.-]|%(?!2[eE]))*)+$/
 const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
 

@@ -8,7 +8,7 @@ export interface WholeReply {
   body?: string | Uint8Array
 }
 
-/** A request body up to this size that nobody has read is read past, so that its connection can be used again. */
+/** A request body of up to this size is read to its end, so that the connection can be used again. */
 const SMALL_BODY = 64 * 1024
 /** How long a client may go on sending after its answer: one that is cut off sooner finds a reset instead of the answer. */
 const LINGER_MS = 500
@@ -25,7 +25,7 @@ export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, h
   else void turnEnd().then(() => res.end(body))
 }
 
-/** Is there a body of which much may still come? */
+/** Is there much of the request body left? */
 export function hasLargeRest(req: IncomingMessage): boolean {
   if (req.complete) return false
   const { 'content-length': length, 'transfer-encoding': encoding } = req.headers

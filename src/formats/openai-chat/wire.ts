@@ -5,8 +5,6 @@ import type { JsonObject } from '../../lib/json.ts'
  * extensions which its clients pass over: `reasoning_content`, `reasoning_details`, `images`, `cache_control`.
  */
 
-export type WireRole = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
-
 export interface CacheControl {
   type: 'ephemeral'
   ttl?: string

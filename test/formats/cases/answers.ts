@@ -50,7 +50,7 @@ export const messageStart = (usage: JsonObject = { input_tokens: 7, output_token
   },
 })
 
-export const blockDelta = (index: number, fields: JsonObject): JsonObject => ({
+const blockDelta = (index: number, fields: JsonObject): JsonObject => ({
   type: 'content_block_delta',
   index,
   delta: fields,

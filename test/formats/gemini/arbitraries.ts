@@ -9,7 +9,7 @@ export const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: u
 /** The JSON of an object. */
 export const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.stringify(value))
 /** Base64 that is not empty. */
-export const base64 = fc.base64String({ minLength: 4, maxLength: 40 })
+const base64 = fc.base64String({ minLength: 4, maxLength: 40 })
 
 /** Without the fields that are undefined. */
 export const plain = <T>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } => JSON.parse(JSON.stringify(value))

@@ -20,7 +20,6 @@ export const weather = {
 
 /** The calls as the model makes them. */
 export const CITIES = ['Paris', 'Oslo'] as const
-export type City = (typeof CITIES)[number]
 
 export const weatherIn = (city: unknown) => ({ city, celsius: city === 'Paris' ? 21 : 9 })
 
