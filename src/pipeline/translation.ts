@@ -33,7 +33,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
       body: JSON.stringify(written.body),
     },
     isVerbatim: false,
-    warnings: warnings.list,
+    warnings: () => [...warnings.list(), ...read.warnings.list()], // those of a stream's answer come behind its headers
     whole({ json, bytes }) {
       const answer = restoreAnswer(upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read), restoration)
       memory.keep(owner, answer.choices[0]?.content ?? [])

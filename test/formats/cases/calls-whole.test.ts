@@ -131,3 +131,11 @@ for (const [name, [from, answer, [finish, ...calls]]] of Object.entries(table)) 
     }
   })
 }
+
+test('a call that is left out of an answer is told', async () => {
+  const answer = () => json(chat([fn('', '{}'), fn('f', '{}')], 'tool_calls'))
+  for (const client of ['anthropic-messages', 'gemini', 'openai-responses'] as const) {
+    const { warned } = await ask({ client, model: 'chat/m', answer })
+    assert.ok(warned.includes('dropped:tool_calls'), `${client}: ${warned}`)
+  }
+})
