@@ -10,25 +10,26 @@ import { storageError } from './lib/error.ts'
 import { deleteRow, incrementRow, setRow } from './lib/operations.ts'
 import { createWatchers } from './lib/watchers.ts'
 
-/** Where the store lies, and how patient it is; times in ms. */
+/** The options of `fileStorage`; times in ms. */
 export interface FileStorageOptions {
-  /** A folder of the store's own; created (0700) when it is missing. */
+  /** The store's own folder; created with mode 0700 when it is missing. */
   path: string
-  /** The time that `ttlMs` follows; default: the system's. */
+  /** The clock that `ttlMs` is measured with; default: the system's. */
   clock?: Pick<Clock, 'now'>
-  /** Hears of lost data, broken locks and the secret that was made; default `console`, `false` silences. */
+  /** Gets messages about lost data, broken locks and a new secret; default: the console. `false` drops them. */
   logger?: Logger | false
-  /** How long the holder of the lock may show no sign of life before others take it over; default 5,000. */
+  /** How long the holder of the lock may be silent before another process takes the lock; default 5,000. */
   lockStaleMs?: number
   /** How long a write waits for the lock before it fails with `STORAGE_LOCKED`; default 15,000. */
   lockTimeoutMs?: number
-  /** How often a watched store is looked at where the system tells of no changes; default 50. */
+  /** How often the file is checked for changes where the system does not report them; default 50. */
   pollMs?: number
 }
 
 /**
- * Keeps everything in one file of a folder. Atomic, for all processes of one machine that open the same folder; a write resolves once
- * it is on the disk. What is read comes from memory, after a look whether the file has changed. Errors carry a `code` (`STORAGE_…`).
+ * Keeps all data in one file of a folder. Atomic for all processes of one machine that open the same folder; a write resolves once it is on
+ * the disk. Reads come from memory, after a check whether the file has changed. Errors have a `code` (`STORAGE_…`). Throws a TypeError on
+ * invalid options.
  */
 export function fileStorage(options: string | FileStorageOptions): Storage {
   const { path, clock, logger: sink, lockStaleMs, lockTimeoutMs, pollMs } = checked(options)

@@ -4,15 +4,15 @@ import { deleteRow, incrementRow, type Rows, setRow } from './lib/operations.ts'
 import { createTable } from './lib/table.ts'
 import { createWatchers } from './lib/watchers.ts'
 
-/** What `memoryStorage` takes; nothing is required. */
+/** The options of `memoryStorage`; all are optional. */
 export interface MemoryStorageOptions {
-  /** The time that `ttlMs` follows; default: the platform's. */
+  /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
 }
 
 /**
- * Keeps everything in this process and nothing beyond it. Atomic: several gateways may share one object. Each watcher hears every
- * change, those of its own gateway as well, because the object cannot tell who made one.
+ * Keeps all data in memory, for the life of the object. Atomic: several gateways may share one object. Watchers get every change, those of
+ * their own gateway too, as the object cannot tell who made them.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   checkOptions(options, { clock: true })

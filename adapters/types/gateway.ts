@@ -1,9 +1,9 @@
 import type { Gateway } from '../../src/index.ts'
 
-/** What a bridge that speaks the exchange needs of a gateway. */
+/** The members of a gateway that a mount with exchanges needs. */
 export type ExchangeGateway = Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'elsewhere'>
 
-/** What a bridge that hands over Fetch requests needs of a gateway. */
+/** The member of a gateway that a mount with Fetch requests needs. */
 export interface FetchGateway {
   fetch(request: Request, ...platform: unknown[]): Promise<Response>
 }

@@ -1,9 +1,12 @@
-/** Where a mount that brings its own server listens, and whom it answers there. */
+/** The options of a mount that opens its own server. */
 export interface ListenOptions {
-  /** Default 0: any free port. */
+  /** The port to listen on; default 0, any free one. */
   port?: number
-  /** Default 127.0.0.1: this machine only. */
+  /** The address to listen on; default 127.0.0.1, reached from this machine only. */
   hostname?: string
-  /** Host names that are answered beside IP addresses and `localhost`. Default: none on a loopback address, all on others. */
+  /**
+   * Host names that are answered besides `localhost` and IP addresses; other hosts get a 403. Default: none on a loopback address, all
+   * elsewhere.
+   */
   allowedHosts?: readonly string[]
 }

@@ -9,8 +9,8 @@ import type { Clock } from '../types.ts'
 const MAX_BYTES = 4 * 1024 * 1024
 
 /**
- * The JSON that an upstream answers, headers and body within `timeoutMs` together; a call that fails in any way is ended.
- * Throws `UPSTREAM_TIMEOUT`, `UPSTREAM_FAILED` on a status that is no success, `UPSTREAM_INVALID`, or what the `fetch` throws.
+ * Resolves to the JSON of an upstream's answer, headers and body within `timeoutMs`; a call that fails is cancelled. Rejects with
+ * `UPSTREAM_TIMEOUT`, `UPSTREAM_FAILED` (an error status), `UPSTREAM_INVALID` (no JSON), or what `fetch` rejects with.
  */
 export async function askUpstream(
   call: UpstreamCall,

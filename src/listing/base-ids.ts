@@ -2,7 +2,7 @@ import { compatibleFormat } from '../providers/compatible.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { CatalogProvider } from '../types.ts'
 
-/** Asks a connection's upstream for its model ids; empty on any failure. */
+/** Asks a connection's upstream for its model ids; resolves to an empty list on any failure. */
 export type LookUp = (connection: ConnectionRecord) => Promise<string[]>
 
 /**
@@ -18,13 +18,13 @@ export async function baseIds(
   return ids.length === 0 && asksUpstream(connection.provider) ? lookUp(connection) : ids
 }
 
-/** `undefined` without a list; a list of nothing but blanks is there all the same, and empty. */
+/** The enabled ids; `undefined` without a list, and empty when all of its ids are blank. */
 function enabledIds({ providerSpecificData }: ConnectionRecord): string[] | undefined {
   const enabled: unknown = providerSpecificData?.enabledModels
   if (!Array.isArray(enabled) || enabled.length === 0) return undefined
   return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
 }
 
-/** A compatible provider, unless its id ends like that of one particular node: `-` or `_` and 8 or more hex digits. */
+/** Is it a compatible provider whose id does not end in `-` or `_` and 8 or more hex digits (spec.md, Listing rules 4)? */
 const asksUpstream = (provider: string): boolean =>
   compatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)

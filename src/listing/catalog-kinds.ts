@@ -3,8 +3,8 @@ import type { CatalogModel, Kind } from '../types.ts'
 import { inferKind, kindOf } from './kinds.ts'
 
 /**
- * Tells the kind of a provider's ids: the catalog's, found with or without one of the provider's names in front, else what the id
- * itself suggests (spec.md, Listing rules 4). Of several entries with one id the first counts.
+ * Makes a function that returns the kind of a provider's model id: that of the catalog, found with or without one of the provider's names
+ * in front, otherwise inferred from the id (spec.md, Listing rules 4). Of several entries with one id the first counts.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const bareId = (id: string) => stripName(id, names)

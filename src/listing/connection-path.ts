@@ -9,7 +9,7 @@ import type { Filing } from './filing.ts'
 import { serves } from './kinds.ts'
 import type { Listed } from './listed.ts'
 
-/** What the connection path reads. `connections` are the active ones, in their order; there is at least one. */
+/** The data of the connection path. `connections`: the active ones, in their order, at least one. */
 export interface ConnectionWorld {
   catalog: Catalog
   connections: readonly ConnectionRecord[]
@@ -51,7 +51,7 @@ function firstOfEach(connections: readonly ConnectionRecord[]): ConnectionRecord
   return [...first.values()]
 }
 
-/** Base ids and aliased ones lose the provider's name, custom ids keep theirs; what is nothing but a name goes. */
+/** Base and aliased ids without the provider's name in front, custom ids unchanged; an id that is only a name is dropped. */
 function mergeIds(base: readonly string[], names: ProviderNames, customs: Filing, aliased: Filing): Set<string> {
   const bare = (id: string) => stripName(id, names)
   const merged = new Set([...base.map(bare), ...customs.under(names), ...aliased.under(names).map(bare)])
@@ -70,7 +70,7 @@ function* listIds(
   }
 }
 
-/** What a provider serves beside its models: voices, embeddings, web search and web fetch. */
+/** The services of a provider besides its models: voices, embeddings, web search and web fetch. */
 function* listServices(
   definition: CatalogProvider | undefined,
   owner: string,

@@ -2,7 +2,7 @@ import type { CustomModel } from '../types.ts'
 import { createFiling, type Filing } from './filing.ts'
 import type { Listed } from './listed.ts'
 
-/** Every listable custom model as `<providerAlias>/<id>` (spec.md, Listing rules 3). */
+/** All listable custom models as `<providerAlias>/<id>` (spec.md, Listing rules 3). */
 export function* listCustomModels(models: readonly CustomModel[]): Generator<Listed> {
   for (const { providerAlias, id } of listable(models)) yield { id: `${providerAlias}/${id}`, owner: providerAlias }
 }
@@ -14,7 +14,7 @@ export function fileCustomModels(models: readonly CustomModel[]): Filing {
   return filing
 }
 
-/** Those with a provider alias, an id that is not blank, and no type but `llm`; ids trimmed. */
+/** The models with a provider alias, a non-blank id, and no type but `llm`; ids trimmed. */
 function* listable(models: readonly CustomModel[]): Generator<CustomModel> {
   for (const { providerAlias, id, type } of models) {
     if (providerAlias && id?.trim() && (type ?? 'llm') === 'llm') yield { providerAlias, id: id.trim() }

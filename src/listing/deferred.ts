@@ -1,7 +1,7 @@
 import { once } from '../lib/once.ts'
 import type { Listing, ListingDeps } from './listing.ts'
 
-/** The listing, whose rules are loaded when somebody asks for it first: most requests are for a model. */
+/** The listing, loaded with its first use: most requests are for a model. */
 export function deferredListing(deps: ListingDeps): Listing {
   const load = once(async () => {
     const { createListing } = await import('./listing.ts')

@@ -1,9 +1,9 @@
 import type { ProviderNames } from '../providers/names.ts'
 
-/** Model ids filed under names. A provider finds its own by its three names without walking those of all others. */
+/** Model ids by provider name, so that a provider finds its own by its three names without a search through all. */
 export interface Filing {
   add(name: string, id: string): void
-  /** What is filed under any of the three, in the order in which it was added. */
+  /** The ids under any of the three names, in the order in which they were added. */
   under(names: ProviderNames): string[]
 }
 

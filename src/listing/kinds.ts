@@ -1,13 +1,13 @@
 import type { CatalogModel, CatalogProvider, Kind } from '../types.ts'
 
-/** Do the provider's service kinds (default `llm` alone) meet the wanted ones (spec.md, Listing rules 3 and 4)? */
+/** Are some of the provider's service kinds (default `llm`) among the wanted ones (spec.md, Listing rules 3 and 4)? */
 export const serves = (definition: CatalogProvider | undefined, kinds: readonly Kind[]): boolean =>
   (definition?.serviceKinds ?? ['llm']).some((kind) => kinds.includes(kind))
 
-/** A catalog entry without a type is an `llm` (spec.md, Other records). */
+/** The kind of a catalog entry; default `llm` (spec.md, Other records). */
 export const kindOf = (model: CatalogModel): Kind => model.type ?? 'llm'
 
-/** In this order: the first word that the id contains decides. */
+/** The words by which kinds are inferred; the first that the id contains counts. */
 const hints: ReadonlyArray<readonly [Kind, readonly string[]]> = [
   ['embedding', ['embed']],
   ['tts', ['tts', 'speech', 'audio', 'voice']],

@@ -1,13 +1,16 @@
 import type { ModelEntry } from '../types.ts'
 
-/** What a rule lists: an id, the alias of its owner (`combo` for combos), and the kind of a web entry. */
+/** One listed model: its id, the alias of its owner (`combo` for combos), and the kind of a web entry. */
 export interface Listed {
   id: string
   owner: string
   kind?: 'webSearch' | 'webFetch'
 }
 
-/** The entries of one response, of the same `created` (epoch seconds); of one id the first stays (spec.md, Listing rules 5). */
+/**
+ * The entries of one response, with the same `created` (epoch seconds); of entries with the same id the first is kept (spec.md, Listing
+ * rules 5).
+ */
 export function toEntries(listed: Iterable<Listed>, created: number): ModelEntry[] {
   const entries = new Map<string, ModelEntry>()
   for (const { id, owner, kind } of listed) {

@@ -19,7 +19,7 @@ export interface ListingDeps {
   }
   catalog: Catalog
   clock: Clock
-  /** Told of what the listing tolerates: records that cannot be loaded, upstreams that give no models. */
+  /** Called with failures that the listing tolerates: records that cannot be loaded, upstreams that list no models. */
   onError(error: unknown): void
   /** How long one upstream may take to list its models, headers and body together; default 5,000. */
   lookupTimeoutMs?: number | undefined
@@ -29,13 +29,13 @@ interface Readable<T> {
   all(): Awaitable<readonly T[]>
 }
 
-/** Publishes the model identifiers that the gateway serves. */
+/** Lists the models that the gateway serves. */
 export interface Listing {
-  /** The models of any of `kinds`, worked out anew each time; compatible providers are asked for theirs through `fetch`. */
+  /** The models of the given kinds, computed anew each time; compatible providers are asked for theirs through `fetch`. */
   list(kinds: readonly Kind[], fetch: UpstreamFetch): Promise<ModelEntry[]>
 }
 
-/** spec.md, Listing rules. */
+/** Makes the listing (spec.md, Listing rules). */
 export function createListing({ store, catalog, clock, onError, lookupTimeoutMs = 5_000 }: ListingDeps): Listing {
   /** Rule 1: what cannot be loaded counts as empty, for this listing only. */
   async function load<T>(records: Readable<T>): Promise<readonly T[]> {

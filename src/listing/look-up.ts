@@ -10,12 +10,12 @@ import { upstreamRequest } from './upstream-request.ts'
 export interface LookUpDeps {
   store: Pick<Store, 'vault'>
   clock: Clock
-  /** Of one look-up, headers and body together. */
+  /** The time of one look-up, headers and body together. */
   timeoutMs: number
   onError(error: unknown): void
 }
 
-/** Asks a compatible provider for its models, anew each time; any failure counts as none (spec.md, Upstream model fetch). */
+/** Makes a look-up that asks a compatible provider for its models each time; on failure there are none (spec.md, Upstream model fetch). */
 export const createLookUp =
   ({ store, clock, timeoutMs, onError }: LookUpDeps, fetch: UpstreamFetch): LookUp =>
   async (connection) => {
@@ -29,7 +29,7 @@ export const createLookUp =
     }
   }
 
-/** Names the connection. What an HTTP client throws stays behind: its text may quote the header that holds the key. */
+/** The failure with the connection's name. The error of an HTTP client is not kept: its text may quote the header with the key. */
 function failureOf({ id, provider }: ConnectionRecord, error: unknown): GatewayError {
   const known = isGatewayError(error) ? error : gatewayError('UPSTREAM_UNREACHABLE')
   return gatewayError(known.code, {

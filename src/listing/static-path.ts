@@ -4,7 +4,7 @@ import { listCustomModels } from './custom-models.ts'
 import { kindOf, serves } from './kinds.ts'
 import type { Listed } from './listed.ts'
 
-/** What is listed while there are no connections: the catalog, then the custom models (spec.md, Listing rules 3). */
+/** The models without any connection: the catalog's, then the custom ones (spec.md, Listing rules 3). */
 export function* listStatic(
   catalog: Catalog,
   customModels: readonly CustomModel[],

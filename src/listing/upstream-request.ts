@@ -1,7 +1,7 @@
 import type { UpstreamCall } from '../lib/exchange.ts'
 import { compatibleFormat } from '../providers/compatible.ts'
 
-/** How a compatible provider is asked for its models (spec.md, Upstream model fetch). `undefined` without key or address. */
+/** The request for a compatible provider's models (spec.md, Upstream model fetch); `undefined` without key or address. */
 export function upstreamRequest(
   provider: string,
   baseUrl: unknown,
@@ -18,5 +18,5 @@ export function upstreamRequest(
   }
 }
 
-/** Users give the address of the messages endpoint; its models are beside it. */
+/** The models' address beside that of the messages endpoint, which users often give. */
 const messagesModelsUrl = (url: string): string => url.replace(/\/messages(?:\/models)?$/, '/models')

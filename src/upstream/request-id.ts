@@ -1,7 +1,7 @@
 import type { UpstreamAnswer } from '../lib/exchange.ts'
 import type { WireFormat } from '../types.ts'
 
-/** The id by which a provider knows a request, under the name that clients of the format look for; nothing where it has told none. */
+/** The provider's id of the request, under the header name that clients of the format read; empty when there is none. */
 export function requestIdHeader(answer: UpstreamAnswer, format: WireFormat): Record<string, string> {
   const own = format === 'anthropic-messages' ? 'request-id' : 'x-request-id'
   let id = answer.header(own)
@@ -9,7 +9,7 @@ export function requestIdHeader(answer: UpstreamAnswer, format: WireFormat): Rec
   return id !== undefined && PRINTABLE.test(id) ? { [own]: id } : {}
 }
 
-/** OpenAI and most others, Anthropic, AWS, Azure, Google. */
+/** The header names of OpenAI and most others, Anthropic, AWS, Azure and Google. */
 const NAMES = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
 
 const PRINTABLE = /^[\x21-\x7e]{1,300}$/

@@ -4,17 +4,20 @@ import type { UpstreamCall } from '../lib/exchange.ts'
 import { type Target, targetName } from '../providers/target.ts'
 import type { AuthStyle } from '../types.ts'
 
-/** What is asked of an upstream, whoever answers it. */
+/** A request for an upstream, without address and credential. */
 export interface Ask {
-  /** Below the provider's base URL: `/chat/completions`. */
+  /** The path below the provider's base URL: `/chat/completions`. */
   path: string
-  /** With its `?`, or empty. */
+  /** With its leading `?`; empty when there is none. */
   query: string
   headers: Record<string, string>
   body: string | Uint8Array
 }
 
-/** The call to one target, with its credential beside `ask.headers`. The host always comes from the connection or the catalog, never from the client (security.md, rule 4). */
+/**
+ * The call to one target, with its credential added to `ask.headers`. The host always comes from the connection or the catalog, never from
+ * the client (security.md, rule 4).
+ */
 export function upstreamCall(target: Target, apiKey: string | undefined, ask: Ask): UpstreamCall {
   if (target.baseUrl === undefined) {
     throw gatewayError('UPSTREAM_INVALID', {

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import * as v from 'valibot'
+import { mark } from './openai-mark.ts'
 import {
   broken,
   count,
@@ -20,11 +21,6 @@ import {
  */
 
 const maybe = v.exactOptional
-const mark = {
-  prompt_cache_breakpoint: maybe(
-    v.strictObject({ mode: v.literal('explicit'), ttl: maybe(v.picklist(['30m', '12h'])) }),
-  ),
-} // prettier-ignore
 
 const text = v.strictObject({ type: v.literal('text'), text: v.string(), ...mark })
 const image = v.strictObject({
