@@ -3,6 +3,7 @@ import type { SseEvent } from '../lib/sse.ts'
 import type { OptionName, Traits } from '../traits.ts'
 import type { Answer } from './canonical/answer.ts'
 import type { CanonicalError } from './canonical/errors.ts'
+import type { AssistantPart } from './canonical/parts.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { Origin } from './canonical/state.ts'
 import type { ReaderEvent, StreamEvent } from './canonical/stream.ts'
@@ -53,6 +54,8 @@ export interface Translator extends UpstreamTranslator {
   readonly counter?: Counter
   /** Are its clients shown the thoughts that a request has a budget for, unless they want none of them? */
   readonly expectsThoughts?: boolean
+  /** What a model may answer that the format has no words for. */
+  readonly answerLacks?: readonly AssistantPart['type'][]
   /**
    * Parses a client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format can express.
    */

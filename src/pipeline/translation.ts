@@ -36,7 +36,9 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     warnings: () => [...warnings.list(), ...read.warnings.list()], // those of a stream's answer come behind its headers
     whole({ json, bytes }) {
       const answer = restoreAnswer(upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read), restoration)
-      memory.keep(owner, answer.choices[0]?.content ?? [])
+      const content = answer.choices[0]?.content ?? []
+      for (const { type } of content) if (client.answerLacks?.includes(type)) read.warnings.dropped(type)
+      memory.keep(owner, content)
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),

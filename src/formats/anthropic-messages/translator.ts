@@ -38,6 +38,7 @@ export const messagesTranslator: Translator = {
     cache: 'cache_control',
   },
   expectsThoughts: true,
+  answerLacks: ['image', 'audio'],
   parseRequest,
   writeRequest,
   parseAnswer,

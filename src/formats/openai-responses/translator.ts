@@ -25,6 +25,7 @@ export const responsesTranslator: Translator = {
     cache: 'prompt_cache_breakpoint',
   },
   keepsThoughts: true,
+  answerLacks: ['audio'],
   parseRequest,
   writeRequest,
   parseAnswer,
