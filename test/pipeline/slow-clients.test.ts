@@ -1,0 +1,75 @@
+import { setImmediate } from 'node:timers/promises'
+import { assert, suite } from '../support/suite.ts'
+import { chatChunk, messageEvents } from './support/answers.ts'
+import { fakeUpstream, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('clients that are slow to read')
+
+const MOST_BYTES = 64 * 1024
+
+/** A gateway whose providers never come to an end. `translated`: the provider speaks another format than the client. */
+async function openEndless({ translated }: { translated: boolean }) {
+  const text = 'x'.repeat(1_000)
+  const [start = '', ...more] = messageEvents()
+  const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
+  function* endless() {
+    if (translated) yield* [start, ...more.slice(0, 1)]
+    for (;;)
+      yield translated ? `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n` : chatChunk({ content: text })
+  }
+  const up = fakeUpstream(() => sse(endless()))
+  const world = await openWorld({ fetch: up, limits: { headersTimeoutMs: 1e9, silenceTimeoutMs: 1e9 } })
+  const ask = async (signal: AbortSignal) => {
+    const response = await world.chat({ model: translated ? 'claude/c' : 'one/m', stream: true }, { signal })
+    assert.is(response.status, 200)
+    return response
+  }
+  return { up, world, ask }
+}
+
+/** Until nothing is taken any more. */
+async function settled(up: { pulled: number }): Promise<number> {
+  for (let before = -1; before !== up.pulled; ) {
+    before = up.pulled
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+  }
+  return up.pulled
+}
+
+for (const translated of [false, true]) {
+  const how = translated ? 'translated' : 'passed through'
+
+  test(`500 that never read take at most 64 KiB each, however long it lasts: ${how}`, {
+    timeoutMs: 60_000,
+  }, async () => {
+    const { up, world, ask } = await openEndless({ translated })
+    const abort = new AbortController()
+    await Promise.all(Array.from({ length: 500 }, () => ask(abort.signal)))
+    const pulled = await settled(up)
+    assert.ok(pulled <= 500 * MOST_BYTES, `${pulled} bytes`)
+    await world.clock.advance(100_000)
+    assert.is(await settled(up), pulled)
+    assert.is(up.open, 500)
+    abort.abort()
+    await settled(up)
+    assert.is(up.open, 0)
+  })
+}
+
+test('5,000 slow streams are at most 64 KiB ahead of their clients', { timeoutMs: 60_000 }, async () => {
+  const { up, ask } = await openEndless({ translated: false })
+  const abort = new AbortController()
+  const readers = (await Promise.all(Array.from({ length: 5_000 }, () => ask(abort.signal)))).map(({ body }) =>
+    body?.getReader(),
+  )
+  let read = 0
+  for (let round = 0; round < 2; round++) {
+    for (const reader of readers) read += (await reader?.read())?.value?.length ?? 0
+    const ahead = (await settled(up)) - read
+    assert.ok(ahead <= readers.length * MOST_BYTES, `${ahead} bytes ahead`)
+  }
+  abort.abort()
+  await settled(up)
+  assert.is(up.open, 0)
+})
