@@ -11,7 +11,7 @@ import { createBackground } from './lib/background.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
 import { isObject } from './lib/json.ts'
-import { once } from './lib/once.ts'
+import { loadedOnce, once } from './lib/once.ts'
 import { deferredListing } from './listing/deferred.ts'
 import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
@@ -21,12 +21,8 @@ import { runModelRequest } from './pipeline/run.ts'
 import { platformClock, platformFetch, platformRandom, silentLogger, takesTurns, turnEnd } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createHedgeBudget, createRetryBudget } from './routing/budget.ts'
-import { createChooser } from './routing/chooser.ts'
 import { createHealth } from './routing/health.ts'
-import { createPins } from './routing/pins.ts'
-import { createRotation } from './routing/rotation.ts'
 import { createModelRouter } from './routing/router.ts'
-import { localState, storedState } from './routing/shared-state.ts'
 import { createTargetStats } from './routing/target-stats.ts'
 import { createCredentials } from './store/credentials.ts'
 import { createStore } from './store/store.ts'
@@ -83,10 +79,13 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const store = createStore({ storage, clock, logger, secret: options.secret, maxAgeMs: limits.storeMaxAgeMs })
   const { sharedState = storage.atomic } = options
-  const state = sharedState ? storedState(storage, { clock, onError: observer.onError }) : localState(clock)
-  const rotation = createRotation(state)
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random: platformRandom })
+  const choosing = loadedOnce(async () => {
+    const { createChoosing } = await import('./pipeline/choosing.ts')
+    const sharedIn = sharedState ? storage : undefined
+    return createChoosing({ sharedIn, targetStats, health, random: platformRandom, clock, onError: observer.onError })
+  })
   const upstream = (exchange: Exchange): UpstreamFetch => options.fetch ?? exchange.upstream ?? platformFetch
   const listing = deferredListing({
     store,
@@ -113,7 +112,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     retryBudget: createRetryBudget(clock),
     hedgeBudget: createHedgeBudget(),
     isStrict: options.strict ?? false,
-    chooser: createChooser({ rotation, pins: createPins(state), targetStats, health, random: platformRandom }),
+    choosing,
     health,
     targetStats,
     inFlight,
@@ -125,9 +124,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 
   const api = deferredManagement(async () => {
-    const [{ createManagement }, { explain }] = await Promise.all([
+    const [{ createManagement }, { explain }, { rotation }] = await Promise.all([
       import('./management/management.ts'),
       import('./pipeline/explain.ts'),
+      choosing(),
     ])
     return createManagement({
       store,

@@ -3,13 +3,13 @@ import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 import type { Budget } from '../routing/budget.ts'
-import type { Chooser } from '../routing/chooser.ts'
 import type { Health } from '../routing/health.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
 import type { CloudCall } from '../upstream/cloud-call.ts'
+import type { Choosing } from './choosing.ts'
 import type { Observer } from './observer.ts'
 
 /** The limits of one model request: sizes in bytes, times in ms. */
@@ -46,7 +46,8 @@ export interface PipelineContext {
   hedgeBudget: Budget
   /** Is a request refused when its translation would lose something? */
   isStrict: boolean
-  chooser: Chooser
+  /** Loaded with the first request that comes to a group. */
+  choosing(): Awaitable<Choosing>
   health: Health
   targetStats: TargetStats
   inFlight: InFlight

@@ -49,7 +49,7 @@ export async function explain(question: Question, context: PipelineContext): Pro
   try {
     const way = {
       table: await context.routes(),
-      select: context.chooser.previewFor(facts),
+      select: (await context.choosing()).previewFor(facts),
       onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
       onDeadEnd: ({ name }: Entry, way: Pick<Choice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),

@@ -5,18 +5,15 @@ import { isPromise } from '../lib/awaitable.ts'
 import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
-import type { Selection } from '../routing/chooser.ts'
-import { unmet } from '../routing/condition.ts'
-import type { RequestFacts } from '../routing/facts.ts'
 import type { Select } from '../routing/select.ts'
 import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { createAttemptPlan } from './attempt-plan.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
+import type { Choosing, RequestSelection } from './choosing.ts'
 import { PATIENCE_HEADER, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
-import { factsOf } from './facts.ts'
 import type { ModelRequest } from './model-request.ts'
 import { createReport } from './report.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
@@ -98,16 +95,20 @@ type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) => void): Promise<Outcome> {
-  const { call, context, report, exchange, client } = request
-  let selection: Selection | undefined // most requests come through no group
-  let facts: RequestFacts | undefined
+  const { call, context, report, client } = request
+  let selection: RequestSelection | undefined // most requests come through no group
+  const selectionBy = (choosing: Choosing) => {
+    selection ??= choosing.selectionFor(request)
+    return selection
+  }
   const select: Select = (group, lookahead) => {
-    facts ??= factsOf(call, (name) => exchange.header(name))
-    selection ??= context.chooser.selectionFor(facts)
-    return selection.select(group, lookahead)
+    if (selection) return selection.select(group, lookahead)
+    const choosing = context.choosing()
+    if (!isPromise(choosing)) return selectionBy(choosing).select(group, lookahead)
+    return choosing.then((loaded) => selectionBy(loaded).select(group, lookahead))
   }
   const onLeftOut: Way['onLeftOut'] = ({ name, when }, way) =>
-    report.leftOut(name, `when.${facts && when && unmet(facts, when)}`, viaOf(way))
+    report.leftOut(name, `when.${when && selection?.unmet(when)}`, viaOf(way))
   const onDeadEnd: Way['onDeadEnd'] = ({ name }, way) => report.leftOut(name, 'unreachable', viaOf(way))
   try {
     const known = context.routes()

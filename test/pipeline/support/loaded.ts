@@ -4,6 +4,7 @@
  */
 export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([
+    import('../../../src/pipeline/choosing.ts'),
     import('../../../src/pipeline/failed-events.ts'),
     import('../../../src/pipeline/failure-said.ts'),
     import('../../../src/pipeline/hedge.ts'),
