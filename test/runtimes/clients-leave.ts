@@ -10,11 +10,14 @@ const routes = [
   { path: '/v1/chat/completions', prefix: 'chat', stream: true },
   { path: '/v1/messages', prefix: 'talk', stream: false },
   { path: '/v1/messages', prefix: 'talk', stream: true },
+  { path: '/v1/responses', prefix: 'chat', stream: false },
+  { path: '/v1/responses', prefix: 'chat', stream: true },
 ] as const
 
 /** A number that makes a thousand of them. */
-const EACH = 42
-const AT_ONCE = 2 * phases.length * routes.length
+const EACH = 28
+/** So few that the budget always has room for those who are answered by a second target. */
+const AT_ONCE = phases.length * routes.length
 
 /** Clients on sockets of their own that leave, so many on every route in every phase, and what they leave behind. */
 export function clientsLeave(name: string, start: () => Promise<Served>, each = EACH): void {
@@ -75,8 +78,7 @@ async function leave(client: number, { served, upstream }: Stage): Promise<strin
   const body = JSON.stringify({
     model: `${prefix}/${model}`,
     stream,
-    max_tokens: 9,
-    messages: [{ role: 'user', content: 'Hi' }],
+    ...(path === '/v1/responses' ? { input: 'Hi' } : { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
   })
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
 
