@@ -33,12 +33,12 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
   const { fetch, clock, headersTimeoutMs, silenceTimeoutMs } = options
   const startedAt = clock.now()
   let { totalTimeoutMs, stream: isOpening = false } = options
+  let isAnswered = false
   let waitingSince: number | undefined
   let stopped: { reason: unknown } | undefined
   const pending = startCall(fetch, call)
-  let deadline = startDeadline(clock, Math.min(headersTimeoutMs, totalTimeoutMs), () => {
-    stop(clock.now() < endsAt() ? timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`) : notFinished())
-  })
+  // Never later than silence could end, so that nothing has to be set anew when the headers come.
+  let deadline = startDeadline(clock, Math.min(headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs), watch)
 
   const endsAt = () => startedAt + totalTimeoutMs
   const notFinished = () =>
@@ -53,6 +53,7 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
 
   function onHead({ status, header, headers, body }: UpstreamAnswer): UpstreamAnswer {
     if (stopped) throw stopped.reason
+    isAnswered = true
     return { status, header, headers, body: watched(body) }
   }
 
@@ -64,16 +65,15 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
   function watch() {
     const now = clock.now()
-    const leftMs = (waitingSince ?? now) + silenceTimeoutMs - now
+    const leftMs = (isAnswered ? (waitingSince ?? now) + silenceTimeoutMs : startedAt + headersTimeoutMs) - now
     deadline.cancel()
     if (now >= endsAt()) stop(notFinished())
-    else if (leftMs > 0) deadline = startDeadline(clock, Math.min(leftMs, endsAt() - now), watch)
-    else stop(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
+    else if (leftMs > 0) deadline = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt() - now), watch)
+    else if (isAnswered) stop(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
+    else stop(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
   }
 
   function watched(body: ByteStream): ByteStream {
-    watch()
-
     function onChunk(chunk: Uint8Array | undefined) {
       if (stopped) throw stopped.reason
       waitingSince = undefined
