@@ -36,7 +36,7 @@ export async function finalReply(course: Course): Promise<Reply> {
   const { failed } = course
   const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
   const failures = decisive ? [decisive.failure] : failed.map(({ failure }) => failure)
-  const id = decisive?.head ? requestIdHeader(decisive.head, course.format.name) : {}
+  const id = decisive?.head ? requestIdHeader(decisive.head.header, course.format.name) : {}
   const headers = { ...headersOf(failures, course), ...id }
   if (!decisive?.head || !decisive.failure.body) throw exhausted(failures, { ...course, headers })
   const { failure, head, route } = decisive

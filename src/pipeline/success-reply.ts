@@ -16,15 +16,18 @@ export function successReply(
   { report, client, call, format }: ModelRequest,
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : transform.streamType
-  const said = transform.isVerbatim ? replyHeaders(answer.head, mediaType) : { 'content-type': contentType(mediaType) }
+  const { isVerbatim } = transform
+  const own: Record<string, string> = isVerbatim
+    ? replyHeaders(answer.head, mediaType)
+    : { 'content-type': contentType(mediaType) }
   const headers = Object.assign(
-    said,
-    requestIdHeader(answer.head, format.name),
+    own,
+    requestIdHeader(isVerbatim ? (name) => own[name] : answer.head.header, format.name), // a member costs less than a header
     targetHeader(target),
     attemptHeaders(report.steps),
     warningHeader(transform.warnings()),
   )
-  const status = !transform.isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
+  const status = !isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
     ended()
     client.stopWatching()

@@ -1,11 +1,13 @@
-import type { UpstreamAnswer } from '../lib/exchange.ts'
 import type { WireFormat } from '../types.ts'
 
 /** The provider's id of the request, under the header name that clients of the format read; empty when there is none. */
-export function requestIdHeader(answer: UpstreamAnswer, format: WireFormat): Record<string, string> {
+export function requestIdHeader(
+  header: (name: string) => string | undefined,
+  format: WireFormat,
+): Record<string, string> {
   const own = format === 'anthropic-messages' ? 'request-id' : 'x-request-id'
-  let id = answer.header(own)
-  for (const name of NAMES) id ??= answer.header(name)
+  let id = header(own)
+  for (const name of NAMES) id ??= header(name)
   return id !== undefined && PRINTABLE.test(id) ? { [own]: id } : {}
 }
 
