@@ -3,12 +3,11 @@ import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { contextWindowOf } from '../providers/catalog-model.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
-import type { FailedAttempt } from './attempt.ts'
 import { unreadableCredential } from './failure.ts'
 import type { Stop } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 import { transformFor } from './transform-for.ts'
-import type { Candidate } from './try.ts'
+import type { Candidate, FailedTry } from './try.ts'
 
 /** Which target to try next, given the outcomes so far. */
 export interface AttemptPlan {
@@ -18,7 +17,7 @@ export interface AttemptPlan {
    * target, and does not count against the retry budget.
    */
   next(options?: { hedge?: boolean }): Promise<Candidate | undefined>
-  failed(route: Route, result: FailedAttempt): void
+  failed(route: Route, result: FailedTry): void
   /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
   /**
@@ -29,7 +28,7 @@ export interface AttemptPlan {
 }
 
 /** The failure of a target that was tried. */
-export interface FailedTarget extends FailedAttempt {
+export interface FailedTarget extends FailedTry {
   route: Route
 }
 

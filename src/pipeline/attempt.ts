@@ -8,7 +8,7 @@ import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream } from './commit.ts'
 import type { PipelineContext } from './context.ts'
 import type { Operation } from './endpoints.ts'
-import { contentFailure, type Failure, failureOfError } from './failure.ts'
+import { contentFailure, emptyAnswer, type Failure, failureOfError } from './failure.ts'
 
 /** An answer for the client: whole, or a stream that has begun. */
 export type Answer = WholeAnswer | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
@@ -32,6 +32,8 @@ export interface FailedAttempt {
   failure: Failure
   /** The head of the provider's answer, if there was one. */
   head?: UpstreamAnswer
+  /** The answer, where nothing is wrong with it but that it is empty. */
+  blank?: Answer
 }
 
 /** An attempt under way. `cancel` ends it in any phase, also while its stream is read. */
@@ -79,6 +81,11 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
     if (stream && !isFailure && maybeStream(head)) {
       const committed = await commitStream(head.body, format)
       if ('watch' in committed) {
+        if (!committed.watch.started) {
+          pending.cancel(committed)
+          const { blankStream } = await import('./blank-stream.ts')
+          return blankStream(head, committed)
+        }
         pending.setTotal(Number.POSITIVE_INFINITY)
         return { kind: 'stream', head, body: head.body, committed }
       }
@@ -117,12 +124,11 @@ async function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<A
     return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
   const error = format.errorIn(answer)
   if (error) return await said(error, head, expected)
-  if (
-    operation !== 'count-tokens' &&
-    (!format.isAnswer(answer) || (!SAYS_TEXT.test(text) && (await isBlank(format, answer))))
-  )
-    return { kind: 'failure', failure: contentFailure('The provider sent an empty answer.') }
-  return { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
+  const isCount = operation === 'count-tokens'
+  if (!isCount && !format.isAnswer(answer)) return { kind: 'failure', failure: emptyAnswer }
+  const whole: WholeAnswer = { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
+  if (isCount || SAYS_TEXT.test(text) || !(await isBlank(format, answer))) return whole
+  return { kind: 'failure', failure: emptyAnswer, blank: whole }
 }
 
 /** Does the answer contain a non-empty text, in any format's fields? Most do, which saves the closer look. */

@@ -2,16 +2,19 @@ import type { EmbeddedError, StreamWatch, UpstreamFormat } from '../formats/form
 import type { ByteStream } from '../lib/exchange.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../lib/sse.ts'
 
-/** A stream whose first content has arrived: the chunks held back until then, and the watch that has seen them. */
+/**
+ * A stream whose first content has arrived: the chunks held back until then, and the watch that has seen them. Or one that has ended without
+ * any: its watch has not `started`.
+ */
 export interface Committed {
   head: Uint8Array[]
   watch: StreamWatch
 }
 
 /**
- * Holds a stream back until its first content. Before that point an error event, an early end or an empty answer is a failure of the
- * attempt, so that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with
- * `UPSTREAM_INVALID` when there is no content within 16 MiB.
+ * Holds a stream back until its first content, or its end. Before that point an error event or an early end is a failure of the attempt, so
+ * that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with `UPSTREAM_INVALID` when
+ * there is no content within 16 MiB.
  */
 export async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | EmbeddedError> {
   const watch = format.watchStream()
@@ -32,10 +35,9 @@ export async function commitStream(body: ByteStream, format: UpstreamFormat): Pr
   }
   parser.end() // half an event, which is no JSON, says nothing
   if (watch.error && !watch.started) return watch.error
-  if (watch.started && watch.ended) return { head, watch }
-  if (watch.started) return noAnswer('The provider ended the stream before its answer was complete.')
+  if (watch.ended) return { head, watch }
   return noAnswer(
-    watch.ended ? 'The provider sent an empty answer.' : 'The provider ended the stream before it had said anything.',
+    `The provider ended the stream before ${watch.started ? 'its answer was complete' : 'it had said anything'}.`,
   )
 }
 

@@ -64,3 +64,6 @@ export const unreadableCredential: Failure = {
 
 /** The failure of an answer that cannot be used. */
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
+
+/** The failure of an answer in which there is nothing. */
+export const emptyAnswer: Failure = contentFailure('The provider sent an empty answer.')

@@ -1,7 +1,6 @@
-import type { FailedAttempt } from './attempt.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Success, type Try, tryCandidate } from './try.ts'
+import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 
 /** Tries the next target beside a slow one. The first answer wins, and the other attempt is cancelled; `undefined` when neither answers. */
 export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
@@ -27,7 +26,7 @@ export async function tryBeside(request: ModelRequest, first: Try, plan: Attempt
   if (isDecided) two.lose()
   return taken(one, outcome) ?? (isDecided ? undefined : taken(two, await two.result))
 
-  function taken({ route }: Try, outcome: Success | FailedAttempt): Success | undefined {
+  function taken({ route }: Try, outcome: Success | FailedTry): Success | undefined {
     if (outcome.kind === 'success') return outcome
     plan.failed(route, outcome)
     return undefined

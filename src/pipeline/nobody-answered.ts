@@ -1,25 +1,36 @@
 import type { Reply } from '../lib/exchange.ts'
 import type { Selection } from '../routing/chooser.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
+import { blankReply } from './blank-reply.ts'
 import { estimateReply } from './estimate.ts'
 import type { Failure } from './failure.ts'
 import { finalReply } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 
 /**
- * The reply when no target has answered: the provider's error, or an estimate where tokens were to be counted. Rejects with the gateway's
- * own error when no provider has sent one.
+ * The reply when no target has answered: an empty answer if there was nothing but those, the provider's error, or an estimate where tokens
+ * were to be counted. Reports its end. Rejects with the gateway's own error when no provider has sent one.
  */
 export async function nobodyAnswered(
   request: ModelRequest,
   plan: AttemptPlan,
   selection: Selection | undefined,
 ): Promise<Reply> {
+  const { stop } = plan.verdict()
+  const refused = plan.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
+  if (refused || !stop) await selection?.answered(refused) // what has not been tried is nearer to its turn
+  const blank = await blankReply(request, plan)
+  if (blank) return blank
+  const reply = await failureReply(request, plan)
+  request.report.ended(reply.status)
+  request.client.stopWatching()
+  return reply
+}
+
+async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<Reply> {
   const { call, report, context, format } = request
   const { failures } = plan
   const { stop, refusal, dueAt } = plan.verdict()
-  const refused = failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
-  if (refused || !stop) await selection?.answered(refused) // what has not been tried is nearer to its turn
   const { steps } = report
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
     return estimateReply(request)

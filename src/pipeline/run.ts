@@ -8,7 +8,7 @@ import { settlesWithin } from '../lib/settles-within.ts'
 import type { Select } from '../routing/select.ts'
 import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
-import { createAttemptPlan } from './attempt-plan.ts'
+import { createAttemptPlan, type FailedTarget } from './attempt-plan.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
 import type { Choosing, RequestSelection } from './choosing.ts'
 import { PATIENCE_HEADER, watchClient } from './client.ts'
@@ -53,10 +53,7 @@ export async function runModelRequest(
         trying = candidate
       })
       clientTimeout?.cancel()
-      if (success) return successReply(success, request)
-      report.ended(reply.status)
-      client.stopWatching()
-      return reply
+      return success ? successReply(success, request) : reply
     } catch (error) {
       throw await failed(error)
     }
@@ -96,6 +93,7 @@ type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) => void): Promise<Outcome> {
   const { call, context, report, client } = request
+  let failures: readonly FailedTarget[] = []
   let selection: RequestSelection | undefined // most requests come through no group
   const selectionBy = (choosing: Choosing) => {
     selection ??= choosing.selectionFor(request)
@@ -115,6 +113,7 @@ async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) 
     const table = isPromise(known) ? await client.unlessGone(known) : known
     const routes = routesOf(call.model, { table, select, onLeftOut, onDeadEnd })
     const plan = createAttemptPlan(routes, request)
+    failures = plan.failures
     for (let candidate = await plan.next(); candidate; candidate = await plan.next()) {
       onTry(candidate)
       const trying = tryFrom(request, candidate, plan)
@@ -128,6 +127,7 @@ async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) 
     return { reply: await nobodyAnswered(request, plan, selection) }
   } finally {
     selection?.begun()
+    for (const { kept, failure } of failures) kept?.trial.failed(failure) // the client does not get it
   }
 }
 

@@ -38,11 +38,16 @@ export interface Success {
   ended(): void
 }
 
+/** A failed attempt. An empty answer is kept, and its trial goes on until it is known whether the client gets it. */
+export interface FailedTry extends FailedAttempt {
+  kept?: Success
+}
+
 /** A call to one target, which reports to the target's health and to the report. */
 export interface Try {
   route: Route
   /** Rejects when the client no longer waits. */
-  result: Promise<Success | FailedAttempt>
+  result: Promise<Success | FailedTry>
   cancel(reason: unknown): void
   /** Cancels it, as another attempt was faster. */
   lose(): void
@@ -120,7 +125,7 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
     }
   }
 
-  async function outcome(): Promise<Success | FailedAttempt> {
+  async function outcome(): Promise<Success | FailedTry> {
     const preparing = prepare()
     const prepared = isPromise(preparing) ? await preparing : preparing
     const end = client.gone ?? (isLost && OUTRUN)
@@ -144,13 +149,17 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
       report.attempted(route, begun, { outcome: 'answered', status: result.head.status })
       return { kind: 'success', route, transform, answer: result, bytes, secrets, trial, ended: running.ended }
     }
+    const { blank } = result
     if (result.failure.class === 'internal') trial.dropped()
-    else trial.failed(result.failure)
+    else if (!blank) trial.failed(result.failure)
     const { class: outcome, status, message } = result.failure
     const upstreamStatus =
       outcome === 'content' ? result.head?.status || 200 : (result.failure.upstreamStatus ?? status)
     report.attempted(route, begun, { outcome, status: upstreamStatus, message })
-    return result
+    const { ended } = running
+    return blank
+      ? { ...result, kept: { kind: 'success', route, transform, answer: blank, bytes, secrets, trial, ended } }
+      : result
   }
 
   const result = outcome()
@@ -167,9 +176,9 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
       if (!isCalled) return // there is no call yet, and there will be none
       attempt?.cancel(OUTRUN)
       running.ended()
+      trial.dropped()
       if (isTold) return // it has come to its end at the same moment
       running.answeredAfter(context.clock.now() - begun.at) // at least, or slow answers would count less the more of them there are
-      trial.dropped()
       report.attempted(route, begun, { outcome: 'outrun', status: 499 })
     },
   }

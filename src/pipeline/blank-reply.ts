@@ -1,0 +1,42 @@
+import { isGatewayError } from '../errors.ts'
+import type { Reply } from '../lib/exchange.ts'
+import type { Trial } from '../routing/health.ts'
+import type { AttemptPlan } from './attempt-plan.ts'
+import type { ModelRequest } from './model-request.ts'
+import { successReply } from './success-reply.ts'
+import type { Success } from './try.ts'
+import { wholeAsStream } from './whole-as-stream.ts'
+
+/**
+ * The last answer, where all targets that were called have given empty ones: models do end their turns so, and another client would get it,
+ * too. It counts neither for nor against them. `undefined` where anything else has failed, or the answer cannot be read.
+ */
+export async function blankReply(request: ModelRequest, plan: AttemptPlan): Promise<Reply | undefined> {
+  const { failures } = plan
+  const last = failures.at(-1)?.kept
+  if (!last || !failures.every(({ kept }) => kept)) return undefined
+  const bytes = await bytesOf(last, request)
+  if (!bytes && last.answer.kind === 'whole') return undefined
+  for (const failed of failures) {
+    failed.kept?.trial.failed({ ...failed.failure, class: 'client' })
+    delete failed.kept
+  }
+  const { headers, ...reply } = successReply({ ...last, bytes, trial: settled }, request)
+  const { stop } = plan.verdict()
+  if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
+  return { ...reply, headers }
+}
+
+/** A whole answer in the form that the client reads; `undefined` for a stream, or when it cannot be read. */
+async function bytesOf({ answer, transform, route }: Success, request: ModelRequest): Promise<Uint8Array | undefined> {
+  if (answer.kind === 'stream') return undefined
+  try {
+    return await (request.call.stream ? wholeAsStream(request, answer, route.target) : transform.whole(answer))
+  } catch (thrown) {
+    if (!isGatewayError(thrown)) request.context.observer.onError(thrown)
+    return undefined
+  }
+}
+
+const nothing = () => {}
+const settled: Trial = { answered: nothing, begun: nothing, cut: nothing, failed: nothing, dropped: nothing }

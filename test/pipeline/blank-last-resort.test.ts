@@ -1,0 +1,192 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatChunk } from './support/answers.ts'
+import { type Answering, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('an answer that says nothing, where no other says more')
+
+const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 }
+const bodyOf = (id: string) =>
+  JSON.stringify({
+    id,
+    choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }],
+    usage,
+  })
+const eventsOf = (id: string) => [
+  chatChunk({ role: 'assistant', content: '' }),
+  chatChunk({}, 'stop'),
+  `data: ${JSON.stringify({ id, choices: [], usage })}\n\n`,
+  'data: [DONE]\n\n',
+]
+const blank = (id: string, stream = false) =>
+  stream ? sse(eventsOf(id)) : json(bodyOf(id), 200, { 'x-request-id': `req-${id}` })
+
+type Behaviour = Partial<Record<'one' | 'two' | 'three', Answering>>
+
+async function open(behaviour: Behaviour, options: WorldOptions = {}) {
+  const up = fakeUpstream((call, nth) => {
+    const { provider } = call
+    const answer = provider === 'one' || provider === 'two' || provider === 'three' ? behaviour[provider] : undefined
+    return answer ? answer(call, nth) : json(chatAnswer())
+  })
+  const combos = { pair: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] }
+  const world = await openWorld({ fetch: up, combos, ...options })
+  const ask = (model: string, stream = false, init?: RequestInit) => world.chat({ model, stream }, init)
+  const seen = (response: Response) => [
+    response.status,
+    response.headers.get('x-signalbox-target'),
+    response.headers.get('x-signalbox-attempts')?.replace(/;(?:via|connection)=[^,]*/g, ''),
+  ]
+  const standing = async () =>
+    (await world.api.health.list()).health.map(({ level, failures }) => ({ level, failures }))
+  return { up, world, ask, seen, standing }
+}
+
+for (const stream of [false, true]) {
+  const what = stream ? 'streamed' : 'whole'
+  const said = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
+
+  test(`reaches the client of a lone target as it came: ${what}`, async () => {
+    const { world, ask, seen, up } = await open({ one: () => blank('a', stream) })
+    const response = await ask('one/m', stream)
+    assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
+    assert.is(response.headers.get('x-should-retry'), null)
+    if (!stream) assert.is(response.headers.get('x-request-id'), 'req-a')
+    assert.is(await response.text(), said('a'))
+    assert.is(up.open, 0)
+    const { told } = world
+    assert.equal(
+      told.usages.map(({ provider, inputTokens, outputTokens }) => [provider, inputTokens, outputTokens]),
+      [['one', 7, 2]],
+    )
+    assert.equal(
+      told.requests.map(({ status, attempts }) => [status, attempts.map(({ outcome }) => outcome)]),
+      [[200, ['content']]],
+    )
+    assert.equal(told.errors, [])
+  })
+
+  test(`is the last one of several: ${what}`, async () => {
+    const { world, ask, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
+    const response = await ask('pair', stream)
+    assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content'])
+    assert.is(await response.text(), said('b'))
+    assert.equal([world.told.usages.length, world.told.usages[0]?.provider], [1, 'two'])
+  })
+
+  test(`is the last one of several keys: ${what}`, async () => {
+    let calls = 0
+    const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
+    const { ask, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
+    const response = await ask('one/m', stream)
+    assert.equal(seen(response), [200, 'one/m', 'one/m=200:content, one/m=200:content'])
+    assert.is(await response.text(), said('2'))
+  })
+
+  for (const [order, behaviour] of [
+    ['before', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
+    ['behind', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
+  ] satisfies [string, Behaviour][])
+    test(`is a failure beside another one, ${order} it: ${what}`, async () => {
+      const { ask, world, standing } = await open(behaviour)
+      const response = await ask('pair', stream)
+      assert.is(response.status, 502)
+      const text = await response.text()
+      assert.match(text, /sent an empty answer/)
+      assert.match(text, /Down/)
+      assert.equal(world.told.usages, [])
+      assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
+    })
+
+  test(`is held against nobody, however often a client gets it: ${what}`, async () => {
+    const { ask, seen, standing, up } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
+    for (let turn = 0; turn < 5; turn++) {
+      assert.equal(seen(await ask('one/m', stream)), [200, 'one/m', 'one/m=200:content'])
+      assert.is((await ask('pair', stream)).status, 200)
+    }
+    assert.equal(await standing(), [])
+    assert.is(up.calls.length, 15)
+  })
+
+  test(`is held against a model beside one that says more: ${what}`, async () => {
+    const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
+    const more = { model: 'pair' }
+    for (let turn = 0; turn < 3; turn++)
+      assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=200:content, two/m=200'])
+    assert.equal(await standing(), [{ level: 'model', failures: 3 }])
+    assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=skipped:content, two/m=200'])
+    assert.equal(seen(await ask('one/m', stream)).slice(0, 2), [200, 'one/m'])
+  })
+}
+
+test('ends the cooldown of a target that it probes', async () => {
+  let isDown = true
+  const { ask, seen, world } = await open({ one: () => (isDown ? json({ error: {} }, 500) : blank('a')) })
+  for (let turn = 0; turn < 3; turn++) await ask('one/m')
+  isDown = false
+  await world.clock.advance(6_000)
+  assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
+  assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
+})
+
+test('gives its probe back when the client leaves before another has answered', async () => {
+  let isDown = true
+  const abort = new AbortController()
+  const { ask, seen, world, up } = await open({
+    one: () => (isDown ? json({ error: {} }, 500) : blank('a')),
+    two: () => (isDown ? json(chatAnswer()) : never()),
+  })
+  for (let turn = 0; turn < 3; turn++) await ask('one/m')
+  isDown = false
+  await world.clock.advance(6_000)
+  const asked = ask('pair', false, { signal: abort.signal })
+  while (up.providers.at(-1) !== 'two') await world.clock.advance(0)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  assert.is(up.open, 0)
+  await world.clock.advance(60_000)
+  assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
+})
+
+test('tells that there are others that were not tried', async () => {
+  const one = () => blank('a')
+  const { ask, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
+  const response = await ask('all')
+  assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
+})
+
+test('leaves the turn of a round-robin where it is', async () => {
+  const one = () => blank('a')
+  const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
+  const { ask, up } = await open({ one, two: one }, { combos: { turns } })
+  await ask('turns')
+  await ask('turns')
+  assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+})
+
+for (const [what, answer] of [
+  ['no choices', () => json({ id: 'a', choices: [], usage })],
+  ['no object', () => json({})],
+  ['a page', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
+  ['an error in a 200', () => json({ error: { message: 'Overloaded' } })],
+  ['an end mark alone', () => sse(['data: [DONE]\n\n'])],
+  ['a role and an end mark', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
+  ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
+] satisfies [string, Answering][])
+  test(`is none that is broken: ${what}`, async () => {
+    for (const stream of [false, true]) {
+      const { ask, world } = await open({ one: answer })
+      const response = await ask('one/m', stream)
+      assert.ok(response.status >= 500, String(response.status))
+      assert.equal(world.told.usages, [])
+    }
+  })
+
+test('is a failure when it cannot be put into the form that was asked for', async () => {
+  const up = fakeUpstream(() => json({ candidates: [{ finishReason: 'STOP' }] }))
+  const world = await openWorld({ fetch: up, connections: ['google'] })
+  const response = await world.post('/v1beta/models/google/g:streamGenerateContent?alt=sse', { contents: [] })
+  assert.is(response.status, 502)
+  assert.match(await response.text(), /sent an empty answer/)
+  assert.equal(world.told.errors, [])
+})
