@@ -2,6 +2,7 @@ import { isGatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/health.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
+import { unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
 import { successReply } from './success-reply.ts'
 import type { Success } from './try.ts'
@@ -13,11 +14,12 @@ import { wholeAsStream } from './whole-as-stream.ts'
  */
 export async function blankReply(request: ModelRequest, plan: AttemptPlan): Promise<Reply | undefined> {
   const { failures } = plan
-  const last = failures.at(-1)?.kept
-  if (!last || !failures.every(({ kept }) => kept)) return undefined
+  const called = failures.filter(({ failure }) => failure !== unreadableCredential)
+  const last = called.at(-1)?.kept
+  if (!last || !called.every(({ kept }) => kept)) return undefined
   const bytes = await bytesOf(last, request)
   if (!bytes && last.answer.kind === 'whole') return undefined
-  for (const failed of failures) {
+  for (const failed of called) {
     failed.kept?.trial.failed({ ...failed.failure, class: 'client' })
     delete failed.kept
   }

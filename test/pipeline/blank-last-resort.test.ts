@@ -1,3 +1,4 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatChunk } from './support/answers.ts'
 import { type Answering, fakeUpstream, json, never, sse } from './support/upstream.ts'
@@ -119,6 +120,21 @@ for (const stream of [false, true]) {
   })
 }
 
+test('is what the client gets beside a key that cannot be opened, with which nobody was called', async () => {
+  const one = () => blank('a')
+  for (const model of ['pair', 'riap']) {
+    const storage = memoryStorage()
+    const combos = { pair: ['one/m', 'two/m'], riap: ['two/m', 'one/m'] }
+    const { ask, up } = await open({ one }, { storage, combos })
+    for (const { key, value } of await storage.list('connections/'))
+      if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})..../, '$1AAAA'))
+    const response = await ask(model)
+    assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
+    assert.is(await response.text(), bodyOf('a'))
+    assert.equal(up.providers, ['one'])
+  }
+})
+
 test('ends the cooldown of a target that it probes', async () => {
   let isDown = true
   const { ask, seen, world } = await open({ one: () => (isDown ? json({ error: {} }, 500) : blank('a')) })
@@ -146,6 +162,27 @@ test('gives its probe back when the client leaves before another has answered', 
   assert.is(up.open, 0)
   await world.clock.advance(60_000)
   assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
+})
+
+test('follows the signs of life of a stream that had to begin before it', async () => {
+  const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
+  const asked = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  await world.clock.advance(15_000)
+  const response = await asked
+  const text = response.text()
+  await world.clock.advance(5_000)
+  const events = (await text).match(/^event: .*$/gm)
+  assert.equal(events, ['event: ping', 'event: message_start', 'event: message_delta', 'event: message_stop'])
+  assert.equal([world.told.usages[0]?.inputTokens, world.told.requests[0]?.status], [7, 200])
+})
+
+test('is an array for a client that reads one', async () => {
+  const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
+  const up = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
+  const world = await openWorld({ fetch: up, connections: ['google'] })
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
+  assert.equal([response.status, await response.json()], [200, [chunk]])
 })
 
 test('tells that there are others that were not tried', async () => {

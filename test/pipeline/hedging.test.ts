@@ -184,6 +184,32 @@ test('leaves the first alone when its own credential cannot be opened', async ()
   assert.equal([up.providers, up.open], [['one'], 0])
 })
 
+const empty = { choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }
+
+for (const [what, first, status, failures] of [
+  ['takes an empty answer when the other one is empty as well', empty, '200:content', []],
+  ['does not take an empty answer when the other one says more', chatAnswer(), '200', ['two']],
+] as const)
+  test(what, async () => {
+    const clock = fakeClock()
+    const one = () => clock.sleep(P95 + 5).then(() => json(first))
+    const { world, ask, untilBoth } = await hedging({ one, two: () => json(empty) }, { clock })
+    const asked = ask()
+    await untilBoth()
+    while (world.told.attempts.length < 1) await clock.advance(0)
+    await clock.advance(5)
+    const response = await asked
+    assert.equal([response.status, await response.json()], [200, first])
+    assert.is(response.headers.get('x-signalbox-target'), 'one/m')
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', `one/m=${status};`)
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', 'two/m=200:content')
+    const { health } = await world.api.health.list()
+    assert.equal(
+      health.map(({ provider }) => provider),
+      failures,
+    )
+  })
+
 test('counts once when both answer at the same moment, and is under way no more', async () => {
   let bring: () => void = () => {}
   const both = new Promise<void>((resolve) => {
