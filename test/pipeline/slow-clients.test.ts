@@ -7,6 +7,8 @@ import { openWorld } from './support/world.ts'
 const test = suite('clients that are slow to read')
 
 const MOST_BYTES = 64 * 1024
+/** As many as make a figure in CI; a fifth of them at a desk. */
+const SLOW = process.env.CI ? 5_000 : 1_000
 
 /** A gateway whose providers never come to an end. `translated`: the provider speaks another format than the client. */
 async function openEndless({ translated }: { translated: boolean }) {
@@ -57,10 +59,10 @@ for (const translated of [false, true]) {
   })
 }
 
-test('5,000 slow streams are at most 64 KiB ahead of their clients', { timeoutMs: 60_000 }, async () => {
+test(`${SLOW} slow streams are at most 64 KiB ahead of their clients`, { timeoutMs: 60_000 }, async () => {
   const { up, ask } = await openEndless({ translated: false })
   const abort = new AbortController()
-  const readers = (await Promise.all(Array.from({ length: 5_000 }, () => ask(abort.signal)))).map(({ body }) =>
+  const readers = (await Promise.all(Array.from({ length: SLOW }, () => ask(abort.signal)))).map(({ body }) =>
     body?.getReader(),
   )
   let read = 0
