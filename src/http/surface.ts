@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
-import { PATIENCE_HEADER } from '../pipeline/client.ts'
+import { TIMEOUT_HEADER } from '../pipeline/client.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { authenticateClient } from './client-gate.ts'
@@ -40,7 +40,7 @@ export function createSurface(options: SurfaceOptions): Surface {
 
   /** Rejects when the time-out that the client asked for is over. */
   function inTime<T>(work: Promise<T>, exchange: Exchange): Promise<T> {
-    if (exchange.header(PATIENCE_HEADER) === undefined) return work
+    if (exchange.header(TIMEOUT_HEADER) === undefined) return work
     work.catch(() => {}) // it may have failed before it is waited for
     return import('../pipeline/client-timeout.ts').then(({ unlessLate }) => unlessLate(work, exchange, options.clock))
   }

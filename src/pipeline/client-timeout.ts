@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import { type Deadline, startDeadline } from '../lib/deadline.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { Clock } from '../types.ts'
-import { type Client, PATIENCE_HEADER as HEADER } from './client.ts'
+import { type Client, TIMEOUT_HEADER as HEADER } from './client.ts'
 
 const MAX_MS = 24 * 60 * 60 * 1_000
 

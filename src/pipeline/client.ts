@@ -3,7 +3,7 @@ import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 
 /** The header by which a client says how long it waits at most, in ms. */
-export const PATIENCE_HEADER = 'x-signalbox-timeout-ms'
+export const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
 
 /** The client of a request, for as long as it waits for the answer. */
 export interface Client {

@@ -50,7 +50,7 @@ export async function finalReply(course: Course): Promise<Reply> {
 }
 
 /** The error with the header of attempts; when the client's time-out is over, its message also says what each attempt did. */
-export function withJourney(error: GatewayError, steps: readonly Step[], isOutOfTime: boolean): GatewayError {
+export function withAttempts(error: GatewayError, steps: readonly Step[], isOutOfTime: boolean): GatewayError {
   const { code, status, data, cause } = error
   const message = isOutOfTime ? [error.message, ...saidIn(steps)].join(' ') : error.message
   return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })

@@ -11,7 +11,7 @@ import type { PresentedKey } from '../store/keyring.ts'
 import { createAttemptPlan, type FailedTarget } from './attempt-plan.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
 import type { Choosing, RequestSelection } from './choosing.ts'
-import { PATIENCE_HEADER, watchClient } from './client.ts'
+import { TIMEOUT_HEADER, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -43,8 +43,8 @@ export async function runModelRequest(
     report.ended(toGatewayError(error).status)
     client.stopWatching()
     if (report.steps.length === 0 || !isGatewayError(error) || SAYS_LITTLE.has(error.status)) return error
-    const { withJourney } = await import('./final.ts')
-    return withJourney(error, report.steps, error === client.gone)
+    const { withAttempts } = await import('./final.ts')
+    return withAttempts(error, report.steps, error === client.gone)
   }
 
   async function answer(request: ModelRequest): Promise<Reply> {
@@ -61,7 +61,7 @@ export async function runModelRequest(
 
   let request: ModelRequest
   try {
-    if (exchange.header(PATIENCE_HEADER) !== undefined) {
+    if (exchange.header(TIMEOUT_HEADER) !== undefined) {
       const { startClientTimeout } = await import('./client-timeout.ts')
       clientTimeout = startClientTimeout(exchange, client, context.clock)
     }
