@@ -1,4 +1,5 @@
 import type { MediaSource } from './media.ts'
+import { sniff } from './sniff.ts'
 
 /** The source that a client's URL stands for: a data URL becomes its bytes, any other stays a URL. */
 export function sourceOfUrl(url: string, otherwise = 'application/octet-stream'): MediaSource {
@@ -22,16 +23,6 @@ export function base64Source(declared: string, data: string): MediaSource & { ty
 
 export const dataUrl = ({ mediaType, data }: { mediaType: string; data: string }): string =>
   `data:${mediaType};base64,${data}`
-
-/** The media type of the first bytes; providers check that it is the declared one. */
-const sniff = (base64: string) => signatures.find(([start]) => base64.startsWith(start))?.[1]
-
-const signatures = [
-  ['/9j/', 'image/jpeg'],
-  ['iVBORw0KGgo', 'image/png'],
-  ['R0lGOD', 'image/gif'],
-  ['JVBERi', 'application/pdf'],
-] as const
 
 function percentToBase64(text: string): string {
   let bytes = ''

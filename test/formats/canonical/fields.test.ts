@@ -40,5 +40,7 @@ data('become their bytes', () => {
 data('say what the bytes are, not what they are declared as', () => {
   assert.is(sourceOfUrl(`data:image/jpeg;base64,${PNG}`).mediaType, 'image/png')
   assert.is(base64Source('image/jpg', 'AAAA').mediaType, 'image/jpeg')
+  assert.is(base64Source('image/png', btoa('RIFF\x10\0\0\0WEBPVP8 ')).mediaType, 'image/webp')
+  assert.is(base64Source('audio/wav', btoa('RIFF\x10\0\0\0WAVEfmt ')).mediaType, 'audio/wav')
   assert.is(base64Source('image/png', 'iVBORw0KGgoA_-\n').data, 'iVBORw0KGgoA/+')
 })
