@@ -112,6 +112,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     retryBudget: createRetryBudget(clock),
     hedgeBudget: createHedgeBudget(),
     isStrict: options.strict ?? false,
+    fetchesMedia: options.fetchMedia ?? true,
     choosing,
     health,
     targetStats,

@@ -35,7 +35,7 @@ export const defaultLimits: Limits = {
 export interface GatewayOptions {
   /** Where all data is kept. The host makes it and closes it. */
   storage: Storage
-  /** Calls providers; default: the runtime's own `fetch`, on Node the mount's, which is built on undici. Redirects are never followed. */
+  /** Calls providers, and fetches media; default: the runtime's own `fetch`, on Node the mount's, which is built on undici. A provider's redirects are never followed. */
   fetch?: UpstreamFetch | typeof fetch
   /** Default: the platform's time. */
   clock?: Clock
@@ -53,6 +53,11 @@ export interface GatewayOptions {
    * `x-signalbox-warning`.
    */
   strict?: boolean
+  /**
+   * Does the gateway fetch images and documents that a client names by their address, for providers that take only bytes? Default `true`:
+   * by https from public host names only, with the limits of SECURITY.md; `false` answers such requests with 400.
+   */
+  fetchMedia?: boolean
   /**
    * Encrypts keys and credentials at rest; 32 characters or more. Default: the storage's `ownSecret`, if it has one; otherwise they are
    * stored in clear.
@@ -95,6 +100,8 @@ export function checkOptions(options: GatewayOptions): void {
     throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
   if (options.strict !== undefined && typeof options.strict !== 'boolean')
     throw new TypeError('strict must be true or false.')
+  if (options.fetchMedia !== undefined && typeof options.fetchMedia !== 'boolean')
+    throw new TypeError('fetchMedia must be true or false.')
   checkManagement(options.management)
   checkSecret(secret)
   checkHooks(hooks)
@@ -153,6 +160,7 @@ const names = [
   'management',
   'sharedState',
   'strict',
+  'fetchMedia',
   'secret',
   'catalog',
   'limits',

@@ -18,6 +18,8 @@ export interface Client {
   unlessGone<T>(work: Promise<T>): Promise<T>
   /** Sets what is cancelled when the client leaves: the attempt under way, then the stream that it brought. */
   follows(work: Cancellable): void
+  /** The same for work beside it; it is also cancelled when there is an answer without it. Returns the function that ends this. */
+  alsoFollows(work: Cancellable): () => void
   /** Cancels what is under way; the client no longer waits. */
   giveUp(reason: unknown): void
   stopWatching(): void
@@ -30,12 +32,19 @@ interface Cancellable {
 /** Watches for the client's leaving and the gateway's closing; either cancels at once what is under way for it. */
 export function watchClient(exchange: Exchange, inFlight: InFlight): Client {
   let work: Cancellable | undefined
+  let beside: Set<Cancellable> | undefined // most requests have none
+  let isOver = false
   let stopWaiting: ((reason: unknown) => void) | undefined
 
   function cancel(reason: unknown) {
     client.gone ??= toGatewayError(reason)
     work?.cancel(client.gone)
+    cancelBeside()
     stopWaiting?.(client.gone)
+  }
+
+  function cancelBeside() {
+    for (const other of beside ?? []) other.cancel(client.gone)
   }
 
   const client: Client = {
@@ -51,8 +60,16 @@ export function watchClient(exchange: Exchange, inFlight: InFlight): Client {
       work = next
       if (client.gone) next.cancel(client.gone)
     },
+    alsoFollows(other) {
+      beside ??= new Set()
+      beside.add(other)
+      if (client.gone || isOver) other.cancel(client.gone)
+      return () => void beside?.delete(other)
+    },
     giveUp: cancel,
     stopWatching() {
+      isOver = true
+      cancelBeside()
       stopListening()
       done()
     },

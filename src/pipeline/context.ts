@@ -46,6 +46,8 @@ export interface PipelineContext {
   hedgeBudget: Budget
   /** Is a request refused when its translation would lose something? */
   isStrict: boolean
+  /** Are media fetched that a request names by address, for targets that take only bytes? */
+  fetchesMedia: boolean
   /** Loaded with the first request that comes to a group. */
   choosing(): Awaitable<Choosing>
   health: Health

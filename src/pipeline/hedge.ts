@@ -1,10 +1,11 @@
 import type { AttemptPlan } from './attempt-plan.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
+import { type Candidate, type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 
 /** Tries the next target beside a slow one. The first answer wins, and the other attempt is cancelled; `undefined` when neither answers. */
 export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
-  const other = request.context.hedgeBudget.spend() ? await plan.next({ hedge: true }) : undefined
+  const coming = request.context.hedgeBudget.spend() ? plan.next({ hedge: true }) : undefined
+  const other = coming && (await unlessAnswered(first, coming))
   if (!other) return taken(first, await first.result)
   const second = tryCandidate(request, other)
   request.client.follows({
@@ -31,4 +32,19 @@ export async function tryBeside(request: ModelRequest, first: Try, plan: Attempt
     plan.failed(route, outcome)
     return undefined
   }
+}
+
+/** The candidate; none when the attempt answers while it is prepared, which takes long when media have to be fetched. */
+async function unlessAnswered({ result }: Try, coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {
+  const prepared = coming.then(() => false)
+  const isOver = result.then(
+    ({ kind }) => kind === 'success' || prepared,
+    () => true, // the client has left
+  )
+  if (!(await Promise.race([prepared, isOver]))) return coming
+  coming.then(
+    (late) => late?.trial.dropped(),
+    () => {}, // nobody needs it any more
+  )
+  return undefined
 }

@@ -21,4 +21,6 @@ export interface ModelRequest {
 /** The parts of a request that say what it asks for. */
 export interface SpokenRequest extends Pick<ModelRequest, 'call' | 'format' | 'context' | 'owner'> {
   exchange: Pick<Exchange, 'header' | 'query'>
+  /** Nobody waits when a request is only explained. */
+  client?: Client
 }

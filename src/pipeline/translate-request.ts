@@ -1,5 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
+import { partsAsBytes } from '../formats/canonical/prepare/as-bytes.ts'
 import { type PreparedRequest, prepareRequest } from '../formats/canonical/prepare/prepare.ts'
 import type { CanonicalRequest, RequestOptions } from '../formats/canonical/request.ts'
 import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
@@ -29,7 +30,7 @@ export interface TranslatedRequest extends PreparedRequest {
 
 /**
  * Parses a request with `parse` and prepares it for the target. Rejects with `INVALID_REQUEST` when the target's format cannot carry it,
- * and with `FORMAT_MISMATCH` when one of the formats has no translator.
+ * and with `FORMAT_MISMATCH` when one of the formats has no translator. Fetches media that the target takes as bytes only.
  */
 export async function translateRequest(
   request: SpokenRequest,
@@ -49,7 +50,12 @@ export async function translateRequest(
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }
   const memory = await context.thoughts()
-  const turns = memory.recall(owner, asked.turns)
+  const recalled = memory.recall(owner, asked.turns)
+  const addressed = context.fetchesMedia ? partsAsBytes(recalled, traits) : []
+  const turns =
+    addressed.length > 0
+      ? await (await import('./fetch-media.ts')).fetchMedia(recalled, addressed, { request, warnings })
+      : recalled
   return {
     ...prepareRequest(
       { ...asked, turns, options: optionsFor(asked, client, upstream) },

@@ -13,6 +13,7 @@ const refused: Array<[options: unknown, says: RegExp]> = [
   [{ storage, basepath: '/x' }, /basepath is no option.*basePath/],
   [{ storage, basePath: 5 }, /basePath must be text/],
   [{ storage, basePath: 'a b' }, /basePath must look like/],
+  [{ storage, fetchMedia: 'no' }, /fetchMedia must be true or false/],
   [{ storage, catalog: null }, /catalog must be an object/],
   [{ storage, catalog: [] }, /catalog must be an object/],
   [{ storage, catalog: { mine: null } }, /catalog\.mine must be an object/],

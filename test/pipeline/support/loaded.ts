@@ -7,6 +7,7 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/pipeline/choosing.ts'),
     import('../../../src/pipeline/failed-events.ts'),
     import('../../../src/pipeline/failure-said.ts'),
+    import('../../../src/pipeline/fetch-media.ts'),
     import('../../../src/pipeline/hedge.ts'),
     import('../../../src/pipeline/last-candidates.ts'),
     import('../../../src/pipeline/nobody-answered.ts'),

@@ -24,6 +24,7 @@ export interface WorldOptions {
   basePath?: string
   secret?: string
   sharedState?: boolean
+  fetchMedia?: boolean
   /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
   combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
@@ -77,6 +78,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     hooks: options.hooks ?? keeping(told),
     ...(options.limits && { limits: options.limits }),
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
+    ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
     ...(options.secret !== undefined && { secret: options.secret }),
     ...(options.basePath !== undefined && { basePath: options.basePath }),
   })

@@ -1,0 +1,52 @@
+import type { InputKind, Traits } from '../../../traits.ts'
+import type { MediaSource } from '../media.ts'
+import type { FilePart, ImagePart } from '../parts.ts'
+import type { Turn } from '../turns.ts'
+
+/** An image or a document that the client names by its address. */
+export type AddressedPart = (ImagePart | FilePart) & { source: MediaSource & { type: 'url' } }
+
+/** The parts of a request that a target takes as bytes and not by their address, wherever they would come to stand. */
+export function partsAsBytes(turns: readonly Turn[], traits: Traits): AddressedPart[] {
+  const { inputs, toolResultInputs } = traits
+  return turns.flatMap((turn): AddressedPart[] => {
+    if (turn.role === 'user') return turn.content.filter(isAddressed).filter((part) => wantsBytes(part, inputs))
+    if (turn.role !== 'tool') return []
+    const inResults = turn.results.flatMap(({ content }) => content.filter(isAddressed))
+    return inResults.filter((part) => {
+      const isTaken = takesAddress(part, inputs) || takesAddress(part, toolResultInputs)
+      return !isTaken && (inputs.includes(part.type) || toolResultInputs.includes(part.type))
+    })
+  })
+}
+
+/** The same turns with other sources for some of their parts. */
+export function withSources(turns: readonly Turn[], sources: ReadonlyMap<object, MediaSource>): Turn[] {
+  const replaced = <P extends object>(part: P): P => {
+    const source = sources.get(part)
+    return source ? { ...part, source } : part
+  }
+  return turns.map((turn): Turn => {
+    if (turn.role === 'user') return { ...turn, content: turn.content.map(replaced) }
+    if (turn.role !== 'tool') return turn
+    return {
+      ...turn,
+      results: turn.results.map((result) => ({ ...result, content: result.content.map(replaced) })),
+    }
+  })
+}
+
+/** What Google itself resolves, and what no address of the web is, stays as it is. */
+function isAddressed(part: { type: string; source?: unknown }): part is AddressedPart {
+  if (part.type !== 'image' && part.type !== 'file') return false
+  const { source } = part as ImagePart | FilePart // as its type says
+  return source.type === 'url' && /^https?:/i.test(source.url) && !OF_GOOGLE.test(source.url)
+}
+
+const OF_GOOGLE = /^https?:\/\/(?:[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/|(?:www\.|m\.)?youtu(?:\.be|be\.com)\/)/i
+
+const wantsBytes = (part: AddressedPart, taken: readonly InputKind[]) =>
+  taken.includes(part.type) && !takesAddress(part, taken)
+
+const takesAddress = ({ type }: AddressedPart, taken: readonly InputKind[]) =>
+  taken.includes(type) && taken.includes(`${type}-url`)

@@ -1,0 +1,105 @@
+import { concatBytes } from '../lib/bytes.ts'
+import { startCall } from '../lib/call.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import type { PendingAnswer, UpstreamAnswer, UpstreamFetch } from '../lib/exchange.ts'
+import type { Clock } from '../types.ts'
+import type { Client } from './client.ts'
+import { addressProblem } from './media-address.ts'
+
+export interface DownloadTerms {
+  fetch: UpstreamFetch
+  clock: Clock
+  client: Client
+  /** In bytes, of all downloads of a request together; each takes its own from it. */
+  allowance: { left: number }
+}
+
+/** Either the bytes, with the media type that was declared, in lower case and possibly empty; or why there are none. */
+export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefined } | { problem: string }
+
+/**
+ * Fetches an image or a document, without any header of the client. A `problem` says nothing of the answer but its status. Rejects only
+ * with the reason why the client no longer waits.
+ */
+export async function download(url: URL, { fetch, clock, client, allowance }: DownloadTerms): Promise<Download> {
+  let pending: PendingAnswer | undefined
+  let stopped: { reason: unknown } | undefined
+  const deadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
+  const leave = client.alsoFollows({ cancel: stop })
+
+  function stop(reason: unknown) {
+    stopped ??= { reason }
+    pending?.cancel(reason)
+  }
+
+  async function follow(): Promise<Download> {
+    let at = url
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const problem = addressProblem(at)
+      if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
+      if (stopped) throw stopped.reason
+      pending = startCall(fetch, { url: at.href, method: 'GET', headers: HEADERS })
+      const answer = await pending.answer
+      if (!REDIRECTS.has(answer.status)) return read(answer, allowance)
+      pending.cancel(DONE)
+      const location = answer.header('location')
+      if (!location || !URL.canParse(location, at.href)) break
+      at = new URL(location, at.href)
+      at.hash = ''
+    }
+    return { problem: `it redirects without end, or more than ${MAX_REDIRECTS} times` }
+  }
+
+  try {
+    const found = await follow()
+    if (found.problem) stop(DONE)
+    return found
+  } catch {
+    if (client.gone) throw client.gone
+    const isSlow = stopped?.reason === TOO_SLOW
+    return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'it cannot be reached' } // the error may quote the address
+  } finally {
+    deadline.cancel()
+    leave()
+  }
+}
+
+/** A redirect that the platform hides has the status 0. */
+async function read({ status, header, body }: UpstreamAnswer, allowance: { left: number }): Promise<Download> {
+  if (status !== 200) return { problem: status === 0 ? 'it redirects' : `the answer has the status ${status}` }
+  const [essence = ''] = (header('content-type') ?? '').split(';')
+  const mediaType = essence.trim().toLowerCase()
+  if (!POSSIBLE.test(mediaType)) return { problem: 'it is of another media type' }
+  let problem = excess(Number(header('content-length') ?? 0), allowance.left)
+  const parts: Uint8Array[] = []
+  let size = 0
+  while (!problem) {
+    const chunk = await body.next()
+    if (!chunk) return { bytes: concatBytes(parts), mediaType }
+    parts.push(chunk)
+    size += chunk.length
+    problem = excess(size, allowance.left + size - chunk.length)
+    allowance.left -= chunk.length
+  }
+  return { problem }
+}
+
+function excess(size: number, allowed: number): string | undefined {
+  if (size > MAX_BYTES) return `it is larger than ${MAX_BYTES / MIB} MiB`
+  return size > allowed ? `all together are larger than ${MAX_BYTES_TOGETHER / MIB} MiB` : undefined
+}
+
+const MIB = 1024 * 1024
+const MAX_BYTES = 20 * MIB
+/** For each request. */
+export const MAX_BYTES_TOGETHER = 50 * MIB
+const TIMEOUT_MS = 10_000
+const MAX_REDIRECTS = 3
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** What an image or a document may be declared as; storages often declare nothing but bytes. */
+const POSSIBLE = /^(?:|image\/.+|text\/(?:plain|markdown|csv)|application\/(?:pdf|octet-stream)|binary\/octet-stream)$/
+const HEADERS = { accept: 'image/*, application/pdf, text/plain', 'accept-encoding': 'identity' }
+
+const TOO_SLOW = Symbol('too slow')
+const DONE = Symbol('not needed any more')

@@ -1,0 +1,83 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { ADDRESS, asked, catalog, connections, geminiAnswer, image, media, PNG } from './support/media.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('media fetched for a second attempt beside a slow one')
+
+const P95 = 20
+
+/** A combo that hedges, of a target that takes addresses and one that does not, while the first is slow and the media are on their way. */
+async function fetching() {
+  const clock = fakeClock()
+  let isWarm = false
+  const plain = Promise.withResolvers<Response>()
+  const images = Promise.withResolvers<Response>()
+  const up = fakeUpstream(async ({ url }, nth) => {
+    if (url.hostname === 'google.test') return json(geminiAnswer)
+    if (isWarm) return url.hostname === 'plain.test' ? plain.promise : images.promise
+    await clock.sleep(nth <= 2 ? P95 : 10)
+    return json(chatAnswer())
+  })
+  const combos = { pair: { models: ['plain/m', 'google/g'], hedge: true } }
+  const world = await openWorld({ fetch: up, clock, combos, catalog, connections })
+  const until = async (calls: number) => {
+    while (up.calls.length < calls) await clock.advance(0)
+  }
+  for (let request = 1; request <= 25; request++) {
+    const response = world.chat(asked('pair'))
+    await until(request)
+    await clock.advance(P95)
+    await response
+  }
+  isWarm = true
+  up.calls.length = 0
+  const abort = new AbortController()
+  const response = world.chat(asked('pair', image()), { signal: abort.signal })
+  await until(1)
+  await clock.advance(P95)
+  await until(2)
+  assert.is(up.calls[1]?.url.href, ADDRESS)
+  return {
+    ...{ up, world, clock, abort, response },
+    answer: (status = 200) => plain.resolve(json(status === 200 ? chatAnswer() : { error: {} }, status)),
+    give: () => images.resolve(media(PNG, 'image/png')),
+  }
+}
+
+test('the answer of the first does not wait for them, and ends their download', async () => {
+  const { up, clock, response, answer } = await fetching()
+  answer()
+  assert.is((await response).headers.get('x-signalbox-target'), 'plain/m')
+  await (await response).text()
+  await clock.advance(0)
+  assert.is(up.open, 0)
+  assert.equal(up.providers.slice(2), [])
+  assert.is(clock.pending(), 0)
+})
+
+test('the second attempt begins once they are here', async () => {
+  const { response, give, up, clock } = await fetching()
+  give()
+  assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
+  await clock.advance(0)
+  assert.is(up.open, 0)
+})
+
+test('a first that fails meanwhile does not stop the second', async () => {
+  const { response, give, answer } = await fetching()
+  answer(500)
+  give()
+  assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
+})
+
+test('a client that leaves takes both with it', async () => {
+  const { response, abort, up, clock } = await fetching()
+  abort.abort()
+  assert.is((await response).status, 499)
+  assert.is(up.open, 0)
+  await clock.advance(0)
+  assert.is(clock.pending(), 0)
+})

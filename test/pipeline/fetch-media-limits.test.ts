@@ -1,0 +1,120 @@
+import { assert, suite } from '../support/suite.ts'
+import { ADDRESS, asked, image, MIB, media, openMedia, PNG, png, refusal } from './support/media.ts'
+import { type Answering, bodyOf, never } from './support/upstream.ts'
+
+const test = suite('the limits of fetched media')
+
+test('an image that says that it is too large is not read', async () => {
+  const { message, up } = await refusal(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))
+  assert.match(message, 'larger than 20 MiB')
+  assert.is(up.pulled, 0)
+})
+
+test('an image that turns out to be too large is read no further', async () => {
+  let chunks = 0
+  function* endless() {
+    for (;;) {
+      chunks++
+      yield BLANK
+    }
+  }
+  const { message } = await refusal(() => media(bodyOf(endless()) as BodyInit, 'image/png'))
+  assert.match(message, 'larger than 20 MiB')
+  assert.ok(chunks <= 22, `${chunks} chunks`)
+})
+
+/** 18 MiB. */
+function* large() {
+  yield PNG
+  for (let chunks = 0; chunks < 18; chunks++) yield BLANK
+}
+
+const BLANK = new Uint8Array(MIB)
+
+test('images that are too large together are refused', async () => {
+  const { world, up } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
+  const images = ['a', 'b', 'c'].map((name) => image(`https://images.example.com/${name}`))
+  const response = await world.chat(asked('google/g', ...images))
+  assert.is(response.status, 400)
+  assert.match((await response.json()).error.message, 'all together are larger than 50 MiB')
+  assert.is(up.open, 0)
+})
+
+test('one address that is named often counts as often', async () => {
+  const { world, fetched } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
+  const response = await world.chat(asked('google/g', image(), image(), image()))
+  assert.match((await response.json()).error.message, 'all together are too large')
+  assert.equal(fetched, [ADDRESS])
+})
+
+test('more than 20 are refused', async () => {
+  const { world } = await openMedia(png)
+  const images = (count: number) =>
+    Array.from({ length: count }, (_, at) => image(`https://images.example.com/${at}.png`))
+  assert.is((await world.chat(asked('google/g', ...images(20)))).status, 200)
+  const { error } = await (await world.chat(asked('google/g', ...images(21)))).json()
+  assert.is(error.param, 'messages[0].content[20]')
+  assert.match(error.message, 'more than 20')
+})
+
+test('at most 4 are fetched at once', async () => {
+  const answers: (() => void)[] = []
+  let most = 0
+  let open_ = 0
+  const { world } = await openMedia(async () => {
+    most = Math.max(most, ++open_)
+    await new Promise<void>((resolve) => answers.push(resolve))
+    open_--
+    return media(PNG, 'image/png')
+  })
+  const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}.png`))
+  const response = world.chat(asked('google/g', ...images))
+  for (let answered = 0; answered < 9; answered++) {
+    while (answers.length === 0) await world.clock.advance(0)
+    answers.shift()?.()
+  }
+  assert.is((await response).status, 200)
+  assert.is(most, 4)
+})
+
+for (const [phase, files] of Object.entries<Answering>({
+  headers: never,
+  body: () => media(bodyOf([PNG], 'hang') as BodyInit, 'image/png'),
+})) {
+  test(`an image whose ${phase} do not come within 10 s is given up`, async () => {
+    const { up, world } = await openMedia(files)
+    const response = world.chat(asked('google/g', image()))
+    while (up.calls.length === 0) await world.clock.advance(0)
+    await world.clock.advance(9_999)
+    assert.is(up.open, 1)
+    await world.clock.advance(1)
+    assert.match((await (await response).json()).error.message, 'it took longer than 10 s')
+    assert.is(up.open, 0)
+    assert.is(world.clock.pending(), 0)
+  })
+
+  test(`a client that leaves before the ${phase} takes the download with it`, async () => {
+    const { up, world } = await openMedia(files)
+    const abort = new AbortController()
+    const response = world.chat(asked('google/g', image()), { signal: abort.signal })
+    while (up.calls.length === 0) await world.clock.advance(0)
+    await world.clock.advance(0)
+    abort.abort()
+    assert.is(up.calls[0]?.signal.aborted, true, 'at once')
+    assert.is((await response).status, 499)
+    assert.is(up.open, 0)
+    assert.is(up.calls.length, 1)
+    assert.is(world.clock.pending(), 0)
+    assert.equal(world.told.errors, [])
+  })
+
+  test(`a client's time-out before the ${phase} ends the download`, async () => {
+    const { up, world } = await openMedia(files)
+    const response = world.chat(asked('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
+    while (up.calls.length === 0) await world.clock.advance(0)
+    await world.clock.advance(500)
+    assert.is((await response).status, 504)
+    assert.is(up.open, 0)
+    assert.is(world.clock.pending(), 0)
+  })
+}

@@ -1,0 +1,100 @@
+import { assert, suite } from '../support/suite.ts'
+import { ADDRESS, asked, image, media, openMedia, PDF, png, redirect, refusal } from './support/media.ts'
+
+const test = suite('media that are not fetched')
+
+const inward = [
+  'https://169.254.169.254/latest',
+  'http://images.example.com/a.png',
+  'https://localhost/',
+  'https://a:b@cdn.example.com/',
+  'https://cdn.example.com:8443/',
+  'file:///etc/passwd',
+  'data:image/png;base64,iVBORw0KGgo=',
+]
+for (const location of inward) {
+  test(`a redirect to ${location} is not followed`, async () => {
+    const { message, fetched } = await refusal(() => redirect(location))
+    assert.match(message, /it redirects, but /)
+    assert.equal(fetched, [ADDRESS])
+    assert.not.match(message, location)
+  })
+}
+
+test('at most 3 redirects are followed', async () => {
+  let hops = 0
+  const { message, fetched } = await refusal(() => redirect(`https://images.example.com/${++hops}`))
+  assert.match(message, 'more than 3 times')
+  assert.is(fetched.length, 4)
+})
+
+test('an image at an address of the inside is not asked for', async () => {
+  const { message, fetched } = await refusal(png, image('https://user@127.1/a?token=s3cret'))
+  assert.match(message, '"127.0.0.1": addresses with a user or a password are not fetched. Send it as base64.')
+  assert.not.match(message, 's3cret')
+  assert.equal(fetched, [])
+})
+
+test('a failure names the host alone, and nothing of the answer', async () => {
+  const { message } = await refusal(
+    () => new Response('secret words', { status: 403, statusText: 'Secret' }),
+    image('https://images.example.com/path?sig=s3cret'),
+  )
+  assert.match(message, '"images.example.com": the answer has the status 403. Send it as base64.')
+  assert.not.match(message, /secret|s3cret|path/i)
+})
+
+test('a host that cannot be reached is told without its error', async () => {
+  const { message } = await refusal(() => {
+    throw new TypeError('fetch failed: connect 10.1.2.3:443')
+  })
+  assert.match(message, 'it cannot be reached')
+  assert.not.match(message, '10.1.2.3')
+})
+
+const wrong: Record<string, Response> = {
+  'a page': media('<html>', 'text/html'),
+  'a drawing that is a program': media('<svg/>', 'image/svg+xml'),
+  JSON: media('{}', 'application/json'),
+  'a page that says it is an image': media('<html>', 'image/png'),
+  'nothing that says what it is': media('<html>', ''),
+  'a PDF where an image should be': media(PDF, 'application/pdf'),
+  'text where an image should be': media('Hi', 'text/plain'),
+}
+for (const [what, answer] of Object.entries(wrong)) {
+  test(`${what} is no image`, async () => {
+    const { message } = await refusal(() => answer)
+    assert.match(message, /it is no image|of another media type/)
+    assert.not.match(message, /html|svg|json|Hi/)
+  })
+}
+
+test('what Google resolves itself is not fetched', async () => {
+  const { world, sent, fetched } = await openMedia(png)
+  const uris = ['gs://bucket/a.png', 'https://generativelanguage.googleapis.com/v1beta/files/a', 'https://youtu.be/a']
+  for (const uri of uris) {
+    const response = await world.chat(asked('google/g', image(uri)))
+    assert.match((await response.json()).error.message, 'the target cannot take images by their address.')
+  }
+  assert.is(sent(), null)
+  assert.equal(fetched, [])
+})
+
+test('fetches nothing when the host does not want it', async () => {
+  const { message, fetched } = await refusal(png, image(), { fetchMedia: false })
+  assert.match(message, 'the target cannot take images by their address.')
+  assert.equal(fetched, [])
+})
+
+test('one that cannot be had ends the others, and those that wait are not asked for', async () => {
+  const { world, up } = await openMedia(({ url }) =>
+    url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
+  )
+  const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}`))
+  const response = await world.chat(asked('google/g', ...images))
+  assert.is((await response.json()).error.param, 'messages[0].content[2]')
+  await world.clock.advance(0)
+  assert.is(up.open, 0)
+  assert.ok(up.calls.length <= 5, `${up.calls.length} calls`)
+  assert.is(world.clock.pending(), 0)
+})
