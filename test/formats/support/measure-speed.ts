@@ -1,0 +1,66 @@
+import process from 'node:process'
+import { translateStream } from '../../../src/formats/translate-stream.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { contexts } from './contexts.ts'
+import { longStreams } from './long-streams.ts'
+import { translatorOf } from './matrix.ts'
+
+/*
+ * Measures what translating a stream of 100 events of a format costs, in parsings of the events' JSON, for every client, and prints it as
+ * JSON. A process of its own: what a compiler has learnt from other tests makes the same code slower or faster.
+ */
+
+const [, , from = '', most = '0'] = process.argv
+const ROUNDS = 10_000
+
+const ratios: Record<string, number> = {}
+for (const source of wireFormats.filter((format) => format === from))
+  for (const to of wireFormats) ratios[`${source} ${to}`] = await ratioOf(source, to)
+console.log(JSON.stringify(ratios))
+
+async function ratioOf(from: WireFormat, to: WireFormat): Promise<number> {
+  const [source, client] = await Promise.all([translatorOf(from), translatorOf(to)])
+  const payloads = longStreams[from].map(([, payload]) => JSON.stringify(payload))
+  const pieces = longStreams[from].map(([event], index) =>
+    encodeUtf8(`${event ? `event: ${event}\n` : ''}data: ${payloads[index]}\n\n`),
+  )
+  const { read, write } = contexts(source)
+  let written = 0
+  let parsed = 0
+  function translate() {
+    const stream = translateStream({ from: source, to: client, read, write: write() }, (event) => {
+      written += event.length
+    })
+    for (const piece of pieces) stream.push(piece)
+    stream.end()
+  }
+  function parse() {
+    for (const payload of payloads) parsed += Object.keys(JSON.parse(payload)).length
+  }
+  const ratio = leastRatio(translate, parse)
+  if (written === 0 || parsed === 0) throw new Error('nothing was measured')
+  return ratio
+}
+
+/**
+ * By the least time that each has taken, in turns: what else the machine does only adds to a time. Ends when it is clear, and only a
+ * machine without a quiet moment needs all rounds.
+ */
+function leastRatio(one: () => void, other: () => void): number {
+  let first = Number.POSITIVE_INFINITY
+  let second = Number.POSITIVE_INFINITY
+  for (let round = 0; round < ROUNDS; round++) {
+    first = Math.min(first, time(one))
+    second = Math.min(second, time(other))
+    if (round > 100 && round % 50 === 0 && first / second <= Number(most)) break
+  }
+  return first / second
+}
+
+function time(run: () => void): number {
+  const start = performance.now()
+  run()
+  return performance.now() - start
+}
