@@ -2,7 +2,6 @@ import { defined } from './canonical/defined.ts'
 import type { Fields } from './canonical/fields.ts'
 import type { RequestOptions } from './canonical/request.ts'
 import { shortId } from './canonical/short-id.ts'
-import type { Warnings } from './canonical/warnings.ts'
 
 /* The options that both formats of OpenAI have under the same names and in the same shapes. */
 
@@ -20,18 +19,6 @@ export function wireCacheOptions(options: RequestOptions['cacheOptions']) {
   const { mode, ttl } = options ?? {}
   if (ttl === '24h' || ttl === 'in_memory') return { prompt_cache_retention: ttl }
   return mode || ttl ? { prompt_cache_options: defined({ mode, ttl }) } : {}
-}
-
-/** `metadata`, whose values must be strings. */
-export function parseLabels(body: Fields, warnings: Warnings): Record<string, string> | undefined {
-  const object = body.object('metadata')
-  if (!object) return undefined
-  const labels: Record<string, string> = {}
-  for (const [key, value] of Object.entries(object)) {
-    if (typeof value === 'string') labels[key] = value
-    else warnings.refuse(`metadata.${key}`, 'must be a string.')
-  }
-  return labels
 }
 
 /** `safety_identifier`, and the older `user`. */

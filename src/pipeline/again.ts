@@ -46,8 +46,8 @@ export function soonestAgain<F extends Fault>(
 }
 
 /**
- * In ms; `undefined` while the target is cooling. What was never sent is tried once more at once; otherwise after the time that the answer
- * names, or an exponential back-off with full jitter.
+ * In ms, and not before the target has recovered; infinite when it is not to be tried again. What was never sent is tried once more at
+ * once; otherwise after the time that the answer names, or an exponential back-off with full jitter.
  */
 function waitBefore({ route, failure }: Fault, { health, clock, random, times }: AgainDependencies): number {
   const { code, isInviting, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
@@ -61,7 +61,7 @@ function waitBefore({ route, failure }: Fault, { health, clock, random, times }:
 const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
 
-/** Waits `ms`; rejects when the client is gone. */
+/** Waits `ms`, or until the client is gone. */
 export function pause(ms: number, { client, clock }: { client: Pick<Client, 'follows'>; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
     const deadline = startDeadline(clock, ms, resolve)

@@ -6,6 +6,7 @@ import type { Clock } from '../types.ts'
 import type { Client } from './client.ts'
 import { addressProblem } from './media-address.ts'
 
+/** What a download depends on. */
 export interface DownloadTerms {
   fetch: UpstreamFetch
   clock: Clock

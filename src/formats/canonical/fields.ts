@@ -16,6 +16,10 @@ export interface Fields {
   number(name: string): number | undefined
   flag(name: string): boolean | undefined
   object(name: string): JsonObject | undefined
+  /** An object of strings, such as `metadata`; any other value in it is refused. */
+  textsByName(name: string): Record<string, string> | undefined
+  /** The same of numbers. */
+  numbersByName(name: string): Record<string, number> | undefined
   /** The members of an inner object. */
   fields(name: string): Fields | undefined
   list(name: string): unknown[] | undefined
@@ -46,6 +50,21 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
     return warnings.refuse(pathOf(name), `must be ${what}.`)
   }
 
+  function readByName<T>(
+    name: string,
+    is: (value: unknown) => value is T,
+    what: string,
+  ): Record<string, T> | undefined {
+    const inner = read(name, isObject, 'an object')
+    if (!inner) return undefined
+    const found: Record<string, T> = {}
+    for (const [key, value] of Object.entries(inner)) {
+      if (is(value)) found[key] = value
+      else warnings.refuse(`${pathOf(name)}.${key}`, `must be ${what}.`)
+    }
+    return found
+  }
+
   function readNumber(name: string): number | undefined {
     const value = any(name)
     if (!isExactNumber(value)) return read(name, isNumber, 'a number')
@@ -62,6 +81,8 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
     number: readNumber,
     flag: (name) => read(name, isFlag, 'true or false'),
     object: (name) => read(name, isObject, 'an object'),
+    textsByName: (name) => readByName(name, isText, 'a string'),
+    numbersByName: (name) => readByName(name, isNumber, 'a number'),
     list: (name) => read(name, isList, 'an array'),
     texts: (name) => read(name, isTexts, 'an array of strings'),
     fields(name) {

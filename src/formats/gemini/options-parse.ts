@@ -11,7 +11,7 @@ export function parseOptions(body: Fields, config: Fields, warnings: Warnings): 
   return defined<RequestOptions>({
     candidates: config.number('candidateCount'),
     frequencyPenalty: config.number('frequencyPenalty'),
-    labels: parseLabels(body, warnings),
+    labels: body.textsByName('labels'),
     logprobs: parseLogprobs(config),
     maxOutputTokens: config.number('maxOutputTokens'),
     modalities: parseModalities(config, warnings),
@@ -38,17 +38,6 @@ export function parseOutput(config: Fields, warnings: Warnings): OutputFormat | 
   if (mediaType !== undefined && mediaType !== 'application/json')
     warnings.refuse(config.path('responseMimeType'), 'must be "text/plain" or "application/json".')
   return schema ? { type: 'json-schema', schema } : { type: 'json' }
-}
-
-function parseLabels(body: Fields, warnings: Warnings): Record<string, string> | undefined {
-  const given = body.object('labels')
-  if (!given) return undefined
-  const labels: Record<string, string> = {}
-  for (const [name, value] of Object.entries(given)) {
-    if (typeof value === 'string') labels[name] = value
-    else warnings.refuse(`labels.${name}`, 'must be a string.')
-  }
-  return labels
 }
 
 function parseLogprobs(config: Fields): number | undefined {

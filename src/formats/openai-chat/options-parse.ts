@@ -2,7 +2,7 @@ import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { RequestOptions } from '../canonical/request.ts'
 import type { Warnings } from '../canonical/warnings.ts'
-import { parseCacheOptions, parseEndUser, parseLabels, parseServiceTier } from '../openai-options.ts'
+import { parseCacheOptions, parseEndUser, parseServiceTier } from '../openai-options.ts'
 import { parseReasoning } from './reasoning-options.ts'
 
 /** Everything that a request says besides its conversation and its tools. */
@@ -14,8 +14,8 @@ export function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
     candidates: body.number('n'),
     endUser: parseEndUser(body),
     frequencyPenalty: body.number('frequency_penalty'),
-    labels: parseLabels(body, warnings),
-    logitBias: parseLogitBias(body, warnings),
+    labels: body.textsByName('metadata'),
+    logitBias: body.numbersByName('logit_bias'),
     logprobs: parseLogprobs(body, warnings),
     maxOutputTokens: body.number('max_completion_tokens') ?? body.number('max_tokens'),
     modalities: body.list('modalities')?.filter(isModality),
@@ -54,17 +54,6 @@ function parseSpeech(body: Fields): RequestOptions['speech'] {
   const audio = body.fields('audio')
   const voice = typeof audio?.any('voice') === 'string' ? audio.text('voice') : audio?.object('voice')
   return audio && voice !== undefined ? defined({ voice, format: audio.text('format') }) : undefined
-}
-
-function parseLogitBias(body: Fields, warnings: Warnings): Record<string, number> | undefined {
-  const object = body.object('logit_bias')
-  if (!object) return undefined
-  const biases: Record<string, number> = {}
-  for (const [token, bias] of Object.entries(object)) {
-    if (typeof bias === 'number') biases[token] = bias
-    else warnings.refuse(`logit_bias.${token}`, 'must be a number.')
-  }
-  return biases
 }
 
 const isModality = (value: unknown): value is 'text' | 'audio' | 'image' =>

@@ -3,7 +3,7 @@ import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { OutputFormat, ReasoningOptions, RequestOptions } from '../canonical/request.ts'
 import type { Warnings } from '../canonical/warnings.ts'
-import { parseCacheOptions, parseEndUser, parseLabels, parseServiceTier } from '../openai-options.ts'
+import { parseCacheOptions, parseEndUser, parseServiceTier } from '../openai-options.ts'
 
 /** Everything that a request says besides its conversation and its tools. `text` is its field of that name. */
 export function parseOptions(body: Fields, text: Fields | undefined, warnings: Warnings): RequestOptions {
@@ -12,7 +12,7 @@ export function parseOptions(body: Fields, text: Fields | undefined, warnings: W
     cacheOptions: parseCacheOptions(body),
     endUser: parseEndUser(body),
     frequencyPenalty: body.number('frequency_penalty'),
-    labels: parseLabels(body, warnings),
+    labels: body.textsByName('metadata'),
     logprobs: parseLogprobs(body, warnings),
     maxOutputTokens: body.number('max_output_tokens'),
     moderation: body.object('moderation'),
