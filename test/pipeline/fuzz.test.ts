@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
@@ -6,7 +7,7 @@ import { openWorld, token, type World } from './support/world.ts'
 
 const test = suite('whatever a client sends')
 /** As many for each route as make a figure in CI; a tenth of them at a desk. */
-const RUNS = process.env.CI ? 10_000 : 1_000
+const RUNS = isCi ? 10_000 : 1_000
 
 const routes = [
   '/v1/chat/completions',

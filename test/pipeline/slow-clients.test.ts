@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatChunk, messageEvents } from './support/answers.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
@@ -8,7 +9,7 @@ const test = suite('clients that are slow to read')
 
 const MOST_BYTES = 64 * 1024
 /** As many as make a figure in CI; a fifth of them at a desk. */
-const SLOW = process.env.CI ? 5_000 : 1_000
+const SLOW = isCi ? 5_000 : 1_000
 
 /** A gateway whose providers never come to an end. `translated`: the provider speaks another format than the client. */
 async function openEndless({ translated }: { translated: boolean }) {

@@ -1,10 +1,11 @@
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { bytesAnswer, delta, eventsOf, openDoor, request } from './support.ts'
 
 const test = suite('cases: answers of many megabytes, or of very many events')
 
-const MANY = 60_000
+const MANY = isCi ? 150_000 : 60_000
 
 /** How long a client's stream is whose provider sends all of these events in one piece. */
 async function lengthOf(client: 'anthropic-messages' | 'openai-responses', events: Parameters<typeof eventsOf>[1]) {
