@@ -105,5 +105,7 @@ test('failures are not measured', async () => {
   await clock.advance(60_000)
   await race(9)
   const { targets } = await world.api.explain({ model: 'pool' })
-  assert.match(targets.find(({ provider }) => provider === 'three')?.why ?? '', /^pool: 9\d\d ms on average$/)
+  const why = targets.find(({ provider }) => provider === 'three')?.why ?? ''
+  const [, ms] = /^pool: (\d+) ms on average/.exec(why) ?? []
+  assert.ok(Number(ms) >= 900, `${why}: any failure among them would have made it less`)
 })
