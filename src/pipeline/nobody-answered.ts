@@ -1,7 +1,9 @@
 import type { Reply } from '../lib/exchange.ts'
 import type { Selection } from '../routing/chooser.ts'
-import type { AttemptPlan } from './attempt-plan.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
+import type { AttemptPlan, FailedTarget } from './attempt-plan.ts'
 import { blankReply } from './blank-reply.ts'
+import type { PipelineContext } from './context.ts'
 import { estimateReply } from './estimate.ts'
 import type { Failure } from './failure.ts'
 import { finalReply } from './final.ts'
@@ -35,8 +37,24 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
     return estimateReply(request)
   if (failures.length === 0 && refusal) throw refusal
-  return finalReply({ failed: failures, steps, stop, dueAt, format, now: context.clock.now() })
+  return finalReply({
+    failed: failures,
+    steps,
+    stop,
+    dueAt,
+    recoveries: failures.flatMap((failed) => recoveryOf(failed, context)),
+    format,
+    now: context.clock.now(),
+  })
 }
+
+/** When the failed target is used again; nothing where it is not left alone, or waiting mends nothing. */
+function recoveryOf({ route, failure }: FailedTarget, { health }: PipelineContext): number[] {
+  const standing = MENDED_BY_TIME.has(failure.class) ? health.standingOf(route.target) : undefined
+  return standing ? [standing.dueAt] : []
+}
+
+const MENDED_BY_TIME: ReadonlySet<FailureClass> = new Set(['rate-limit', 'server', 'network', 'timeout', 'content'])
 
 /** Does the provider have no path for counting? Most compatible vendors have none. */
 const hasNoCounter = ({ class: failure, status, upstreamStatus = status }: Failure) =>
