@@ -3,6 +3,7 @@ import { didYouMean } from '../lib/did-you-mean.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { nearest } from '../lib/nearest.ts'
 import { kinds } from '../lib/unions.ts'
+import type { Asked } from '../listing/base-ids.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, ModelEntry } from '../types.ts'
 import { GOOGLE_PREFIX } from './models-google.ts'
@@ -21,8 +22,9 @@ export async function findModel(
 ): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }> {
   const bare = id.startsWith(GOOGLE_PREFIX) ? id.slice(GOOGLE_PREFIX.length) : id
   const seen: ModelEntry[][] = []
+  const asked: Asked = new Map() // a slow upstream is waited for once
   for (const kinds of [LLM, OTHERS]) {
-    const entries = await listing.list(kinds, upstream)
+    const entries = await listing.list(kinds, upstream, asked)
     const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
     if (entry) return { entry, kinds }
     seen.push(entries)

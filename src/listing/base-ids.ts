@@ -5,6 +5,9 @@ import type { CatalogProvider } from '../types.ts'
 /** Asks a connection's upstream for its model ids; resolves to an empty list on any failure. */
 export type LookUp = (connection: ConnectionRecord) => Promise<string[]>
 
+/** What upstreams were asked and answer, by the id of the connection. */
+export type Asked = Map<string, Promise<string[]>>
+
 /**
  * The ids that a connection starts from: its enabled models, else the catalog's; for a compatible provider that has neither, what its
  * upstream lists (spec.md, Listing rules 4).

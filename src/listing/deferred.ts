@@ -7,5 +7,5 @@ export function deferredListing(deps: ListingDeps): Listing {
     const { createListing } = await import('./listing.ts')
     return createListing(deps)
   })
-  return { list: async (kinds, fetch) => (await load()).list(kinds, fetch) }
+  return { list: async (...request) => (await load()).list(...request) }
 }

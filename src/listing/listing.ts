@@ -3,10 +3,11 @@ import type { UpstreamFetch } from '../lib/exchange.ts'
 import { activeInOrder } from '../providers/connections.ts'
 import type { AliasRecord, ConnectionRecord, Store } from '../store/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../types.ts'
+import type { Asked } from './base-ids.ts'
 import { listCombos } from './combos.ts'
 import { listConnections } from './connection-path.ts'
 import { toEntries } from './listed.ts'
-import { createLookUp } from './look-up.ts'
+import { createLookUp, onceEach } from './look-up.ts'
 import { listStatic } from './static-path.ts'
 
 export interface ListingDeps {
@@ -31,8 +32,11 @@ interface Readable<T> {
 
 /** Lists the models that the gateway serves. */
 export interface Listing {
-  /** The models of the given kinds, computed anew each time; compatible providers are asked for theirs through `fetch`. */
-  list(kinds: readonly Kind[], fetch: UpstreamFetch): Promise<ModelEntry[]>
+  /**
+   * The models of the given kinds, computed anew each time; compatible providers are asked for theirs through `fetch`, and once for all
+   * lists that share `asked`.
+   */
+  list(kinds: readonly Kind[], fetch: UpstreamFetch, asked?: Asked): Promise<ModelEntry[]>
 }
 
 /** Makes the listing (spec.md, Listing rules). */
@@ -48,7 +52,7 @@ export function createListing({ store, catalog, clock, onError, lookupTimeoutMs 
   }
 
   return {
-    async list(kinds, fetch) {
+    async list(kinds, fetch, asked = new Map()) {
       const created = Math.floor(clock.now() / 1_000)
       const [stored, combos, customModels, aliases] = await Promise.all([
         load(store.connections),
@@ -57,7 +61,7 @@ export function createListing({ store, catalog, clock, onError, lookupTimeoutMs 
         load(store.aliases),
       ])
       const connections = activeInOrder(stored)
-      const lookUp = createLookUp({ store, clock, timeoutMs: lookupTimeoutMs, onError }, fetch)
+      const lookUp = onceEach(createLookUp({ store, clock, timeoutMs: lookupTimeoutMs, onError }, fetch), asked)
       const models =
         connections.length === 0
           ? listStatic(catalog, customModels, kinds)

@@ -3,7 +3,7 @@ import type { UpstreamFetch } from '../lib/exchange.ts'
 import { type ConnectionRecord, openApiKey, type Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { askUpstream } from './ask-upstream.ts'
-import type { LookUp } from './base-ids.ts'
+import type { Asked, LookUp } from './base-ids.ts'
 import { upstreamIds } from './upstream-ids.ts'
 import { upstreamRequest } from './upstream-request.ts'
 
@@ -27,6 +27,15 @@ export const createLookUp =
       if (!isGatewayError(error, 'CLIENT_CLOSED_REQUEST')) onError(failureOf(connection, error))
       return []
     }
+  }
+
+/** The same, which takes from `asked` what it knows, and adds the rest. */
+export const onceEach =
+  (lookUp: LookUp, asked: Asked): LookUp =>
+  (connection) => {
+    const answer = asked.get(connection.id) ?? lookUp(connection)
+    asked.set(connection.id, answer)
+    return answer
   }
 
 /** The failure with the connection's name. The error of an HTTP client is not kept: its text may quote the header with the key. */

@@ -1,3 +1,4 @@
+import { HttpResponse, http } from 'msw'
 import { assert, suite } from '../support/suite.ts'
 import { get, idsAt, open } from './open-gateway.ts'
 
@@ -81,6 +82,33 @@ for (const [what, headers, body] of [
     assert.equal({ ...answer, request_id: undefined }, { ...body, request_id: undefined })
   })
 }
+
+test('an upstream is asked once for the model of an unknown id, and no model waits longer than one look-up', async () => {
+  const never = () => new Promise<Response>(() => {})
+  const { gateway, clock, fetch } = open({
+    catalog: { 'openai-compatible': { serviceKinds: ['llm', 'image'] } },
+    handlers: [
+      http.get('http://one.test/models', () => HttpResponse.json([{ id: 'm' }])),
+      http.get('http://two.test/models', never),
+    ],
+  })
+  const connect = (baseUrl: string) =>
+    gateway.api.connections.create({
+      provider: 'openai-compatible',
+      apiKey: 'secret',
+      providerSpecificData: { baseUrl, prefix: 'x' },
+    })
+  const { id } = await connect('http://one.test')
+  assert.is((await get(gateway, '/v1/models/x/none')).status, 404)
+  assert.is(fetch.requests.length, 1)
+  await gateway.api.connections.delete(id)
+  await connect('http://two.test')
+  const answer = get(gateway, '/v1/models/x/none')
+  await clock.untilPending()
+  await clock.advance(5_000)
+  assert.is((await answer).status, 404)
+  assert.is(fetch.requests.length, 2)
+})
 
 test('an id that is near to nothing is 404 all the same', async () => {
   const response = await get(open({ catalog: {} }).gateway, '/v1/models/zzz')
