@@ -47,7 +47,8 @@ export function createProviderOperations({
 
   async function requireKnown(id: string): Promise<void> {
     const connection = (await store.connections.all()).find(({ provider }) => provider === id)
-    present(definitionOf(catalog, id) ?? compatibleFormat(id) ?? connection, 'Provider')
+    const isText = typeof id === 'string' // callers in process need not have types
+    present(isText ? (definitionOf(catalog, id) ?? compatibleFormat(id) ?? connection) : undefined, 'Provider')
   }
 
   return {

@@ -77,6 +77,24 @@ test('validates like HTTP, and rejects with an error that has a code and a statu
   assert.equal(await errorOf(api.customModels.delete('\ud800', 'm')), { ...missing, message: 'Custom model not found' })
 })
 
+test('an id that is no text is one that does not exist', async () => {
+  const { api } = openGateway()
+  for (const id of [undefined, null, 5, {}] as unknown[] as string[]) {
+    // as from JavaScript
+    for (const call of [
+      () => api.keys.get(id),
+      () => api.combos.get(id),
+      () => api.connections.delete(id),
+      () => api.aliases.delete(id),
+      () => api.customModels.delete(id, id),
+      () => api.providers.get(id),
+      () => api.providers.update(id, { strategy: 'random' }),
+    ]) {
+      assert.is((await errorOf(call())).code, 'NOT_FOUND', `${call} ${String(id)}`)
+    }
+  }
+})
+
 test('a field that is undefined counts as absent', async () => {
   const { api } = openGateway()
   const untyped = <T>(value: unknown) => value as T // as from JavaScript
