@@ -8,7 +8,7 @@ import { closed, invalidInput, noList } from './input.ts'
 const apiKey = v.pipe(
   fields.text,
   v.trim(),
-  v.nonEmpty('must not be blank; send null, or leave it out, for none'),
+  v.nonEmpty('must not be blank: is the variable that it comes from set? Send null, or leave it out, for none'),
   v.check(
     (key) => !key.includes('…'),
     'is the shortened form in which it is shown; leave it out to keep the stored one',

@@ -35,8 +35,7 @@ export function parseInput<E extends Entries>(
   if (!isObject(input)) throw invalidInput(`Send an object with ${list(fields)}.`)
   for (const field of Object.keys(input)) {
     if (Object.hasOwn(schema.entries, field)) continue
-    const [outer] = Object.keys(inner).filter((name) => inner[name]?.includes(field))
-    throw invalidInput(unknownField(field, outer ? `It belongs into "${outer}".` : hint(field, fields)))
+    throw invalidInput(unknownField(field, innerHint(field, fields, inner) ?? hint(field, fields)))
   }
   const result = v.safeParse(schema, withoutUndefined(input, 1), { abortEarly: true })
   if (result.success) return result.output
@@ -73,6 +72,17 @@ const unknownField = (field: string, meant: string) =>
 
 function hint(field: string, known: readonly string[]): string {
   return didYouMean(nearest(field, known, 1)) ?? `Known: ${list(known)}.`
+}
+
+/** For a field that belongs into one of the fields, and is none of them misspelt. */
+function innerHint(field: string, fields: readonly string[], inner: Readonly<Record<string, readonly string[]>>) {
+  for (const [outer, names] of Object.entries(inner)) {
+    const belongs = `It belongs into "${outer}".`
+    if (names.includes(field)) return belongs
+    const meant = didYouMean(nearest(field, fields, 1).length > 0 ? [] : nearest(field, names, 1))
+    if (meant) return `${meant} ${belongs}`
+  }
+  return undefined
 }
 
 const MAX_SHOWN = 60

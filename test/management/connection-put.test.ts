@@ -49,7 +49,10 @@ for (const [body, error] of [
   [{ name: ' ' }, '"name" must not be blank'],
   [{ name: null }, '"name" must be text'],
   [{ priority: 'first' }, '"priority" must be a number'],
-  [{ apiKey: '' }, '"apiKey" must not be blank; send null, or leave it out, for none'],
+  [
+    { apiKey: '' },
+    '"apiKey" must not be blank: is the variable that it comes from set? Send null, or leave it out, for none',
+  ],
   [{ apiKey: '…abcd' }, '"apiKey" is the shortened form in which it is shown; leave it out to keep the stored one'],
   [{ id: 'other' }, '"id" cannot be changed; leave it out'],
   [

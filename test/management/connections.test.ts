@@ -93,18 +93,29 @@ test('the key lies nowhere in the storage, and in no answer', async () => {
 })
 
 const bareKey = '"apiKey" must be the bare key: one line of plain characters, without blanks and without "Bearer"'
+const blankKey =
+  '"apiKey" must not be blank: is the variable that it comes from set? Send null, or leave it out, for none'
 const noAddress = '"providerSpecificData.baseUrl" must be an address that starts with http:// or https://'
 const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{}, '"provider" is required and must not be blank'],
   [{ provider: ' ' }, '"provider" must not be blank'],
   [{ provider: 'mine', baseUrl: 'http://a' }, 'Unknown field "baseUrl". It belongs into "providerSpecificData".'],
+  [
+    { provider: 'mine', baseURL: 'http://a' },
+    'Unknown field "baseURL". Did you mean "baseUrl"? It belongs into "providerSpecificData".',
+  ],
+  [
+    { provider: 'mine', base_url: 'http://a' },
+    'Unknown field "base_url". Did you mean "baseUrl"? It belongs into "providerSpecificData".',
+  ],
+  [{ provider: 'openai', api_key: KEY }, 'Unknown field "api_key". Did you mean "apiKey"?'],
   [{ provider: 1 }, '"provider" must be text'],
   [{ provider: 'openai', name: '' }, '"name" must not be blank'],
   [{ provider: 'openai', isActive: 'no' }, '"isActive" must be true or false'],
   [{ provider: 'openai', priority: '1' }, '"priority" must be a number'],
   [{ provider: 'openai', apikey: KEY }, 'Unknown field "apikey". Did you mean "apiKey"?'],
-  [{ provider: 'openai', apiKey: '' }, '"apiKey" must not be blank; send null, or leave it out, for none'],
-  [{ provider: 'openai', apiKey: ' \n' }, '"apiKey" must not be blank; send null, or leave it out, for none'],
+  [{ provider: 'openai', apiKey: '' }, blankKey],
+  [{ provider: 'openai', apiKey: ' \n' }, blankKey],
   [{ provider: 'openai', apiKey: 'sk a' }, bareKey],
   [{ provider: 'openai', apiKey: `Bearer ${KEY}` }, bareKey],
   [{ provider: 'openai', apiKey: 'sk\nx: y' }, bareKey],
