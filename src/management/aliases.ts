@@ -17,7 +17,7 @@ export interface AliasOperations<Input = never> {
   delete(alias: string): Promise<{ success: true }>
 }
 
-const aliasInput = closed({ alias: fields.name, model: fields.model })
+const aliasInput = closed({ alias: fields.nameInPath, model: fields.model })
 
 /** `inTurn` is shared with the combos: both say where a name leads. */
 export function createAliasOperations({ store, inTurn }: { store: Store; inTurn: Mutex }): AliasOperations<unknown> {

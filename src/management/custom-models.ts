@@ -15,7 +15,11 @@ export interface CustomModelOperations<Input = never> {
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }
 
-const newModel = closed({ id: fields.model, type: v.exactOptional(fields.kind), providerAlias: fields.name })
+const newModel = closed({
+  id: fields.modelInPath,
+  type: v.exactOptional(fields.kind),
+  providerAlias: fields.nameInPath,
+})
 
 export function createCustomModelOperations({
   store: { customModels },

@@ -13,7 +13,10 @@ export const fields = {
   name: trimmed(200),
   /** A model's name or id of 1 to 512 characters, trimmed. */
   model: trimmed(512),
-  /** The same where an object with a model may stand as well. */
+  /** The two as parts of a path, which cannot be `.` or `..`. */
+  nameInPath: v.pipe(trimmed(200), notDots()),
+  modelInPath: v.pipe(trimmed(512), notDots()),
+  /** A model's name where an object with a model may stand as well. */
   modelOrObject: trimmed(512, 'must be text, or an object with "model"'),
   /** Text that values are compared with, as it is. */
   patternText: pattern(notText),
@@ -62,6 +65,13 @@ function bounds(maxLength: number) {
     v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
     v.check<string, string>((value) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value), 'must not hold control characters'),
   ] as const
+}
+
+function notDots() {
+  return v.check<string, string>(
+    (value) => !/^\.\.?$/.test(value),
+    'must not be "." or "..", which no address can hold',
+  )
 }
 
 function pattern(message: string | typeof notText) {

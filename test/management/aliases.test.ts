@@ -29,16 +29,24 @@ test('alias and model are trimmed', async () => {
 
 test('any name will do, and is deleted by its path, encoded or not', async () => {
   const { expect } = openDoor()
-  for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '..']) {
+  for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '...']) {
     await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
     const list: object = await expect(200, 'GET', PATH)
     assert.is(JSON.stringify(list), JSON.stringify({ aliases: Object.fromEntries([[alias, 'oa/gpt']]) }))
-    if (alias === '..') continue // no URL can end like this
     await expect(200, 'DELETE', `${PATH}/${encodeURIComponent(alias)}`)
   }
   await expect(200, 'PUT', PATH, { alias: 'a/b', model: 'oa/gpt' })
   await expect(200, 'DELETE', `${PATH}/a/b`)
 })
+
+for (const alias of ['.', ' .. ']) {
+  test(`${JSON.stringify(alias)} is refused as an alias, for no address can name it to delete it`, () =>
+    openDoor().refuses(400, '"alias" must not be "." or "..", which no address can hold', [
+      'PUT',
+      PATH,
+      { alias, model: 'oa/gpt' },
+    ]))
+}
 
 test('an alias may stand for the provider’s model of its name, for another alias, for a combo, or bear the name of one', async () => {
   const { expect } = openDoor()

@@ -17,6 +17,14 @@ test('a custom model is made, listed in the order of creation, and deleted', asy
   assert.equal(await expect(200, 'GET', PATH), { models: [two] })
 })
 
+for (const [field, model] of [
+  ['id', { id: '..', providerAlias: 'oa' }],
+  ['providerAlias', { id: 'm', providerAlias: '.' }],
+] as const) {
+  test(`dots alone are refused as ${field}, for no address can name them to delete the model`, () =>
+    openDoor().refuses(400, `"${field}" must not be "." or "..", which no address can hold`, ['POST', PATH, model]))
+}
+
 test('id and providerAlias are trimmed', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
