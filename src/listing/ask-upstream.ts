@@ -33,7 +33,9 @@ export async function askUpstream(
 
 async function readJson(pending: PendingAnswer): Promise<unknown> {
   const { status, body } = await pending.answer
-  if (status < 200 || status > 299) throw gatewayError('UPSTREAM_FAILED', { data: { status } })
+  if (status < 200 || status > 299) {
+    throw gatewayError('UPSTREAM_FAILED', { message: `The provider answered with status ${status}.`, data: { status } })
+  }
   const bytes = await readAll(body, MAX_BYTES, () =>
     gatewayError('UPSTREAM_INVALID', { data: { maxBytes: MAX_BYTES } }),
   )

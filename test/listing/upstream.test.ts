@@ -196,6 +196,13 @@ for (const [what, handler] of failures) {
   })
 }
 
+test('the host is told with which status an upstream refused', async () => {
+  const told: unknown[] = []
+  const fetch = upstream(http.get('*', () => new HttpResponse('no', { status: 401 })))
+  await ids(compatible(), ['llm'], { fetch, onError: (error) => told.push(error) })
+  assert.match(String(told[0]), /No models from openai-compatible-lab: The provider answered with status 401\./)
+})
+
 test('a key that no header can hold is an empty result, and is not quoted', async () => {
   const told: unknown[] = []
   const fetch = upstream()
