@@ -14,6 +14,7 @@ import { audioPart } from './audio.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { parseLogprobs } from './logprobs.ts'
 import { parseDetail } from './reasoning-details.ts'
+import { failureOf } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
 /** A provider's chat completion. */
@@ -40,7 +41,8 @@ interface ChoiceContext extends ReadContext {
 
 function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
   const message = isObject(choice.message) ? choice.message : isObject(choice.delta) ? choice.delta : {}
-  if (choice.error || choice.finish_reason === 'error') throw failed(choice.error)
+  const failure = failureOf(choice)
+  if (failure) throw failed(failure)
   const calls = parseCalls(message, context)
   const content: AssistantPart[] = [
     ...parseThoughts(message, context),

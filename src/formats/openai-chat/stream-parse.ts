@@ -7,7 +7,7 @@ import type { ReadContext, StreamReader } from '../translator.ts'
 import { parseAnnotations, parseSources } from './annotations.ts'
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
 import { streamError } from './error-parse.ts'
-import { errorOf, namedError } from './stream.ts'
+import { errorOf, failureOf, namedError } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
 /**
@@ -43,7 +43,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observeChoice(choice: JsonObject) {
     const index = candidateIndex(choice.index)
-    const failure = choice.error ?? (choice.finish_reason === 'error' ? FAILED : undefined)
+    const failure = failureOf(choice)
     if (failure) return emit({ type: 'error', error: streamError(failure) })
     if (choice.usage) tellUsage(choice.usage) // Moonshot
     start()
@@ -76,6 +76,3 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   return { observe, end }
 }
-
-/** OpenRouter ends an answer that failed with this reason. */
-const FAILED = 'The provider reported an error.'

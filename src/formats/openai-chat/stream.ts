@@ -37,12 +37,20 @@ export function watchChatStream(): StreamWatch {
 /** Some servers of models send the error itself, without an envelope. */
 export const errorOf = (chunk: JsonObject): unknown => chunk.error ?? (chunk.object === 'error' ? chunk : undefined)
 
-/** OpenRouter tells of a failure behind it in a choice that finishes so. */
 export function errorInChoices(choices: unknown): unknown {
   if (!Array.isArray(choices)) return undefined
-  const failed = choices.find((choice) => isObject(choice) && (choice.error || choice.finish_reason === 'error'))
-  return failed && (failed.error || 'The provider says that its answer ended in an error.')
+  for (const choice of choices) {
+    const failure = isObject(choice) && failureOf(choice)
+    if (failure) return failure
+  }
+  return undefined
 }
+
+/** OpenRouter and Z.ai tell of a failure behind them in a choice that finishes so. */
+export const failureOf = ({ error, finish_reason: reason }: JsonObject): unknown =>
+  error || (reason === 'error' || reason === 'network_error' ? FAILED : undefined)
+
+const FAILED = 'The provider says that its answer ended in an error.'
 
 /** What an event that is called `error` says: no provider of this format names its other events. */
 export const namedError = (chunk: unknown, data: string): unknown =>

@@ -87,6 +87,18 @@ read('ends as the content shows', () => {
     ['content_filter', 'model_length', 'max_tokens'].map((finish) => reason(finish)),
     ['content-filter', 'context-window', 'length'],
   )
+  assert.equal(
+    [
+      'MAX_TOKENS',
+      'SAFETY',
+      'content_filter: RECITATION',
+      'sensitive',
+      'refusal',
+      'STOP',
+      'model_context_window_exceeded',
+    ].map((finish) => reason(finish)),
+    ['length', ...Array(4).fill('content-filter'), 'stop', 'context-window'],
+  )
 })
 
 read('counts cached tokens wherever they are, and thoughts that were left out', () => {
@@ -112,6 +124,7 @@ read('an answer without choices, or one that failed, is none', () => {
     () => parsed({ choices: [{ message: { content: '' }, error: { message: 'busy', code: 502 } }] }),
     /busy/,
   )
+  assert.throws(() => parseMessage({ content: 'a' }, 'network_error'), /ended in an error/)
 })
 
 const write = suite('writing a chat completion')

@@ -128,6 +128,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ['reasoning: hm', 'text: a'],
   ],
   'a refusal': [[delta({ refusal: 'no' }), stop], ['refusal: no']],
+  'a failure behind the provider': [[delta({ content: 'a' }), delta({}, 'network_error')], ['text: a'], 'error'],
   'several candidates': [
     [delta({ content: 'a' }), { choices: [{ index: 1, delta: { content: 'b' }, finish_reason: 'length' }] }, stop],
     ['text: a', '[1] text: b'],
