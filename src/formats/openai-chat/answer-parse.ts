@@ -15,6 +15,7 @@ import { finishReasonOf } from './finish-reason.ts'
 import { parseLogprobs } from './logprobs.ts'
 import { parseDetail } from './reasoning-details.ts'
 import { failureOf } from './stream.ts'
+import { isReadable, thoughtText } from './thought-text.ts'
 import { chatUsage } from './usage.ts'
 
 /** A provider's chat completion. */
@@ -58,15 +59,10 @@ function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
 
 function parseThoughts(message: JsonObject, { origin }: ReadContext): AssistantPart[] {
   const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : []
-  if (details.length > 0) return details.map((detail) => parseDetail(detail, origin))
-  const thinking = Array.isArray(message.content)
-    ? message.content.filter(isThinking).map((part) => textOf(part.thinking))
-    : []
-  const thought = text(message.reasoning_content) ?? text(message.reasoning) ?? thinking.join('')
-  return thought === '' ? [] : [{ type: 'reasoning', text: thought, state: { origin, kind: 'text', data: '' } }]
+  const text = details.length > 0 && isReadable(details) ? '' : thoughtText(message)
+  const thought: AssistantPart = { type: 'reasoning', text, state: { origin, kind: 'text', data: '' } }
+  return [...(text === '' ? [] : [thought]), ...details.map((detail) => parseDetail(detail, origin))]
 }
-
-const isThinking = (part: unknown): part is JsonObject => isObject(part) && part.type === 'thinking'
 
 function parseText(message: JsonObject, tokens: unknown, sources: Citation[]): AssistantPart[] {
   const annotations = parseAnnotations(message.annotations)

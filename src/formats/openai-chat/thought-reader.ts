@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
-import { textOf } from './assistant-parse.ts'
 import type { ChoiceContext } from './choice-reader.ts'
+import { isReadable, thoughtText } from './thought-text.ts'
 
 /** Reads thoughts wherever a vendor puts them: a field of text, Mistral's parts of the content, or OpenRouter's details. */
 export interface ThoughtReader {
@@ -26,14 +26,13 @@ export function createThoughtReader(
   let open: OpenThought | undefined
 
   function observe(delta: JsonObject): boolean {
-    const { reasoning_details: details, reasoning_content, reasoning, content } = delta
-    if (Array.isArray(details) && details.length > 0) {
-      for (const detail of details) if (isObject(detail)) observeDetail(detail)
-      return true
-    }
-    if (typeof reasoning_content === 'string' && reasoning_content !== '') return think(reasoning_content)
-    if (typeof reasoning === 'string' && reasoning !== '') return think(reasoning)
-    return Array.isArray(content) && think(thoughtsIn(content))
+    const { reasoning_details } = delta
+    const text = thoughtText(delta)
+    const details = Array.isArray(reasoning_details) ? reasoning_details.filter(isObject) : []
+    if (details.length === 0) return think(text)
+    if (!isReadable(details)) think(text)
+    for (const detail of details) observeDetail(detail)
+    return true
   }
 
   function think(text: string): boolean {
@@ -70,7 +69,3 @@ export function createThoughtReader(
 
   return { observe, close }
 }
-
-/** Mistral: `{ type: 'thinking', thinking: [{ type: 'text', text }] }`. */
-const thoughtsIn = (content: readonly unknown[]): string =>
-  content.map((part) => (isObject(part) && part.type === 'thinking' ? textOf(part.thinking) : '')).join('')

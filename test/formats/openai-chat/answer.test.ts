@@ -48,6 +48,30 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
     { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 's' }] },
     [{ type: 'reasoning', text: 'hm', state: own('detail', '{"type":"reasoning.text","signature":"s"}') }, text('a')],
   ],
+  'thoughts under the second of two names': [
+    { content: 'a', reasoning_content: '', reasoning: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  "thoughts as GitHub Copilot's reasoning_text": [
+    { content: 'a', reasoning_text: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'thoughts as thinking': [
+    { content: 'a', thinking: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'thoughts as Databricks has them in the content': [
+    { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm', signature: 's' }] }, text('a')] },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'the text of thoughts beside details that nobody can read': [
+    { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] },
+    [
+      { type: 'reasoning', text: 'hm', state: own('text') },
+      { type: 'reasoning', text: '', state: own('detail', '{"type":"reasoning.encrypted","data":"d"}') },
+      text('a'),
+    ],
+  ],
   'a signature of Google': [
     { tool_calls: [{ id: 'c', ...fn('f', '{}'), extra_content: { google: { thought_signature: 's' } } }] },
     [{ ...call('c'), state: own('thought-signature', 's') }],

@@ -127,6 +127,22 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ],
     ['reasoning: hm', 'text: a'],
   ],
+  'thoughts under other names': [
+    [delta({ reasoning_text: 'a' }), delta({ thinking: 'b' }), delta({ reasoning_content: '', reasoning: 'c' }), stop],
+    ['reasoning: abc'],
+  ],
+  'thoughts as Databricks has them in the content': [
+    [
+      delta({ content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }] }),
+      delta({ content: 'a' }),
+      stop,
+    ],
+    ['reasoning: hm', 'text: a'],
+  ],
+  'the text of thoughts beside details that nobody can read': [
+    [delta({ reasoning: 'hm', reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] }), stop],
+    ['reasoning: hm', 'reasoning: '],
+  ],
   'a refusal': [[delta({ refusal: 'no' }), stop], ['refusal: no']],
   'a failure behind the provider': [[delta({ content: 'a' }), delta({}, 'network_error')], ['text: a'], 'error'],
   'several candidates': [
