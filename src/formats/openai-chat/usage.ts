@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { TokenUsage } from '../canonical/usage.ts'
 import { count } from '../count.ts'
 import type { WireUsage } from './wire.ts'
@@ -10,16 +10,27 @@ export function chatUsage(usage: unknown): TokenUsage | undefined {
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
   const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
   const inputTokens = count(usage.prompt_tokens)
+  const reasoningTokens = count(completion.reasoning_tokens ?? usage.reasoning_tokens)
   const cacheReadTokens = Math.min(count(cached), inputTokens) // some count blocks, of which the last one is not full
   return {
     inputTokens,
-    // Some layers over other formats leave thoughts out of the completion, and nothing else was said.
-    outputTokens: count(usage.completion_tokens) || Math.max(0, count(usage.total_tokens) - inputTokens),
+    outputTokens: outputOf(usage, inputTokens, reasoningTokens),
     cacheReadTokens,
     // Some tell what was read once more as written; no token is both.
     cacheWriteTokens: Math.min(count(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
-    reasoningTokens: count(completion.reasoning_tokens),
+    reasoningTokens,
   }
+}
+
+/** xAI leaves thoughts out of the completion, and so do some layers over other formats where nothing else was said. */
+function outputOf(
+  { completion_tokens, total_tokens }: JsonObject,
+  inputTokens: number,
+  reasoningTokens: number,
+): number {
+  const outputTokens = count(completion_tokens)
+  const rest = count(total_tokens) - inputTokens
+  return outputTokens === 0 || outputTokens + reasoningTokens === rest ? Math.max(outputTokens, rest) : outputTokens
 }
 
 /** Tokens for a client. */

@@ -140,6 +140,10 @@ read('counts cached tokens wherever they are, and thoughts that were left out', 
   )
   assert.is(usage({ completion_tokens: 0, total_tokens: 25 })?.outputTokens, 15)
   assert.is(usage({ completion_tokens: 3, total_tokens: 25 })?.outputTokens, 3)
+  const thoughts = { completion_tokens_details: { reasoning_tokens: 12 } }
+  assert.is(usage({ completion_tokens: 3, total_tokens: 25, ...thoughts })?.outputTokens, 15)
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, ...thoughts })?.outputTokens, 15)
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 12 })?.reasoningTokens, 12)
 })
 
 read('an answer without choices, or one that failed, is none', () => {
