@@ -24,13 +24,15 @@ export function createThoughtReader(
   emit: (event: ReaderEvent) => void,
 ): ThoughtReader {
   let open: OpenThought | undefined
+  let hasReadable = false // details whose text is told, which others only repeat
 
   function observe(delta: JsonObject): boolean {
     const { reasoning_details } = delta
     const text = thoughtText(delta)
     const details = Array.isArray(reasoning_details) ? reasoning_details.filter(isObject) : []
     if (details.length === 0) return think(text)
-    if (!isReadable(details)) think(text)
+    hasReadable ||= isReadable(details)
+    if (!hasReadable) think(text)
     for (const detail of details) observeDetail(detail)
     return true
   }
