@@ -3,7 +3,7 @@ import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
 import { fault } from './support/fault.ts'
 import { chunksOf, rawUpstream } from './support/raw.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
-import { catalog, openWorld } from './support/world.ts'
+import { openWorld } from './support/world.ts'
 
 const test = suite('the error that remains when no target answers')
 
@@ -139,111 +139,6 @@ test('a status that no answer may have becomes a bad gateway', async () => {
     assert.is(response.status, expected)
     assert.is(await response.text(), body)
   }
-})
-
-test('tells the shortest wait that was asked for, in seconds, up to a minute', async () => {
-  const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 30)).toUTCString()
-  const waits: Array<[one: object, two: object, expected: string]> = [
-    [{ 'retry-after': '30' }, { 'retry-after': '20' }, '20'],
-    [{ 'retry-after': '3600' }, {}, '60'],
-    [{ 'retry-after-ms': '1500' }, { 'retry-after': '9' }, '2'],
-    [{ 'retry-after': date }, {}, '30'],
-  ]
-  for (const [one, two, expected] of waits) {
-    const { world } = await chained({ one: fault(429, 'A', one), two: fault(429, 'B', two), three: fault(429, 'C') })
-    const response = await world.chat({ model: 'chain' })
-    assert.is(response.headers.get('retry-after'), expected, JSON.stringify([one, two]))
-  }
-})
-
-test('tells when the first of the failed targets recovers where none asked for a wait', async () => {
-  for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
-    const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
-    const response = await world.chat({ model: 'chain' })
-    assert.match(response.headers.get('retry-after') ?? '', /^[12]$/) // a second, and up to a tenth more
-  }
-  const { world } = await chained({ one: fault(500, 'A') })
-  const waits: unknown[] = []
-  for (let nth = 0; nth < 3; nth++) waits.push((await world.chat({ model: 'one/m' })).headers.get('retry-after'))
-  assert.equal(waits.slice(0, 2), [null, null], 'it may be used at once')
-  assert.match(String(waits[2]), /^[56]$/)
-})
-
-test('a key that is refused tells no wait, as time does not mend it', async () => {
-  const { world } = await chained({ one: fault(401, 'A') })
-  assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
-})
-
-const sized = (contextWindows: Record<string, number>) =>
-  Object.fromEntries(
-    Object.entries(contextWindows).map(([provider, contextWindow]) => [
-      provider,
-      { ...catalog[provider], models: [{ id: 'm', contextWindow }] },
-    ]),
-  )
-
-const tooLong = { message: 'maximum context length is 8000 tokens', code: 'context_length_exceeded', param: 'messages' }
-
-test('a prompt that was too long keeps its words and code, and the failures of the others follow', async () => {
-  for (const [answers, attempts, others] of [
-    [
-      { one: () => json({ error: tooLong }, 400), two: fault(503, 'two rests', { 'retry-after': '7' }) },
-      'one/m=400:context-overflow;via=pair:fallback, two/m=503:server',
-      'two/m: two rests.',
-    ],
-    [
-      { one: fault(503, 'one rests', { 'retry-after': '7' }), two: () => json({ error: tooLong }, 400) },
-      'one/m=503:server;via=pair:fallback, two/m=400:context-overflow',
-      'one/m: one rests.',
-    ],
-  ] as const) {
-    const up = fakeUpstream(
-      ({ provider }) => Object.entries(answers).find(([name]) => name === provider)?.[1]() ?? json({}),
-    )
-    const world = await openWorld({
-      fetch: up,
-      catalog: sized({ one: 8_000, two: 200_000 }),
-      connections: ['one', 'two'],
-      combos: { pair: ['one/m', 'two/m'] },
-    })
-    const response = await world.chat({ model: 'pair' })
-    assert.is(response.status, 400)
-    assert.is(response.headers.get('x-signalbox-attempts'), attempts)
-    assert.is(response.headers.get('retry-after'), '7')
-    assert.equal(await response.json(), {
-      error: { ...tooLong, message: `${tooLong.message}. No other target answered. ${others}` },
-    })
-    await world.api.health.reset()
-    const messages = await world.messages({ model: 'pair', messages: [{ role: 'user', content: 'Hi' }] })
-    assert.is(messages.status, 400)
-    const { error }: ErrorAnswer = await messages.json()
-    assert.match(error.message, /^prompt is too long: .* No other target answered\. /)
-    assert.ok(error.message.endsWith(others), error.message)
-  }
-})
-
-test('two prompts that were too long are told by the larger target alone', async () => {
-  const world = await openWorld({
-    fetch: fakeUpstream(() => json({ error: tooLong }, 400)),
-    catalog: sized({ one: 8_000, two: 200_000 }),
-    connections: ['one', 'two'],
-    combos: { pair: ['one/m', 'two/m'] },
-  })
-  const response = await world.chat({ model: 'pair' })
-  assert.is(response.headers.get('x-signalbox-target'), 'two/m')
-  assert.equal(await response.json(), { error: tooLong })
-})
-
-test('a target that is cooling and recovers sooner counts as well', async () => {
-  const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
-  const chain = { name: 'pair', models: ['one/m', 'two/m'] }
-  await world.api.combos.create(chain)
-  assert.is((await world.chat({ model: 'pair' })).headers.get('retry-after'), '20')
-  await world.clock.advance(5_000)
-  const response = await world.chat({ model: 'pair' })
-  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=skipped:rate-limit;\S* two\/m=500:server$/)
-  const seconds = Number(response.headers.get('retry-after'))
-  assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so that instances do not probe in step
 })
 
 test("a provider's refusal of our credentials is never the client's own 401, and does not show the key", async () => {

@@ -1,0 +1,67 @@
+import { assert, suite } from '../support/suite.ts'
+import type { ErrorAnswer } from './support/answers.ts'
+import { fault } from './support/fault.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { catalog, openWorld } from './support/world.ts'
+
+const test = suite('the error of a prompt that is too long')
+
+const sized = (contextWindows: Record<string, number>) =>
+  Object.fromEntries(
+    Object.entries(contextWindows).map(([provider, contextWindow]) => [
+      provider,
+      { ...catalog[provider], models: [{ id: 'm', contextWindow }] },
+    ]),
+  )
+
+const tooLong = { message: 'maximum context length is 8000 tokens', code: 'context_length_exceeded', param: 'messages' }
+
+test('a prompt that was too long keeps its words and code, and the failures of the others follow', async () => {
+  for (const [answers, attempts, others] of [
+    [
+      { one: () => json({ error: tooLong }, 400), two: fault(503, 'two rests', { 'retry-after': '7' }) },
+      'one/m=400:context-overflow;via=pair:fallback, two/m=503:server',
+      'two/m: two rests.',
+    ],
+    [
+      { one: fault(503, 'one rests', { 'retry-after': '7' }), two: () => json({ error: tooLong }, 400) },
+      'one/m=503:server;via=pair:fallback, two/m=400:context-overflow',
+      'one/m: one rests.',
+    ],
+  ] as const) {
+    const up = fakeUpstream(
+      ({ provider }) => Object.entries(answers).find(([name]) => name === provider)?.[1]() ?? json({}),
+    )
+    const world = await openWorld({
+      fetch: up,
+      catalog: sized({ one: 8_000, two: 200_000 }),
+      connections: ['one', 'two'],
+      combos: { pair: ['one/m', 'two/m'] },
+    })
+    const response = await world.chat({ model: 'pair' })
+    assert.is(response.status, 400)
+    assert.is(response.headers.get('x-signalbox-attempts'), attempts)
+    assert.is(response.headers.get('retry-after'), '7')
+    assert.equal(await response.json(), {
+      error: { ...tooLong, message: `${tooLong.message}. No other target answered. ${others}` },
+    })
+    await world.api.health.reset()
+    const messages = await world.messages({ model: 'pair', messages: [{ role: 'user', content: 'Hi' }] })
+    assert.is(messages.status, 400)
+    const { error }: ErrorAnswer = await messages.json()
+    assert.match(error.message, /^prompt is too long: .* No other target answered\. /)
+    assert.ok(error.message.endsWith(others), error.message)
+  }
+})
+
+test('two prompts that were too long are told by the larger target alone', async () => {
+  const world = await openWorld({
+    fetch: fakeUpstream(() => json({ error: tooLong }, 400)),
+    catalog: sized({ one: 8_000, two: 200_000 }),
+    connections: ['one', 'two'],
+    combos: { pair: ['one/m', 'two/m'] },
+  })
+  const response = await world.chat({ model: 'pair' })
+  assert.is(response.headers.get('x-signalbox-target'), 'two/m')
+  assert.equal(await response.json(), { error: tooLong })
+})

@@ -1,0 +1,57 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { fault } from './support/fault.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the retry-after of the error that remains')
+
+async function chained(answers: Record<string, () => Response>) {
+  const fetch = fakeUpstream(({ provider }) => answers[provider]?.() ?? json(chatAnswer()))
+  return { world: await openWorld({ fetch, combos: { chain: ['one/m', 'two/m', 'three/m'] } }) }
+}
+
+test('tells the shortest wait that was asked for, in seconds, up to a minute', async () => {
+  const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 30)).toUTCString()
+  const waits: Array<[one: object, two: object, expected: string]> = [
+    [{ 'retry-after': '30' }, { 'retry-after': '20' }, '20'],
+    [{ 'retry-after': '3600' }, {}, '60'],
+    [{ 'retry-after-ms': '1500' }, { 'retry-after': '9' }, '2'],
+    [{ 'retry-after': date }, {}, '30'],
+  ]
+  for (const [one, two, expected] of waits) {
+    const { world } = await chained({ one: fault(429, 'A', one), two: fault(429, 'B', two), three: fault(429, 'C') })
+    const response = await world.chat({ model: 'chain' })
+    assert.is(response.headers.get('retry-after'), expected, JSON.stringify([one, two]))
+  }
+})
+
+test('tells when the first of the failed targets recovers where none asked for a wait', async () => {
+  for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
+    const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
+    const response = await world.chat({ model: 'chain' })
+    assert.match(response.headers.get('retry-after') ?? '', /^[12]$/) // a second, and up to a tenth more
+  }
+  const { world } = await chained({ one: fault(500, 'A') })
+  const waits: unknown[] = []
+  for (let nth = 0; nth < 3; nth++) waits.push((await world.chat({ model: 'one/m' })).headers.get('retry-after'))
+  assert.equal(waits.slice(0, 2), [null, null], 'it may be used at once')
+  assert.match(String(waits[2]), /^[56]$/)
+})
+
+test('a key that is refused tells no wait, as time does not mend it', async () => {
+  const { world } = await chained({ one: fault(401, 'A') })
+  assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
+})
+
+test('a target that is cooling and recovers sooner counts as well', async () => {
+  const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
+  const chain = { name: 'pair', models: ['one/m', 'two/m'] }
+  await world.api.combos.create(chain)
+  assert.is((await world.chat({ model: 'pair' })).headers.get('retry-after'), '20')
+  await world.clock.advance(5_000)
+  const response = await world.chat({ model: 'pair' })
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=skipped:rate-limit;\S* two\/m=500:server$/)
+  const seconds = Number(response.headers.get('retry-after'))
+  assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so that instances do not probe in step
+})
