@@ -76,9 +76,18 @@ interface Expected {
 async function receive(pending: OpenedUpstream, expected: Expected): Promise<AttemptResult> {
   const { format, stream, operation, limits, clock } = expected
   try {
-    const head = await pending.answer
+    let head = await pending.answer
     const isFailure = head.status < 200 || head.status > 299
-    if (stream && !isFailure && maybeStream(head)) {
+    let isStream = stream && !isFailure && maybeStream(head)
+    if (stream && !isFailure && !isStream) {
+      pending.setTotal(limits.totalTimeoutMs)
+      const { peek } = await import('./mislabelled.ts')
+      const { isEvents, body } = await peek(head.body)
+      head = { ...head, body }
+      isStream = isEvents && !format.framing
+      if (isStream) pending.setTotal(limits.headersTimeoutMs)
+    }
+    if (isStream) {
       const committed = await commitStream(head.body, format)
       if ('watch' in committed) {
         if (!committed.watch.started) {
@@ -90,13 +99,15 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
         return { kind: 'stream', head, body: head.body, committed }
       }
       pending.cancel(committed)
+      if (committed.unread) {
+        const { wholeIn } = await import('./mislabelled.ts')
+        const body = wholeIn(committed.unread)
+        if (body) return await receiveWhole({ ...head, body }, expected)
+      }
       return await said(committed, head, expected)
     }
-    if (isFailure) pending.hurry(ERROR_BODY_MS)
-    else {
-      if (stream) pending.setTotal(limits.totalTimeoutMs) // it is none
-      return await receiveWhole(head, expected)
-    }
+    if (!isFailure) return await receiveWhole(head, expected)
+    pending.hurry(ERROR_BODY_MS)
     const bytes = await readError(head.body)
     const { failureOfStatus } = await import('./failure-said.ts')
     return { kind: 'failure', failure: failureOfStatus(head, bytes, { format, operation, now: clock.now() }), head }

@@ -11,17 +11,25 @@ export interface Committed {
   watch: StreamWatch
 }
 
+/** Why a stream is no answer. */
+export interface NotCommitted extends EmbeddedError {
+  /** All of it, where there is no event in it. */
+  unread?: Uint8Array[]
+}
+
 /**
  * Holds a stream back until its first content, or its end. Before that point an error event or an early end is a failure of the attempt, so
  * that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with `UPSTREAM_INVALID` when
  * there is no content within 16 MiB.
  */
-export async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | EmbeddedError> {
+export async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | NotCommitted> {
   const watch = format.watchStream()
   const head: Uint8Array[] = []
   let size = 0
   const { framing = sseFraming } = format
+  let isUnread = true
   const parser = framing((event) => {
+    isUnread = false
     if (!watch.error) watch.observe(event) // nothing behind an error makes an answer of it
   })
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
@@ -36,9 +44,6 @@ export async function commitStream(body: ByteStream, format: UpstreamFormat): Pr
   parser.end() // half an event, which is no JSON, says nothing
   if (watch.error && !watch.started) return watch.error
   if (watch.ended) return { head, watch }
-  return noAnswer(
-    `The provider ended the stream before ${watch.started ? 'its answer was complete' : 'it had said anything'}.`,
-  )
+  const message = `The provider ended the stream before ${watch.started ? 'its answer was complete' : 'it had said anything'}.`
+  return { class: 'content', status: 502, message, ...(isUnread && { unread: head }) }
 }
-
-const noAnswer = (message: string): EmbeddedError => ({ class: 'content', status: 502, message })

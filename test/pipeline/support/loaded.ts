@@ -10,6 +10,7 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/pipeline/fetch-media.ts'),
     import('../../../src/pipeline/hedge.ts'),
     import('../../../src/pipeline/last-candidates.ts'),
+    import('../../../src/pipeline/mislabelled.ts'),
     import('../../../src/pipeline/nobody-answered.ts'),
     import('../../../src/pipeline/client-timeout.ts'),
     import('../../../src/pipeline/redact.ts'),

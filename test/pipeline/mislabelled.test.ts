@@ -1,0 +1,92 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
+import { bodyOf, type End, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('an answer to a streamed request under a wrong content type')
+
+const messages = [{ role: 'user', content: 'Hi' }]
+
+const labelled = (type: string | undefined, chunks: string[], end?: End) =>
+  new Response(bodyOf(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
+
+async function open(answer: () => Response) {
+  const up = fakeUpstream(({ provider }) => (provider === 'one' ? answer() : json(chatAnswer('spare'))))
+  const clock = fakeClock()
+  return { up, clock, world: await openWorld({ fetch: up, clock, combos: { chain: ['one/m', 'two/m'] } }) }
+}
+
+for (const type of ['application/json', 'application/x-ndjson', 'text/html; charset=utf-8']) {
+  test(`events as ${type} are the stream that they are`, async () => {
+    const { world } = await open(() => labelled(type, chatEvents('Hello there')))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
+    assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    assert.is(await response.text(), chatEvents('Hello there').join(''))
+    const translated = await world.messages({ model: 'chain', messages, stream: true })
+    assert.match(await translated.text(), /"text":"Hello "/)
+  })
+}
+
+test('events are passed on as they come, also where blanks or a comment come first', async () => {
+  const start = ['\n', ' ', ': wait\n\n', ...chatEvents().slice(0, 2)]
+  const { up, world } = await open(() => labelled('application/json', start, 'hang'))
+  const response = await world.chat({ model: 'chain', messages, stream: true })
+  const reader = response.body?.getReader()
+  assert.match(new TextDecoder().decode((await reader?.read())?.value), 'Hello') // before the answer has ended
+  await reader?.cancel()
+  assert.is(up.open, 0)
+})
+
+test('events that begin with an error, or say nothing, go to the next target as in any stream', async () => {
+  for (const [events, attempt] of [
+    [['data: {"error":{"message":"busy","code":503}}\n\n'], '503:server'],
+    [['data: [DONE]\n\n'], '200:content'],
+  ] as const) {
+    const { world } = await open(() => labelled('application/json', [...events]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${attempt};via=chain:fallback, two/m=200`)
+  }
+})
+
+test('events have as long to begin as those of any stream', async () => {
+  const { clock, world } = await open(() => labelled('application/json', [': wait\n\n'], 'hang'))
+  const answering = world.chat({ model: 'chain', messages, stream: true })
+  await clock.advance(60_000)
+  const response = await answering
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
+})
+
+for (const type of [undefined, 'text/event-stream', 'text/plain']) {
+  test(`a whole answer as ${type ?? 'nothing at all'} is heard as a stream`, async () => {
+    const { world } = await open(() => labelled(type, [JSON.stringify(chatAnswer('Hello'), null, 2)]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
+    assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
+  })
+
+  test(`a whole error as ${type ?? 'nothing at all'} is the failure that it tells of`, async () => {
+    const told = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
+    const { world } = await open(() => labelled(type, [JSON.stringify(told)]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.status, 400)
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=400:client;via=chain:fallback')
+    assert.is(((await response.json()) as ErrorAnswer).error.message, 'n is odd')
+  })
+}
+
+test('a page is no answer under any name', async () => {
+  for (const type of [undefined, 'text/html', 'application/json', 'text/event-stream']) {
+    const { world } = await open(() => labelled(type, ['<html>', 'down']))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
+  }
+})
+
+test('messages are known by their events as well', async () => {
+  const up = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
+  const world = await openWorld({ fetch: up })
+  const response = await world.messages({ messages, stream: true })
+  assert.is(await response.text(), messageEvents('Hello').join(''))
+})
