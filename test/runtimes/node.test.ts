@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { isCi } from '../support/ci.ts'
 import { suite } from '../support/suite.ts'
 import { type Served, startChild } from './child.ts'
 import { clientOf } from './client.ts'
@@ -14,9 +13,6 @@ import { startUpstream } from './upstream.ts'
 /** The Node of these tests, and the machine's own one, which may be as old as the package allows. */
 const nodes = new Map([process.execPath, ...pathNodes()].map((path) => [versionOf(path), path]))
 
-/** The thousand leave the first one; at a desk so many on every route in every phase find what another version does otherwise. */
-const FEWER = 10
-
 for (const [version, node] of nodes) {
   if (!version) continue
   const start = (app: string) => () => startChild(node, [`apps/${app}.mjs`])
@@ -25,11 +21,7 @@ for (const [version, node] of nodes) {
   readsPaths(`serveNode(gateway) on Node ${version}`, start('node-mount'))
   readsPaths(`toExpressHandler(gateway) on Node ${version}`, start('node-express'))
   mountGuardsAndCloses(`serveNode on Node ${version}`, start('node-mount'))
-  clientsLeave(
-    `serveNode on Node ${version}`,
-    start('node-mount'),
-    isCi || node === process.execPath ? undefined : FEWER,
-  )
+  clientsLeave(`serveNode on Node ${version}`, start('node-mount'))
   pipelinedClientsLeave(version, start('node-mount'))
 }
 

@@ -8,8 +8,8 @@ import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 import { createRandom } from './support/random.ts'
 
-/** As many as make a figure in CI; a fifth of them at a desk, where each costs a tenth of a second. */
-const KILLS = isCi ? 500 : 100
+/** As many as make a figure in CI; a tenth of them at a desk, where each costs a tenth of a second. */
+const KILLS = isCi ? 500 : 50
 const LANES = 2
 /** A kill falls anywhere into a time like that of a commit, after up to so many acknowledged writes. */
 const WINDOW_MS = 8
