@@ -1,11 +1,12 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
 import { readAll } from '../lib/bytes.ts'
-import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
+import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-body.ts'
 
-/** The execution context that Workers pass beside the request. */
+/** What comes beside the request: the execution context of Workers, or what a mount knows of its runtime. */
 export interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
+  upstream?: UpstreamFetch
 }
 
 /** The request that `fetch` would make of the same arguments, so that a client's own `fetch` can be the gateway. */
@@ -26,7 +27,8 @@ export function exchangeOf(request: Request, context?: FetchContext): Exchange {
     toRequest: () => new Request(href, { method: request.method, headers: request.headers, signal: request.signal }),
   }
   const waitUntil = context?.waitUntil?.bind(context)
-  return waitUntil ? { ...exchange, waitUntil } : exchange
+  const upstream = context?.upstream
+  return waitUntil ? { ...exchange, waitUntil, ...(upstream && { upstream }) } : exchange
 }
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i

@@ -10,6 +10,9 @@ const handle = toServiceWorkerHandler(gateway)
 test.before(() => void Object.assign(globalThis, { location: new URL('https://app.example/worker.js') }))
 test.after(() => void Reflect.deleteProperty(globalThis, 'location'))
 
+/** The mode of a navigation, which only a browser can give to a request. */
+const navigate = { value: 'navigate' }
+
 /** Sends one event and answers what the page gets, if the gateway has answered at all. */
 function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void = () => {}) {
   let response: Promise<Response> | undefined
@@ -37,6 +40,46 @@ test('leaves other paths to the network', () => {
 test('leaves the same paths of other origins to the network: a page may call a provider itself', () => {
   for (const origin of ['https://api.provider.example', 'http://app.example', 'https://app.example:8443'])
     assert.is(dispatch(new Request(`${origin}/ai/v1/models`)), undefined, origin)
+})
+
+test('leaves what a form sends to the network: any site can send one', () => {
+  const form = (method: string) =>
+    dispatch(Object.defineProperty(new Request('https://app.example/ai/v1/models', { method }), 'mode', navigate))
+  assert.is(form('POST'), undefined)
+  assert.ok(form('GET'), 'an address in the address bar')
+})
+
+test('calls providers as pages may, who have to ask before they send a header', async () => {
+  const own = globalThis.fetch
+  const seen: Headers[] = []
+  try {
+    globalThis.fetch = async (_, init) => {
+      seen.push(new Headers(init?.headers))
+      return Response.json({ data: [{ id: 'm' }] })
+    }
+    for (const [provider, prefix] of [
+      ['anthropic-compatible-lab', 'talk'],
+      ['openai-compatible-lab', 'lab'],
+    ] as const) {
+      const providerSpecificData = { baseUrl: 'https://lab.example/v1', prefix }
+      await gateway.api.connections.create({ provider, apiKey: 'sk-lab', providerSpecificData })
+      const headers = { 'user-agent': 'Mozilla/5.0', 'content-type': 'application/json', 'x-title': 'page' }
+      const body = JSON.stringify({ model: `${prefix}/m`, messages: [{ role: 'user', content: 'Hi' }] })
+      const url = 'https://app.example/ai/v1/chat/completions'
+      await dispatch(new Request(url, { method: 'POST', headers, body }))
+    }
+  } finally {
+    globalThis.fetch = own
+  }
+  const optIns = seen.map((headers) => headers.get('anthropic-dangerous-direct-browser-access'))
+  assert.equal(optIns, ['true', null])
+  assert.equal(
+    seen.map((headers) => [headers.get('user-agent'), headers.get('x-title')]),
+    [
+      [null, 'page'],
+      [null, 'page'],
+    ],
+  )
 })
 
 test('hands over the signal of the page, and the event for work that outlives the answer', async () => {
