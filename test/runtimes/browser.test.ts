@@ -1,0 +1,16 @@
+import type { Browser } from 'playwright-core'
+import { skip, suite } from '../support/suite.ts'
+import { chromiumPath, launchChromium } from './browser/chromium.ts'
+import { workerServesPages } from './browser/worker-serves.ts'
+
+if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
+const path = chromiumPath
+
+/** One browser for all that is in this file. */
+const test = suite<{ browser?: Browser }>('in Chromium')
+test.before({ timeoutMs: 60_000 }, async (context) => {
+  context.browser = await launchChromium(path)
+})
+test.after(({ browser }) => browser?.close())
+
+workerServesPages(test)

@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answers } from './events.ts'
+import { startServer } from './server.ts'
+
+/** The headers that a provider lets pages send, and the one without which Anthropic lets none call it. */
+const ALLOWED = ['authorization', 'content-type']
+const ALLOWED_BY_ANTHROPIC = ['anthropic-beta', 'anthropic-version', 'content-type', 'x-api-key']
+const OPT_IN = 'anthropic-dangerous-direct-browser-access'
+
+/**
+ * A provider of two formats that pages may call, as narrowly as real ones let them. Its streams stop after every part until a page
+ * comes for the next one at `/step`. The model `forever` is streamed until its client leaves, `cut` breaks off after the first part, and
+ * `moved` is elsewhere.
+ */
+export async function startProvider() {
+  const calls: string[] = []
+  let left = Promise.withResolvers<void>()
+  let step = Promise.withResolvers<void>()
+
+  async function answer(req: IncomingMessage, res: ServerResponse) {
+    let text = ''
+    for await (const part of req.setEncoding('utf8')) text += part
+    const { model, stream } = JSON.parse(text)
+    calls.push(model)
+    const { whole, parts, more } = req.url?.endsWith('/messages') ? answers.messages : answers.chat
+    if (model === 'moved') return void res.writeHead(307, { location: '/step' }).end()
+    if (!stream) return void res.setHeader('content-type', 'application/json').end(JSON.stringify(whole))
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write(parts[0])
+    if (model === 'forever') {
+      const timer = setInterval(() => res.write(more), 5)
+      res.on('close', () => {
+        clearInterval(timer)
+        left.resolve()
+      })
+      return
+    }
+    for (const part of parts.slice(1)) {
+      await step.promise
+      step = Promise.withResolvers()
+      if (model === 'cut') return void res.destroy()
+      res.write(part)
+    }
+    res.end()
+  }
+
+  const server = await startServer((req, res) => {
+    if (req.url === '/step') {
+      res.setHeader('access-control-allow-origin', '*').end()
+      return step.resolve()
+    }
+    const isAllowed = allow(req, res)
+    if (req.method === 'OPTIONS' || !isAllowed) return void res.writeHead(isAllowed ? 204 : 403).end()
+    return answer(req, res)
+  })
+  return {
+    ...server,
+    url: `http://127.0.0.1:${server.port}`,
+    /** The models that were asked for. */
+    calls,
+    /** Settles when the next stream is given up by its client. */
+    nextLeft() {
+      left = Promise.withResolvers<void>()
+      return left.promise
+    },
+  }
+}
+
+/** Sets the headers by which a page may call; false when it may not. */
+function allow({ url, method, headers }: IncomingMessage, res: ServerResponse): boolean {
+  const isAnthropic = url?.endsWith('/messages')
+  const asked = headers['access-control-request-headers']?.split(',') ?? []
+  const allowed = isAnthropic ? [...ALLOWED_BY_ANTHROPIC, OPT_IN] : ALLOWED
+  if (method === 'OPTIONS' && asked.some((name) => !allowed.includes(name))) return false
+  if (isAnthropic && !(method === 'OPTIONS' ? asked.includes(OPT_IN) : headers[OPT_IN] === 'true')) return false
+  res.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', allowed.join())
+  return true
+}

@@ -1,0 +1,33 @@
+import { build } from 'esbuild'
+import { startServer } from './server.ts'
+
+const at = (path: string) => new URL(`../../../${path}`, import.meta.url).pathname
+
+/** A site with the example of a service worker, bundled as its README says, and a page with the clients of the tests. */
+export async function startSite() {
+  const [worker, page] = await Promise.all([
+    bundle(at('examples/service-worker/worker.mjs')),
+    bundle(at('test/runtimes/apps/browser-page.mjs')),
+  ])
+  const files: Record<string, [type: string, text: string]> = {
+    '/': ['text/html', '<!doctype html><title>A page</title><script type="module" src="/page.js"></script>'],
+    '/page.js': ['text/javascript', page],
+    '/worker.js': ['text/javascript', worker],
+  }
+  const server = await startServer((req, res) => {
+    const [type, text] = files[req.url ?? ''] ?? ['text/plain', `${req.method} ${req.url} came to the network`]
+    res.setHeader('content-type', `${type}; charset=utf-8`).end(text)
+  })
+  return { ...server, url: `http://localhost:${server.port}` }
+}
+
+async function bundle(path: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    write: false,
+    logLevel: 'error',
+    format: 'esm',
+  })
+  return outputFiles[0]?.text ?? ''
+}

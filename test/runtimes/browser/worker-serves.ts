@@ -1,0 +1,155 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { assert, type Suite } from '../../support/suite.ts'
+import { linkPackage } from '../package-link.ts'
+import { startProvider } from './provider.ts'
+import { startSite } from './site.ts'
+
+interface Answer {
+  status: number
+  text: string
+  target: string | null
+}
+
+interface Streamed {
+  pieces: string[]
+  error?: { name: string; status?: number; message: string }
+}
+
+/** A page and the gateway in its service worker, with providers that are across real CORS. */
+export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
+  let site: Awaited<ReturnType<typeof startSite>>
+  let provider: Awaited<ReturnType<typeof startProvider>>
+  let context: BrowserContext
+  let page: Page
+  /** Has the page do something (`apps/browser-page.mjs`). */
+  const act = <T>(name: string, ...args: unknown[]): Promise<T> =>
+    page.evaluate(`actions.${name}(...${JSON.stringify(args)})`)
+  const call = (path: string, init: object = {}) => act<Answer>('call', path, init)
+
+  test.before(async ({ browser }) => {
+    await linkPackage()
+    ;[site, provider] = await Promise.all([startSite(), startProvider()])
+    context = await (browser as Browser).newContext() // launched before
+    page = await context.newPage()
+    await page.goto(site.url)
+    await act('register')
+    await connect()
+  })
+  test.after(async () => {
+    await context?.close()
+    provider?.close()
+    site?.close()
+  })
+
+  async function connect() {
+    const accounts = [
+      { provider: 'openai-compatible-lab', prefix: 'lab', baseUrl: `${provider.url}/v1` },
+      { provider: 'anthropic-compatible-lab', prefix: 'talk', baseUrl: `${provider.url}/v1` },
+    ]
+    for (const { provider, ...rest } of accounts) {
+      const providerSpecificData = { ...rest, enabledModels: ['m'] }
+      const body = { provider, apiKey: 'sk-lab', providerSpecificData }
+      const { status, text } = await call('/ai/api/connections', { method: 'POST', body })
+      assert.is(status, 201, text)
+    }
+  }
+
+  test('a page lists the models of the gateway in its worker', async () => {
+    const { status, text } = await call('/ai/v1/models')
+    assert.is(status, 200)
+    assert.equal(
+      JSON.parse(text).data.map(({ id }: { id: string }) => id),
+      ['lab/m', 'talk/m'],
+    )
+  })
+
+  for (const model of ['lab/m', 'talk/m']) {
+    for (const client of ['openai', 'anthropic']) {
+      test(`a page asks ${model} with the client of ${client}`, async () => {
+        assert.is(await act(client, model), 'Hello')
+      })
+
+      test(`a page sees every part of a stream of ${model} before the next one is sent, with the client of ${client}`, async () => {
+        const streamed = await act<Streamed>(`${client}Stream`, model, `${provider.url}/step`)
+        assert.equal(streamed, { pieces: ['Hel', 'lo'] })
+      })
+    }
+  }
+
+  test('a page that gives up a stream lets go of the provider', async () => {
+    const left = provider.nextLeft()
+    await act('leave', 'lab/forever')
+    await left
+  })
+
+  test('so does one that is closed', async () => {
+    const left = provider.nextLeft()
+    const other = await context.newPage()
+    await other.goto(site.url)
+    const begun = other.waitForResponse((response) => response.url().endsWith('/chat/completions'))
+    await other.evaluate(`void actions.openaiStream('lab/forever', '/nothing')`)
+    await begun
+    await other.close()
+    await left
+  })
+
+  for (const model of ['lab/cut', 'talk/cut']) {
+    for (const client of ['openai', 'anthropic']) {
+      test(`a stream of ${model} that breaks off is an error of the client of ${client}, after what had come`, async () => {
+        const { pieces, error } = await act<Streamed>(`${client}Stream`, model, `${provider.url}/step`)
+        assert.equal(pieces, ['Hel'])
+        assert.match(error?.message ?? 'a clean end', /ended its answer too early/)
+      })
+    }
+  }
+
+  test('a redirect of a provider is not followed, although the browser does not say where it leads', async () => {
+    const { status, text } = await ask('lab/moved')
+    assert.is(status, 502)
+    assert.match(text, /redirect/)
+  })
+
+  test('other paths come to the network', async () => {
+    assert.is((await call('/v1/models')).text, 'GET /v1/models came to the network')
+    assert.is((await call('/ai/page')).text, 'GET /ai/page came to the network')
+  })
+
+  test('a form of another site comes to the network, whatever it holds', async () => {
+    const form = `document.body.innerHTML = '<form method="post" enctype="text/plain" action="${site.url}/ai/v1/chat/completions"></form>'
+      document.forms[0].submit()`
+    const calls = provider.calls.length
+    const other = await context.newPage()
+    await other.goto(site.url.replace('localhost', '127.0.0.1'))
+    await Promise.all([other.waitForURL('**/ai/v1/**'), other.evaluate(form)])
+    assert.is(await other.textContent('body'), 'POST /ai/v1/chat/completions came to the network')
+    assert.is(provider.calls.length, calls)
+    await other.close()
+  })
+
+  test('a page needs a key once keys are required', async () => {
+    const create = await call('/ai/api/keys', { method: 'POST', body: { name: 'page' } })
+    const { key } = JSON.parse(create.text)
+    await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: true } })
+    const refused = await ask('lab/m')
+    assert.is(refused.status, 401)
+    assert.match(refused.text, /API key/)
+    assert.is((await ask('lab/m', { authorization: `Bearer ${key}` })).status, 200)
+    await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: false } })
+  })
+
+  test('a worker that the browser has stopped begins anew: its memory is gone', async () => {
+    const session = await context.newCDPSession(page)
+    await session.send('ServiceWorker.enable')
+    await session.send('ServiceWorker.stopAllWorkers')
+    assert.equal(JSON.parse((await call('/ai/api/connections')).text), { connections: [] })
+    await connect()
+    assert.is((await ask('lab/m')).status, 200)
+  })
+
+  const ask = (model: string, headers: object = {}) =>
+    call('/ai/v1/chat/completions', {
+      method: 'POST',
+      headers,
+      body: { model, messages: [{ role: 'user', content: 'Hi' }] },
+    })
+}
