@@ -60,7 +60,8 @@ const isImageType = (value: unknown) => typeof value === 'string' && value.start
  */
 function sessionOf(body: JsonObject, header: RequestFacts['header']): string {
   const metadata = isObject(body.metadata) ? body.metadata : {}
-  const named = [...SESSION_HEADERS.map(header), body.prompt_cache_key, body.user, metadata.user_id]
+  const { prompt_cache_key, user, safety_identifier } = body // the last is what OpenAI has in place of `user` now
+  const named = [...SESSION_HEADERS.map(header), prompt_cache_key, user, safety_identifier, metadata.user_id]
   return named.find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? beginningOf(body)
 }
 

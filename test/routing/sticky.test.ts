@@ -55,6 +55,7 @@ test('what names a session comes before how it begins, and the header before the
     const named = await asks(1, { user: `u${nth}` })
     assert.is(await asks(1, { user: `u${nth}`, messages: [{ role: 'user', content: 'z' }] }), named)
     assert.is(await asks(1, { user: `u${nth}`, metadata: { user_id: 'other' } }), named)
+    assert.is(await asks(1, { safety_identifier: `u${nth}`, metadata: { user_id: 'other' } }), named)
   }
 })
 
