@@ -127,7 +127,16 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
     }
   }
 
-  return { selectionFor, previewFor: (facts) => preview(facts, rotation.peek) }
+  function previewFor(facts: RequestFacts): Select {
+    const turns = new Map<string, Turn>() // a request that comes to the connections of a provider twice takes two turns
+    return preview(facts, async (group, isUsable) => {
+      const turn = await rotation.peek(group, isUsable, turns.get(group.label))
+      turns.set(group.label, turn)
+      return turn
+    })
+  }
+
+  return { selectionFor, previewFor }
 }
 
 type OnChosen = (group: Group, chosen: Chosen, lookahead: Lookahead) => void

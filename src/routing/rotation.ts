@@ -14,8 +14,8 @@ export interface Turn {
 export interface Rotation {
   /** Takes the next turn, skipping entries that are not usable unless none is. */
   take(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
-  /** The turn that `take` would return. */
-  peek(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
+  /** The turn that `take` would return, or that it would return after another turn. */
+  peek(group: Group, isUsable: (entry: Entry) => boolean, after?: Turn): Promise<Turn>
   /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
   answered(group: Group, entry: Entry | undefined, taken: Turn): Promise<void>
   /** Starts again at the first entry, also for groups below that label. */
@@ -75,7 +75,7 @@ export function createRotation(state: SharedState): Rotation {
           for (const left of started) left.reject(error)
         })
       }),
-    peek: async (group, isUsable) => nextTurn((await lastOf(group.label)).last, group, isUsable),
+    peek: async (group, isUsable, after) => nextTurn(after ?? (await lastOf(group.label)).last, group, isUsable),
     async answered(group, entry, { index, version, before = '' }) {
       if (entry?.index === index || version === undefined) return
       const text = entry ? textOf({ index: entry.index, times: 1 }) : before

@@ -1,6 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { ComboModel } from '../../src/types.ts'
 import type { ErrorAnswer } from '../pipeline/support/answers.ts'
+import { json } from '../pipeline/support/upstream.ts'
 import { apiKeyOf, token, catalog as worldCatalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { models, open, told } from './support/explain.ts'
@@ -73,6 +74,21 @@ test('a target that is named twice is used once, as it is tried', async () => {
     'two next: pool: listed 2nd',
     'one skipped: it stands in this list already',
   ])
+})
+
+test('two models of a provider whose connections take turns: each begins at another connection', async () => {
+  const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: name }))
+  const answer = () => json({ error: { message: 'down' } }, 500)
+  const { world, up } = await openPool(['one/m', 'one/other'], { connections, limits: { maxAttempts: 4 }, answer })
+  await world.api.providers.update('one', { strategy: 'round-robin' })
+  const { targets } = await world.api.explain({ model: 'pool' })
+  const told = targets.map(({ connection, model }) => `${connection}/${model}`)
+  assert.equal(told, ['a/m', 'b/m', 'b/other', 'a/other'])
+  await world.chat({ model: 'pool' })
+  const called = up.calls.map(
+    ({ headers, body }) => `${headers.get('authorization')?.slice(-1)}/${JSON.parse(body).model}`,
+  )
+  assert.equal(called, told)
 })
 
 test('the way through combos and providers, with each reason on it', async () => {
