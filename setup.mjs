@@ -23,6 +23,10 @@ const options = ['demo', 'new-token', 'log', 'port', 'host', 'allowed-host', 'da
 const npmName = (option) => `npm_config_${option.replace('-', '_')}`
 const tasks = { start, test, build: () => build('full'), check, bench }
 
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 18))
+  fail(`Node ${process.versions.node} is too old: install 20.18.1 or later, see https://nodejs.org`)
+
 const [name, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(tasks, name ?? '')) fail(`say what to do: ${Object.keys(tasks).join(', ')}`)
 process.chdir(root)

@@ -22,6 +22,17 @@ test('says in one line what it can do', async () => {
   assert.is(code, 1)
 })
 
+for (const version of ['16.20.2', '18.20.8', '20.17.0']) {
+  test(`says that Node ${version} is too old, before it installs anything`, async ({ folder }) => {
+    const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
+    const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
+    })
+    assert.is(stderr, `setup: Node ${version} is too old: install 20.18.1 or later, see https://nodejs.org\n`)
+    assert.is(code, 1)
+  })
+}
+
 for (const [name, value, option] of [
   ['demo', 'true', '--demo'],
   ['new_token', 'true', '--new-token'],

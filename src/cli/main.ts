@@ -3,6 +3,7 @@ import { readEnvironment } from './environment.ts'
 import { startFailure } from './failure.ts'
 import { help } from './help.ts'
 import { createLogger, type Terminal } from './logger.ts'
+import { requireNode } from './node-version.ts'
 import { describeError } from './one-line.ts'
 import { parseOptions } from './options.ts'
 import { isProblem } from './problem.ts'
@@ -22,6 +23,7 @@ await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<void> {
   try {
+    requireNode(process.versions.node)
     const options = parseOptions(args)
     if (options.help) return terminal.out(help)
     if (options.version) return terminal.out(`${readVersion()}\n`)

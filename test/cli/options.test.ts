@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { isLoopback } from '../../src/cli/address.ts'
 import { readEnvironment } from '../../src/cli/environment.ts'
+import { requireNode } from '../../src/cli/node-version.ts'
 import { describeError } from '../../src/cli/one-line.ts'
 import { parseOptions } from '../../src/cli/options.ts'
 import { isProblem } from '../../src/cli/problem.ts'
@@ -7,6 +9,22 @@ import { assert, suite } from '../support/suite.ts'
 import { signalbox } from './command.ts'
 
 const options = suite('the options of signalbox')
+
+for (const version of ['16.20.2', '18.20.8', '20.9.0', '20.18.0']) {
+  options(`are not even read by Node ${version}`, () =>
+    throwsProblem(() => requireNode(version), {
+      exitCode: 1,
+      says: /^Node [\d.]+ is too old: install 20\.18\.1 or later, see https:\/\/nodejs\.org$/,
+    }),
+  )
+}
+
+options('are read by the oldest Node that the package admits, and by all later ones', async () => {
+  const { engines }: { engines: { node: string } } = JSON.parse(
+    await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  for (const version of [engines.node.replace('>=', ''), '20.19.0', '21.0.0', '24.21.0']) requireNode(version)
+})
 
 options('have defaults: this machine, port 4000, ./data', () => {
   assert.equal(parseOptions([]), {
