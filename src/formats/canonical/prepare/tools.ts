@@ -49,7 +49,11 @@ export function prepareToolChoice(
   { traits, warnings, rename, chosenBy = 'toolChoice' }: Target,
 ): { toolChoice: ToolChoice | undefined; tools: Tool[] } {
   const all = [...tools]
-  if (!choice || tools.length === 0) return { toolChoice: undefined, tools: all }
+  if (!choice) return { toolChoice: undefined, tools: all }
+  if (tools.length === 0) {
+    if (choice.type !== 'auto' && choice.type !== 'none') warnings.dropped(chosenBy) // there is nothing to choose from
+    return { toolChoice: undefined, tools: all }
+  }
   const knows = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
   const only = (names: readonly string[]) =>
     all.filter((tool) => tool.type === 'web-search' || names.includes(tool.name))

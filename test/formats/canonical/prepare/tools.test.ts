@@ -41,6 +41,17 @@ for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(
   })
 }
 
+tools('that do not exist cannot be chosen, of which the client is told', () => {
+  const chosen = (toolChoice: ToolChoice) => {
+    const { request, warnings } = prepare({ toolChoice })
+    return [request.toolChoice, warnings]
+  }
+  assert.equal(chosen({ type: 'required' }), [undefined, ['dropped:toolChoice']])
+  assert.equal(chosen({ type: 'tool', name: 'f' }), [undefined, ['dropped:toolChoice']])
+  assert.equal(chosen({ type: 'auto' }), [undefined, []])
+  assert.equal(chosen({ type: 'none' }), [undefined, []])
+})
+
 tools('that are not called are left out with none, for they would run all the same', () => {
   const search: Tool = { type: 'web-search' }
   const none = { toolChoice: { type: 'none' } } as const
