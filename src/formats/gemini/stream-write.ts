@@ -1,5 +1,5 @@
 import type { Citation } from '../canonical/citations.ts'
-import type { AssistantPart, TokenLogprob } from '../canonical/parts.ts'
+import type { AssistantPart, TokenLogprob, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../canonical/stream.ts'
 import type { StreamWriter, WriteContext } from '../translator.ts'
@@ -22,8 +22,13 @@ interface OpenPart {
   state: OpaqueState | undefined
 }
 
+/** A call, which is told once it is whole and all before it are. */
+type OpenCall = OpenPart & { part: ToolCallPart; isWhole: boolean }
+
 interface Candidate {
   index: number
+  /** Those that are not told yet, in the order in which they began; it may not be that of their ends. */
+  calls: OpenCall[]
   parts: number
   texts: CitingText[]
   queries: string[]
@@ -40,7 +45,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`
   const isHidden = hidesThoughts(request.options.reasoning)
   const candidates: Candidate[] = []
-  const open = new Map<number, OpenPart>()
+  const open = new Map<number, OpenPart | OpenCall>()
 
   function say({ index }: Candidate, part: WirePart, logprobs?: TokenLogprob[]) {
     const tokens = logprobs ? `,"logprobsResult":${JSON.stringify(wireLogprobs(logprobs))}` : ''
@@ -49,7 +54,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   }
 
   function candidateAt(index: number): Candidate {
-    const known = candidates[index] ?? { index, parts: 0, texts: [], queries: [], hasRefused: false }
+    const known = candidates[index] ?? { index, calls: [], parts: 0, texts: [], queries: [], hasRefused: false }
     candidates[index] = known
     return known
   }
@@ -57,7 +62,14 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function start({ key, candidate: index, part }: PartStartEvent) {
     const candidate = candidateAt(index)
     const state = 'state' in part ? part.state : undefined
-    open.set(key, { candidate, part, said: [], citations: [], state })
+    const begun = { candidate, said: [], citations: [], state }
+    if (part.type === 'tool-call') {
+      const call = { ...begun, part, isWhole: false }
+      candidate.calls.push(call)
+      open.set(key, call)
+      return
+    }
+    open.set(key, { ...begun, part })
     if (part.type === 'server-tool') candidate.queries.push(part.query)
     if (part.type === 'refusal') candidate.hasRefused = true
     if (part.type === 'image' || part.type === 'audio')
@@ -73,19 +85,27 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     if (part.type !== 'tool-call') say(candidate, { text }, logprobs)
   }
 
-  function close(key: number, { candidate, part, said, citations, state }: OpenPart) {
+  function close(key: number, closed: OpenPart | OpenCall) {
+    const { candidate, part, said, citations, state } = closed
     open.delete(key)
-    const whole = said.join('')
-    if (part.type === 'tool-call')
-      for (const call of writePart({ ...part, arguments: whole, ...(state && { state }) }, context))
-        say(candidate, call)
+    if ('isWhole' in closed) tellCalls(closed)
     else if (state && (part.type === 'text' || part.type === 'reasoning')) {
       const signature = { text: '', thoughtSignature: wireSignature(state) }
       say(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
     }
     if (part.type === 'text' && citations.length > 0)
-      candidate.texts.push({ text: whole, citations, partIndex: candidate.parts })
+      candidate.texts.push({ text: said.join(''), citations, partIndex: candidate.parts })
     candidate.parts++
+  }
+
+  function tellCalls(closed: OpenCall) {
+    const { candidate } = closed
+    closed.isWhole = true
+    while (candidate.calls[0]?.isWhole) {
+      const { part, said, state } = candidate.calls.shift() ?? closed
+      for (const call of writePart({ ...part, arguments: said.join(''), ...(state && { state }) }, context))
+        say(candidate, call)
+    }
   }
 
   function end({ finishes, usage }: EndEvent) {

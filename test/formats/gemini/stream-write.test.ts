@@ -60,7 +60,7 @@ test('text goes as it comes; reason and tokens come at the end, and no end mark'
   )
 })
 
-test('calls are told whole, each when it ends, also where they interleave', () => {
+test('calls are told whole, in the order in which they began, also where they interleave', () => {
   const call = (id: string) => ({ type: 'tool-call', id, name: 'f', arguments: '' }) as const
   const events = [
     open(0, { ...call('a'), state }),
@@ -69,8 +69,8 @@ test('calls are told whole, each when it ends, also where they interleave', () =
     ...[close(1), close(0), end('tool-calls')],
   ]
   assert.equal(chunksOf(events), [
-    said({ functionCall: { id: 'b', name: 'f', args: { y: 2 } } }),
     said({ functionCall: { id: 'a', name: 'f', args: { x: 1 } }, thoughtSignature }),
+    said({ functionCall: { id: 'b', name: 'f', args: { y: 2 } } }),
     finished('STOP'),
   ])
 })
