@@ -6,7 +6,7 @@ import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ReadContext } from '../translator.ts'
 import { answerPart } from './answer-part.ts'
 import { createCallAssembler, type WholeCall } from './call-assembler.ts'
-import { finishOf } from './finish-reason.ts'
+import { finishOf, isVagueEnd } from './finish-reason.ts'
 import { type CitedText, parseGrounding } from './grounding-parse.ts'
 import { parseLogprobs } from './logprobs.ts'
 
@@ -41,6 +41,8 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
   let closed: OpenPart[] = [] // within a chunk that tells the sources of its texts
   let isCiting = false
   let isSilent = true
+  let isVague = false // the last chunk has a reason that says nothing, and nothing else
+  let isFinished = false
   let partIndex = -1
 
   function observe(candidate: JsonObject) {
@@ -64,7 +66,9 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
     }
     if (isCiting) cite(candidate)
     const finish = finishOf(candidate.finishReason, candidate.finishMessage)
+    isVague = isVagueEnd(candidate.finishReason) && !parts.some(saysSomething)
     if (!finish) return
+    isFinished = true
     end()
     if (finish.reason === 'malformed-call' && isSilent)
       return emit({ type: 'error', error: malformed(finish.explanation) })
@@ -139,8 +143,18 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
     close()
   }
 
-  return { observe, end }
+  return {
+    observe,
+    end() {
+      end()
+      if (isVague && !isFinished) emit({ type: 'finish', candidate: index, finish: { reason: 'stop' } })
+      isFinished ||= isVague
+    },
+  }
 }
+
+const saysSomething = (part: unknown): boolean =>
+  isObject(part) && (part.text !== '' || part.thoughtSignature !== undefined)
 
 /** Nothing was said, so that another try may do better. */
 const malformed = (explanation = 'The model made a function call that is malformed.') =>

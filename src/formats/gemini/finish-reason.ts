@@ -5,7 +5,7 @@ import type { WireFinish } from './wire.ts'
 /** Why a candidate ended, or undefined: it has not. Calls are told from the content, since their reason is STOP as well. */
 export function finishOf(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
-  if (typeof name !== 'string' || name === '' || name === 'FINISH_REASON_UNSPECIFIED') return undefined
+  if (typeof name !== 'string' || name === '' || isVagueEnd(name)) return undefined
   const known = read.get(name) ?? 'stop'
   const isTold = known === 'content-filter' || known === 'malformed-call'
   return defined<Finish>({
@@ -13,6 +13,9 @@ export function finishOf(reason: unknown, explanation?: unknown): Finish | undef
     explanation: isTold && typeof explanation === 'string' && explanation !== '' ? explanation : undefined,
   })
 }
+
+/** Some layers over Google's have this where there is no reason: in every chunk, or only in the last. */
+export const isVagueEnd = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
 
 /** A prompt that was blocked has no candidates, only `promptFeedback`. */
 export function blockedFinish(blockReason: unknown, message: unknown): Finish | undefined {

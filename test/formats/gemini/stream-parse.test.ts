@@ -10,6 +10,24 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
   'the finish with the last text': [[text('a'), text('b', { finishReason: 'MAX_TOKENS' })], ['text: ab'], 'length'],
   'a finish without parts': [[text('a'), { candidates: [{ finishReason: 'STOP' }] }], ['text: a']],
   'no finish: it was cut': [[text('a')], ['text: a'], 'error'],
+  'a finish without a reason, behind the last text': [
+    [text('a'), text('', { finishReason: 'FINISH_REASON_UNSPECIFIED' })],
+    ['text: a'],
+  ],
+  'a finish without a reason in every chunk': [
+    [
+      text('', { finishReason: 'FINISH_REASON_UNSPECIFIED' }),
+      text('a', { finishReason: 'FINISH_REASON_UNSPECIFIED' }),
+      text('', { finishReason: 'MAX_TOKENS' }),
+    ],
+    ['text: a'],
+    'length',
+  ],
+  'a text under such a finish: it was cut': [
+    [text('a', { finishReason: 'FINISH_REASON_UNSPECIFIED' })],
+    ['text: a'],
+    'error',
+  ],
   'an end mark without a finish: it was cut': [[text('a'), '[DONE]'], ['text: a'], 'error'],
   'nothing but a finish': [[stop], []],
   'what is no JSON': [['oops', text('a'), stop], ['text: a']],
