@@ -7,6 +7,7 @@ import type { ReadContext, StreamReader } from '../translator.ts'
 import { parseAnnotations, parseSources } from './annotations.ts'
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
 import { streamError } from './error-parse.ts'
+import { withExactArguments } from './object-arguments.ts'
 import { errorOf, failureOf, namedError } from './stream.ts'
 import { chatUsage } from './usage.ts'
 
@@ -37,8 +38,9 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     model ||= textIn(chunk.model)
     if (chunk.usage ?? chunk.x_groq) tellUsage(chunk.usage ?? (isObject(chunk.x_groq) && chunk.x_groq.usage))
     sources = chunk.search_results ?? chunk.citations ?? sources
-    if (!Array.isArray(chunk.choices)) return
-    for (const choice of chunk.choices) if (isObject(choice)) observeChoice(choice)
+    const { choices: said } = withExactArguments(data, chunk)
+    if (!Array.isArray(said)) return
+    for (const choice of said) if (isObject(choice)) observeChoice(choice)
   }
 
   function observeChoice(choice: JsonObject) {

@@ -92,6 +92,14 @@ test('keep their digits where a follower of Anthropic says all arguments at once
   assert.match(await response.text(), /9007199254740993\b/)
 })
 
+test('keep their digits where a follower of OpenAI says all arguments at once as an object', async () => {
+  const object = { index: 0, ...fn, function: { name: 'f', arguments: args } }
+  const events = [delta({ tool_calls: [object] }), delta({}, 'tool_calls')]
+  const answer = () => streamOf('openai-chat', events)
+  const { response } = await ask({ client: 'gemini', model: 'chat/m', stream: true, answer })
+  assert.match(await response.text(), /9007199254740993\b/)
+})
+
 for (const client of wireFormats) {
   for (const from of wireFormats) {
     if (client === from) continue
