@@ -11,9 +11,12 @@ export function argumentsOf(text: string): JsonObject {
   return isObject(value) ? value : { [RAW]: text }
 }
 
+/** What some models write where there are no arguments. */
+export const isNoArguments = (text: string): boolean => text === '{}' || text === 'null'
+
 /** The arguments of a call as text, from an object. */
 export function argumentsText(value: unknown): string {
-  if (typeof value === 'string') return value
+  if (typeof value === 'string') return isNoArguments(value) ? '{}' : value
   if (!isObject(value)) return value === undefined || value === null ? '{}' : JSON.stringify(value)
   const raw = value[RAW]
   return typeof raw === 'string' && Object.keys(value).length === 1 ? raw : JSON.stringify(value)

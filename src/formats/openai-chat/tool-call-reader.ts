@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isNoArguments } from '../canonical/arguments.ts'
 import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import { googleSignature } from './assistant-parse.ts'
@@ -24,7 +25,7 @@ interface OpenCall {
   early: string
   hasArguments: boolean
   scan: ObjectScan
-  /** `{}` that may be a placeholder in front of the arguments. */
+  /** `{}` or `null` that may be a placeholder in front of the arguments. */
   isHeld: boolean
   isClosed: boolean
   signature: string | undefined
@@ -103,14 +104,14 @@ export function createToolCallReader(
     call.hasArguments = true
     if (call.isHeld) release(call, more.trimStart().startsWith('{'))
     call.scan.add(more)
-    if (isFirst && more === '{}' && !call.isFreeForm) {
+    if (isFirst && isNoArguments(more) && !call.isFreeForm) {
       call.isHeld = true
       return
     }
     emit({ type: 'part-delta', key: call.key, text: more })
   }
 
-  /** The held `{}`: nothing when the real arguments follow it, else the arguments themselves. */
+  /** What is held: nothing when the real arguments follow it, else no arguments. */
   function release(call: OpenCall, isPlaceholder: boolean) {
     call.isHeld = false
     if (isPlaceholder) call.scan = createObjectScan()

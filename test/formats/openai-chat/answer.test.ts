@@ -28,6 +28,15 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
   'a refusal': [{ content: null, refusal: 'no' }, [{ type: 'refusal', text: 'no' }]],
   'calls behind the text': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, [text('a'), call('c')]],
   'arguments as an object': [{ tool_calls: [{ id: 'c', ...fn('f', { x: 1 }) }] }, [call('c', '{"x":1}')]],
+  'arguments that are null': [
+    {
+      tool_calls: [
+        { id: 'c', ...fn('f', 'null') },
+        { id: 'd', ...fn('f', null) },
+      ],
+    },
+    [call('c'), call('d')],
+  ],
   'calls without an id of their own': [
     {
       tool_calls: [

@@ -87,6 +87,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ['f#a: {}'],
     'tool-calls',
   ],
+  'arguments that are null': [[call({ index: 0, id: 'a', ...fn('f', 'null') }), stop], ['f#a: {}'], 'tool-calls'],
   'a call that the limit cut': [
     [call({ index: 0, id: 'a', ...fn('f', '{"path":"/tm') }), delta({}, 'length')],
     ['f#a: {"path":"/tm'],
