@@ -79,6 +79,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
           requireFreeName(combo, others)
           requireNoCycle(combo, { combos: [...others, combo], aliases })
         })
+        await rotation.reset(comboLabel(name)) // an instance that had not heard of a deletion may have gone on with its turns
         return shown(combo)
       })
     },

@@ -100,6 +100,18 @@ test('PUT and DELETE of a combo let every instance begin at the first model agai
   assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
 })
 
+test('a new combo begins at its first model, though an instance had gone on with the deleted one', async () => {
+  const { watch: _, ...storage } = memoryStorage() // so that others hear of a change after a while
+  const first = await openPool(turns, { storage })
+  const second = await joinPool(first, { storage })
+  assert.is(`${await first.asks(1)} ${await second.asks(1)}`, 'one two')
+  const id = (await second.world.api.combos.list()).combos[0]?.id ?? ''
+  await second.world.api.combos.delete(id)
+  assert.is(await first.asks(2), 'one two', 'it still knows the old one')
+  await second.world.api.combos.create({ name: 'pool', ...turns })
+  assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
+})
+
 test('two instances on one folder take turns', () =>
   inFolder(async (path) => {
     const open = () => fileStorage({ path, logger: false })
