@@ -12,6 +12,7 @@ import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
 import { isObject } from './lib/json.ts'
 import { loadedOnce, once } from './lib/once.ts'
+import { settlesWithin } from './lib/settles-within.ts'
 import { deferredListing } from './listing/deferred.ts'
 import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
@@ -51,7 +52,7 @@ export interface Gateway {
   readonly api: Management
   /**
    * Answers new requests with 503, gives those under way `graceMs` (ms, default 10,000) to finish, aborts the rest, and waits for
-   * background work. Leaves `storage` open: the host closes it.
+   * background work, which is what hooks have begun, for at most ten seconds. Leaves `storage` open: the host closes it.
    */
   close(options?: { graceMs?: number }): Promise<void>
   /** The path that it is mounted at, without a trailing slash; empty for the root. */
@@ -205,13 +206,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     async close({ graceMs = 10_000 } = {}) {
       closed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
-      await background.settled()
+      await settlesWithin(background.settled(), LAST_WORK_MS, clock)
       store.close()
     },
   }
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
   return isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable // see `Gateway`
 }
+
+/** A hook that never ends must not keep the process. */
+const LAST_WORK_MS = 10_000
 
 /** Workers take an exported function for the class of a Durable Object, even one that has a `fetch` property. */
 const isWorkers = () => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'

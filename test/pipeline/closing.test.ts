@@ -127,3 +127,17 @@ test('settles what the hooks have begun, those of requests that it had to end as
   await closing
   assert.equal([begun, ended], [3, 3]) // two requests and one usage
 })
+
+test('a hook that never ends is waited for ten seconds', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), hooks: { onRequest: never } })
+  await world.chat({})
+  let isClosed = false
+  const closing = world.gateway.close().then(() => {
+    isClosed = true
+  })
+  await world.clock.advance(9_999)
+  assert.not(isClosed)
+  await world.clock.advance(1)
+  await closing
+  assert.is(world.clock.pending(), 0)
+})
