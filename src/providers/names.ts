@@ -17,7 +17,9 @@ export const definitionOf = (catalog: Catalog, provider: string): CatalogProvide
 
 /** The name that the provider's models are filed under: `catalogAlias`, else `alias`, else its id. */
 export const catalogAliasOf = (provider: string, definition: CatalogProvider | undefined): string =>
-  definition?.catalogAlias ?? definition?.alias ?? provider
+  notBlank(definition?.catalogAlias) ?? notBlank(definition?.alias) ?? provider
+
+const notBlank = (name: string | undefined) => (name?.trim() ? name : undefined)
 
 /** The names of a connection's provider, which need not be in the catalog. */
 export function namesOf(catalog: Catalog, connection: NamedConnection): ProviderNames {
@@ -25,7 +27,7 @@ export function namesOf(catalog: Catalog, connection: NamedConnection): Provider
   const catalogAlias = catalogAliasOf(connection.provider, definition)
   const prefix = connection.providerSpecificData?.prefix?.trim()
   return {
-    output: prefix || (definition?.alias ?? catalogAlias).trim(),
+    output: prefix || (notBlank(definition?.alias) ?? catalogAlias).trim(),
     catalog: catalogAlias,
     id: connection.provider,
   }

@@ -73,6 +73,18 @@ for (const [what, connection, alias] of [
   })
 }
 
+test('a blank alias of the catalog counts as none', async () => {
+  for (const blank of ['', '  ']) {
+    const models = [{ id: 'one' }]
+    const world = { connections: [{ provider: 'acme' }] }
+    const listed = (definition: object) => ids({ ...world, catalog: { acme: { models, ...definition } } })
+    assert.equal(await listed({ alias: blank }), ['acme/one'])
+    assert.equal(await listed({ alias: blank, catalogAlias: 'filed' }), ['filed/one'])
+    assert.equal(await listed({ alias: 'ac', catalogAlias: blank }), ['ac/one'])
+    assert.equal(await ids({ catalog: { acme: { models, alias: blank } } }), ['acme/one'])
+  }
+})
+
 test('the output alias is the catalog alias, else the provider id, when none is configured; trimmed', async () => {
   const connections = [{ provider: 'acme' }]
   assert.equal(await ids({ catalog: { acme: { catalogAlias: 'filed', models: [{ id: 'one' }] } }, connections }), [
