@@ -1,3 +1,4 @@
+import { saysNoFunds } from '../formats/vendor-words.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Selection } from '../routing/chooser.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
@@ -50,7 +51,8 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
 
 /** When the failed target is used again; nothing where it is not left alone, or waiting mends nothing. */
 function recoveryOf({ route, failure }: FailedTarget, { health }: PipelineContext): number[] {
-  const standing = MENDED_BY_TIME.has(failure.class) ? health.standingOf(route.target) : undefined
+  const isMended = MENDED_BY_TIME.has(failure.class) && !saysNoFunds(failure.message)
+  const standing = isMended ? health.standingOf(route.target) : undefined
   return standing ? [standing.dueAt] : []
 }
 
