@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
+import { guardHolds } from './browser/guard-holds.ts'
 import { workerServesPages } from './browser/worker-serves.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
@@ -14,3 +15,4 @@ test.before({ timeoutMs: 60_000 }, async (context) => {
 test.after(({ browser }) => browser?.close())
 
 workerServesPages(test)
+guardHolds(test)

@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { assert, type Suite } from '../../support/suite.ts'
+import { type Served, startChild } from '../child.ts'
+import { clientOf } from '../client.ts'
+import { startProvider } from './provider.ts'
+import { startServer } from './server.ts'
+
+type Seen = [attempt: string, text: string][]
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const managed = ['/api/keys', '/api/connections', '/api/settings']
+const changes = [
+  ['POST', '/api/keys', { name: 'evil' }],
+  ['POST', '/api/connections', { provider: 'openai', apiKey: 'sk-evil', name: 'evil' }],
+  ['PATCH', '/api/settings', { cloudUrl: 'http://evil.test' }],
+  ['DELETE', '/api/models/aliases/ours', {}],
+]
+const spending = [
+  ['POST', '/v1/chat/completions', { model: 'up/m', messages }],
+  ['POST', '/v1/messages', { model: 'up/m', max_tokens: 9, messages }],
+]
+
+/** Pages that are not the gateway's own, before a gateway on this machine that lets everybody in. */
+export function guardHolds(test: Suite<{ browser?: Browser }>): void {
+  let served: Served
+  let provider: Awaited<ReturnType<typeof startProvider>>
+  let elsewhere: Awaited<ReturnType<typeof startServer>>
+  let context: BrowserContext
+  let page: Page
+  let script = ''
+  /** What the documents could read, and the state before they tried. */
+  const seen = new Map<string, Seen>()
+  let before = ''
+
+  const site = (host: string) => `http://${host}:${elsewhere.port}/`
+  const gateway = (host: string) => `http://${host}:${new URL(served.url).port}`
+  /** Documents that are foreign to the gateway at localhost, and whose they are. */
+  const foreign: [name: string, address: () => string][] = [
+    ['another site', () => site('evil.test')],
+    ['another name of this machine', () => site('127.0.0.1')],
+    ['another port of the same host', () => site('localhost')],
+    ['no origin', () => `${site('evil.test')}sandboxed`],
+  ]
+
+  test.before({ timeoutMs: 60_000 }, async ({ browser }) => {
+    script = await readFile(new URL('../apps/browser-attack.js', import.meta.url), 'utf8')
+    ;[served, provider, elsewhere] = await Promise.all([
+      startChild(process.execPath, ['apps/node-open.mjs']),
+      startProvider(),
+      startServer((_, res) => void res.setHeader('content-type', 'text/html').end('<title>A page</title>')),
+    ])
+    context = await (browser as Browser).newContext() // it was launched before
+    page = await context.newPage()
+    await Promise.all([prepare(), page.goto(site('evil.test'))])
+    before = await state()
+    const all = [...changes, ...spending]
+    await Promise.all([
+      ...foreign.map(([name, address]) => attack(name, address(), { url: gateway('localhost'), changes: all })),
+      // What a page does whose name is pointed at this machine after it was loaded is done by the name that the gateway hears.
+      attack('known name', `${gateway('evil.test')}/v1/models`, { changes }),
+      attack('unknown name', `${gateway('other.test')}/v1/models`, { changes: all }),
+    ])
+  })
+  test.after(async () => {
+    await context?.close()
+    await served?.stop()
+    provider?.close()
+    elsewhere?.close()
+  })
+
+  async function prepare() {
+    const { connect, manage } = clientOf(served.url)
+    await connect(`${provider.url}/v1`)
+    assert.is((await manage('/keys', { name: 'ours' })).status, 201)
+    const body = JSON.stringify({ alias: 'ours', model: 'up/m' })
+    const headers = { 'content-type': 'application/json' }
+    const { status } = await fetch(`${served.url}/api/models/aliases`, { method: 'PUT', headers, body })
+    assert.is(status, 200)
+  }
+
+  /** All that somebody could have changed. */
+  async function state(): Promise<string> {
+    const paths = [...managed, '/api/models/aliases']
+    return (await Promise.all(paths.map(async (path) => (await fetch(served.url + path)).text()))).join('\n')
+  }
+
+  /** Opens a document in a frame of its own, of no origin if the address says so, and has it try everything. */
+  async function attack(name: string, address: string, { url = '', changes }: { url?: string; changes: unknown[] }) {
+    const sandbox = address.endsWith('sandboxed') ? "frame.sandbox = 'allow-scripts allow-forms'" : ''
+    await page.evaluate(`new Promise((resolve) => {
+      const frame = Object.assign(document.createElement('iframe'), { name: '${name}', onload: resolve })
+      ${sandbox}
+      frame.src = '${address}'
+      document.body.append(frame)
+    })`)
+    const frame = page.frame({ name })
+    assert.is(frame?.url(), address)
+    seen.set(
+      name,
+      (await frame?.evaluate<Seen>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`)) ?? [],
+    )
+  }
+
+  for (const [name] of foreign) test(`a page of ${name} reads nothing`, () => assert.equal(seen.get(name), []))
+
+  for (const [name, says, who] of [
+    ['known name', /open to browsers on this machine only/, 'even by a server that answers to the name'],
+    [
+      'unknown name',
+      /does not answer for the host/,
+      'and gets nothing at all from a server that does not know the name',
+    ],
+  ] as const)
+    test(`a page whose name was pointed at this machine is refused, ${who}`, () => {
+      const refusals = seen.get(name) ?? []
+      for (const [attempt, text] of refusals) assert.match(text, says, attempt)
+      assert.ok(refusals.length > 15)
+    })
+
+  test('none of these pages changes anything, or asks a provider', async () => {
+    assert.is(await state(), before)
+    assert.equal(provider.calls, [])
+  })
+
+  test('a page of another site may list the models, and hears why not', async () => {
+    const list = (...calls: object[]) =>
+      page.evaluate<{ status: number; text: string }[]>(
+        `Promise.all(${JSON.stringify(calls)}.map((headers) => fetch('${gateway('localhost')}/v1/models', { headers })
+          .then(async (response) => ({ status: response.status, text: await response.text() }))))`,
+      )
+    const requireKeys = async (requireApiKey: boolean) => {
+      const headers = { 'content-type': 'application/json' }
+      await fetch(`${served.url}/api/settings`, { method: 'PATCH', headers, body: JSON.stringify({ requireApiKey }) })
+    }
+    const [plain, preflighted] = await list({}, { 'x-api-key': 'none' })
+    assert.match(plain?.text ?? '', /"up\/m"/)
+    assert.is(preflighted?.status, 200)
+    await requireKeys(true)
+    assert.is((await list({ 'x-api-key': 'none' }))[0]?.status, 401)
+    await requireKeys(false)
+  })
+
+  test('the same attempts succeed on a page of the gateway\u2019s own origin', async () => {
+    await attack('own', `${gateway('localhost')}/v1/models`, { changes: [...changes, ...spending] })
+    const read = JSON.stringify(seen.get('own'))
+    assert.match(read, /sbx_/)
+    assert.match(read, /form of text\/plain: POST \/api\/keys.*Send JSON/, 'forms arrive')
+    assert.is.not(await state(), before)
+    assert.ok(provider.calls.length > 0)
+  })
+}
