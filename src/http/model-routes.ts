@@ -31,7 +31,10 @@ export function modelRoutes(run: Run): Route[] {
           if (endpoint) return run(request, endpoint, call.slice(0, colon))
           if (/:[A-Za-z]+$/.test(call))
             throw gatewayError('NOT_FOUND', { message: `There is no POST ${folder}${call} here.` })
-          throw gatewayError('METHOD_NOT_ALLOWED', { headers: { allow: 'GET, HEAD' } })
+          throw gatewayError('METHOD_NOT_ALLOWED', {
+            message: 'POST is not allowed here; allowed: GET, HEAD.',
+            headers: { allow: 'GET, HEAD' },
+          })
         },
       }),
     ),

@@ -18,7 +18,9 @@ test("a method of a model that is not served is a 404 in Google's format", async
 })
 
 test('a model whose name holds a colon is still no place to post to', async () => {
-  assert.is((await post('/v1/models/llama3:8b-instruct')).status, 405)
+  const { status, body } = await post('/v1/models/llama3:8b-instruct')
+  assert.is(status, 405)
+  assert.match(body, /POST is not allowed here; allowed: GET, HEAD\./)
 })
 
 test('an Anthropic client with /v1 in its base URL is told so in its own format', async () => {
