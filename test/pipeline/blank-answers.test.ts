@@ -43,7 +43,7 @@ const choice = (message: unknown, finish_reason: string | null = 'stop') => ({
   choices: [{ index: 0, message, finish_reason }],
 })
 const says = (more: object) => choice({ role: 'assistant', content: '', ...more })
-const message = (content: unknown, stop_reason = 'end_turn') => ({
+const message = (content: unknown, stop_reason: string | null = 'end_turn') => ({
   type: 'message',
   role: 'assistant',
   content,
@@ -66,9 +66,13 @@ const blank: readonly (readonly [Name, object])[] = [
   ['chat', says({ content: null, refusal: null, tool_calls: [], annotations: [], prefix: false })],
   ['chat', choice({ role: 'assistant' })],
   ['chat', choice(null)],
+  ['chat', { choices: [{}] }],
+  ['chat', { choices: [{ index: 0, message: { role: 'assistant', content: '' } }] }],
+  ['chat', { choices: [{ index: 0, message: { role: 'assistant', content: null }, finish_reason: null }] }],
   ['chat', says({ content: [{ type: 'text', text: '' }] })],
   ['messages', message([])],
   ['messages', message([{ type: 'text', text: '', citations: null }])],
+  ['messages', message([{ type: 'text', text: '' }], null)],
   ['gemini', candidate({})],
   ['gemini', candidate({ content: { role: 'model' } })],
   ['gemini', parts()],
@@ -88,7 +92,6 @@ const answered: readonly (readonly [Name, object])[] = [
   ['chat', choice({ role: 'assistant', content: '' }, 'length')],
   ['chat', choice({ role: 'assistant', content: '' }, 'content_filter')],
   ['chat', choice({ role: 'assistant', content: null }, 'tool_calls')],
-  ['chat', { choices: [{}] }],
   ['messages', message([], 'max_tokens')],
   ['messages', message([], 'refusal')],
   ['messages', message([], 'pause_turn')],
