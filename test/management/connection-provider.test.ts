@@ -5,8 +5,11 @@ import { openDoor } from './door.ts'
 const test = suite("a connection's provider")
 
 const catalog: Catalog = {
-  openai: { name: 'OpenAI', alias: 'oa' },
-  anthropic: { name: 'Anthropic' },
+  router: { models: [{ id: 'gpt/oss-claude' }] },
+  openai: { name: 'OpenAI', alias: 'oa', models: [{ id: 'gpt-5' }] },
+  anthropic: { name: 'Anthropic', models: [{ id: 'claude-opus-4-5' }] },
+  groq: { models: [{ id: 'gpt-oss-120b' }] },
+  xai: { models: [{ id: 'grok-4' }] },
   mistral: { alias: 'mi' },
 }
 const elsewhere = 'For any other provider, send its address as "providerSpecificData.baseUrl".'
@@ -39,6 +42,9 @@ for (const [provider, hint] of [
   ['oa', 'Did you mean "openai"?'],
   ['mi', 'Did you mean "mistral"?'],
   ['anthropc', 'Did you mean "anthropic"?'],
+  ['Claude', 'Did you mean "anthropic"?'],
+  ['gpt', 'Did you mean "openai"?'],
+  ['grok', 'Did you mean "xai" or "groq"?'],
   ['zzz', 'See GET /api/providers.'],
   ['toString', 'See GET /api/providers.'],
   ['__proto__', 'See GET /api/providers.'],
