@@ -51,7 +51,7 @@ export interface Combo {
   strategy: Strategy
   /** Under `round-robin`: how many requests in a row each model gets; default 1. */
   stickyLimit?: number
-  /** The strategy among the connections of each provider, any but `conditional`; default: the provider's own. */
+  /** The strategy among the connections of each provider, any but `conditional`; default: that of a combo around it, else the provider's. */
   connectionStrategy?: Strategy
   /** Is a second attempt started when the first takes longer than 95 % of its target's answers? Default false. */
   hedge?: boolean

@@ -147,3 +147,15 @@ test('three dead keys of one provider lead on to the next provider of the combo'
   assert.is(await asks(3, fromPool), 'a>b>c>two two two')
   for (const { status } of world.told.requests) assert.is(status, 200)
 })
+
+test('follow the outer combo where the inner one says nothing', async () => {
+  const inner = { models: ['one/m', 'two/m'] }
+  const { world, asks } = await openOne({
+    combos: { inner, calm: pool('fallback').pool, pool: pool('round-robin', { models: ['inner', 'calm'] }).pool },
+  })
+  assert.is(await asks(4, fromPool), 'a b c a')
+  assert.is(await asks(2, { model: 'inner' }), 'a a')
+  const { combos } = await world.api.combos.list()
+  await world.api.combos.update(combos.find(({ name }) => name === 'pool')?.id ?? '', { models: ['calm', 'inner'] })
+  assert.is(await asks(2, fromPool), 'a a', 'which says otherwise')
+})
