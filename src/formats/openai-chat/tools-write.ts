@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import { inputSchema } from '../openai-schema.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeMark } from './parts-write.ts'
 import type { WireTool, WireToolChoice } from './wire.ts'
@@ -25,17 +25,14 @@ function writeFreeForm({ name, description, grammar }: FreeFormTool): WireTool {
 }
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
-  const { name, description, schema = NOTHING, strict, outputSchema, cache } = tool
+  const { name, description, schema, strict, outputSchema, cache } = tool
   if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
   return {
     type: 'function',
-    function: defined({ name, description, parameters: schema, strict }),
+    function: defined({ name, description, parameters: inputSchema(schema), strict }),
     ...writeMark(cache, target),
   }
 }
-
-/** Some vendors refuse a tool that says nothing of its input. */
-const NOTHING: JsonObject = { type: 'object', properties: {} }
 
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import { inputSchema } from '../openai-schema.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireNamedTool, WireTool, WireToolChoice } from './wire.ts'
 
@@ -25,14 +25,11 @@ function writeFunction({ name, description, schema, strict, outputSchema }: Func
     type: 'function',
     name,
     description,
-    parameters: schema ?? NOTHING,
+    parameters: inputSchema(schema),
     strict: strict ?? false,
     output_schema: outputSchema,
   })
 }
-
-/** Some vendors refuse a tool that says nothing of its input. */
-const NOTHING: JsonObject = { type: 'object', properties: {} }
 
 function writeFreeForm({ name, description, grammar }: FreeFormTool) {
   const format = grammar && { type: 'grammar' as const, ...grammar }

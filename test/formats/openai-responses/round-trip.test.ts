@@ -117,7 +117,7 @@ const instructions: fc.Arbitrary<Turn[]> = fc.oneof(
   said.map((told): Turn[] => [{ role: 'system', as: 'instructions', content: [{ type: 'text', text: told }] }]),
 )
 
-const schema = fc.dictionary(name, fc.jsonValue()).map((fields) => ({ type: 'object', ...fields }))
+const schema = fc.dictionary(name, fc.jsonValue()).map((fields) => ({ type: 'object', properties: {}, ...fields }))
 const tool: fc.Arbitrary<Tool> = fc.oneof(
   fc.record(
     {
