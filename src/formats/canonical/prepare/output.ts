@@ -1,6 +1,6 @@
 import type { Traits } from '../../../traits.ts'
 import type { CanonicalRequest, OutputFormat } from '../request.ts'
-import type { FunctionTool } from '../tools.ts'
+import type { FunctionTool, ToolChoice } from '../tools.ts'
 import type { SystemTurn, Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
 
@@ -13,7 +13,7 @@ interface Shaped {
 
 /** The form of the answer as the target can be asked for it: by itself, by a tool that it has to call, or in words. */
 export function prepareOutput(
-  { output, turns }: Pick<CanonicalRequest, 'output' | 'turns'>,
+  { output, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
   { traits, warnings }: { traits: Traits; warnings: Warnings },
 ): Shaped {
   const same: Shaped = { output, turns, tool: undefined }
@@ -23,11 +23,16 @@ export function prepareOutput(
     warnings.changed('turns', 'added')
     return { ...same, turns: withInstruction(turns) }
   }
+  if (output.type === 'json-schema' && tools.length > 0 && mustCall(toolChoice)) return { ...same, output: undefined }
   warnings.changed('output', 'replaced')
   if (output.type === 'json') return { ...same, output: undefined, turns: withInstruction(turns) }
   const { name = OUTPUT_TOOL, description = 'Give the answer by calling this.', schema } = output
   return { ...same, output: undefined, tool: { type: 'function', name, description, schema } }
 }
+
+/** Then there will be calls and no answer, whose form could be asked for. */
+const mustCall = (choice: ToolChoice | undefined): boolean =>
+  choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.mode === 'required')
 
 const mentionsJson = (turns: readonly Turn[]) =>
   turns.some(

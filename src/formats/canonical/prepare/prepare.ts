@@ -3,7 +3,7 @@ import type { TargetContext } from '../../translator.ts'
 import { defined } from '../defined.ts'
 import type { CanonicalRequest } from '../request.ts'
 import type { Restoration } from '../restoration.ts'
-import type { Tool, ToolChoice } from '../tools.ts'
+import type { FunctionTool, Tool, ToolChoice } from '../tools.ts'
 import type { Turn } from '../turns.ts'
 import { fitCacheMarks } from './cache-marks.ts'
 import { callsIn, fitCalls } from './calls.ts'
@@ -66,7 +66,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
 
 function chooseTools(
   asked: CanonicalRequest,
-  outputTool: Tool | undefined,
+  outputTool: FunctionTool | undefined,
   turns: readonly Turn[],
   target: PrepareContext & { rename: Renamer },
 ): { tools: Tool[]; toolChoice: ToolChoice | undefined } {
@@ -78,8 +78,9 @@ function chooseTools(
 }
 
 /** The tool of the answer has to be called, unless there are others that may be called before. */
-function answerBy(tool: Tool, { tools }: CanonicalRequest): ToolChoice {
-  return tools.length > 0 || tool.type === 'web-search' ? { type: 'required' } : { type: 'tool', name: tool.name }
+function answerBy({ name }: FunctionTool, { tools, toolChoice }: CanonicalRequest): ToolChoice {
+  if (toolChoice?.type === 'allowed') return { type: 'allowed', mode: 'required', names: [...toolChoice.names, name] }
+  return tools.length > 0 && toolChoice?.type !== 'none' ? { type: 'required' } : { type: 'tool', name }
 }
 
 const namesOf = (tools: readonly Tool[]): string[] =>

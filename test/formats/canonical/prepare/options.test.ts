@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { Tool } from '../../../../src/formats/canonical/tools.ts'
+import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { prepare, text, user } from './world.ts'
 
@@ -44,6 +44,33 @@ output('is a tool that has to be called where it knows no schema', () => {
     type: 'required',
   })
 })
+
+const choices: Record<string, [choice: ToolChoice, chosen: ToolChoice, hasTool: boolean]> = {
+  'any call': [{ type: 'required' }, { type: 'required' }, false],
+  'one call': [{ type: 'tool', name: 'f' }, { type: 'tool', name: 'f' }, false],
+  'one of some calls': [
+    { type: 'allowed', mode: 'required', names: ['f'] },
+    { type: 'allowed', mode: 'required', names: ['f'] },
+    false,
+  ],
+  'some calls, or none': [
+    { type: 'allowed', mode: 'auto', names: ['f'] },
+    { type: 'allowed', mode: 'required', names: ['f', 'answer'] },
+    true,
+  ],
+  'no calls': [{ type: 'none' }, { type: 'tool', name: 'answer' }, true],
+}
+
+for (const [name, [toolChoice, chosen, hasTool]] of Object.entries(choices)) {
+  output(`keeps to the choice of its client where it is a tool: ${name}`, () => {
+    const { request, warnings } = prepare(
+      { output: { type: 'json-schema', schema }, tools: [f, { ...f, name: 'g' }], toolChoice },
+      { traits: { outputFormats: [] } },
+    )
+    assert.equal([request.toolChoice, request.tools.length], [chosen, hasTool ? 3 : 2])
+    assert.equal(warnings, hasTool ? ['replaced:output'] : []) // a call that is forced is no answer
+  })
+}
 
 output('is asked for in words where it knows no form, or wants the word', () => {
   const { request, warnings } = prepare(
