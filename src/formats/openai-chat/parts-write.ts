@@ -4,6 +4,7 @@ import { defined } from '../canonical/defined.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, CacheMark, FilePart, ImagePart, UserPart } from '../canonical/parts.ts'
 import { writeBreakpoint } from '../openai-breakpoint.ts'
+import { fileName } from '../openai-file-name.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireMarks, WireTextPart, WireUserPart } from './wire.ts'
 
@@ -53,7 +54,8 @@ function writeFile(part: FilePart, target: TargetContext): WireUserPart {
     if (name !== undefined) target.warnings.dropped(target.warnings.pathOf(part, 'file', 'name')) // it has the one of its upload
     return { type: 'file', file: { file_id: fileId(source, part, target) } }
   }
-  return { type: 'file', file: { file_data: urlOf(part, target), filename: name ?? 'file.pdf' } }
+  const filename = source.type === 'base64' ? fileName(name, source.mediaType) : (name ?? 'file.pdf')
+  return { type: 'file', file: { file_data: urlOf(part, target), filename } }
 }
 
 function writeAudio(part: AudioPart, target: TargetContext): { data: string; format: 'wav' | 'mp3' } {

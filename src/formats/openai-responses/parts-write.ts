@@ -1,9 +1,9 @@
-import { entryOf } from '../../lib/entry-of.ts'
 import { dataUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, CacheMark, FilePart, ImagePart, UserPart } from '../canonical/parts.ts'
 import { writeBreakpoint } from '../openai-breakpoint.ts'
+import { fileName } from '../openai-file-name.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireInputPart, WireMark } from './wire.ts'
 
@@ -54,18 +54,7 @@ function writeFile(part: FilePart, target: TargetContext): WireInputPart {
   }
   if (source.type === 'url')
     return defined<WireInputPart & { type: 'input_file' }>({ type: 'input_file', file_url: source.url, filename: name })
-  return { type: 'input_file', file_data: dataUrl(source), filename: name ?? defaultName(source.mediaType) }
-}
-
-/** Data without a name is refused, and the type is taken from the name. */
-const defaultName = (mediaType: string) => `file.${entryOf(extensions, mediaType) ?? 'pdf'}`
-
-const extensions: Readonly<Record<string, string>> = {
-  'text/plain': 'txt',
-  'text/markdown': 'md',
-  'text/csv': 'csv',
-  'text/html': 'html',
-  'application/json': 'json',
+  return { type: 'input_file', file_data: dataUrl(source), filename: fileName(name, source.mediaType) }
 }
 
 function fileId(source: MediaSource & { type: 'file-id' }, part: object, { warnings }: TargetContext): string {

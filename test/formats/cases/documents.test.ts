@@ -22,7 +22,7 @@ const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: str
     plain: { type: 'text', text: texts },
     pdf: [
       { type: 'text', text: 'Of 2024.' },
-      { type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, filename: 'Report' } },
+      { type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, filename: 'Report.pdf' } },
     ],
     lost: [],
   },
@@ -30,7 +30,7 @@ const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: str
     plain: { type: 'input_text', text: texts },
     pdf: [
       { type: 'input_text', text: 'Of 2024.' },
-      { type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, filename: 'Report' },
+      { type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, filename: 'Report.pdf' },
     ],
     lost: [],
   },

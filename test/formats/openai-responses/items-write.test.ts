@@ -94,6 +94,8 @@ test('files of all kinds, and those that cannot be written', () => {
     filename: 'a.pdf',
   })
   assert.equal(partOf({ type: 'file', source: base64 }), { type: 'input_file', file_data, filename: 'file.pdf' })
+  const named = (name: string) => Object(partOf({ type: 'file', source: base64, name })).filename
+  assert.equal(['Q3 v1.2', 'b.docx', ''].map(named), ['Q3 v1.2.pdf', 'b.docx', 'file.pdf'])
   assert.equal(partOf({ type: 'file', source: { type: 'url', url: 'https://a' } }), {
     type: 'input_file',
     file_url: 'https://a',

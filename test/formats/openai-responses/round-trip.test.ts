@@ -37,7 +37,7 @@ const image = fc.record(
 const file = fc.record({
   type: fc.constant('file' as const),
   source: fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant('text/csv'), data: base64 }),
-  name: said,
+  name: name.map((title) => `${title}.pdf`),
 })
 const audio = fc.record({
   type: fc.constant('audio' as const),
@@ -65,7 +65,10 @@ const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
       type: fc.constant('tool-call' as const),
       id: name,
       name,
-      arguments: fc.oneof(fc.json(), fc.constant('{"cut": "of')),
+      arguments: fc.oneof(
+        fc.json().filter((text) => text !== 'null'),
+        fc.constant('{"cut": "of'),
+      ),
       isFreeForm: fc.constant(true as const),
     },
     { requiredKeys: ['type', 'id', 'name', 'arguments'] },

@@ -37,7 +37,10 @@ const part: fc.Arbitrary<AssistantPart> = fc.oneof(
       type: fc.constant('tool-call' as const),
       id: said,
       name: fc.stringMatching(/^[a-z]{1,8}$/),
-      arguments: fc.oneof(fc.json(), fc.constant('{"cut')),
+      arguments: fc.oneof(
+        fc.json().filter((text) => text !== 'null'),
+        fc.constant('{"cut'),
+      ),
       isFreeForm: fc.constant(true as const),
     },
     { requiredKeys: ['type', 'id', 'name', 'arguments'] },
