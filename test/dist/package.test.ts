@@ -55,7 +55,7 @@ test('has types that resolve as its modules do', { timeoutMs: 60_000 }, async ({
 test('holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
   const names = await packed(tarball)
   const known =
-    /^(?:dist\/|examples\/[\w-]+\/\w+\.mjs$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:formats|routing))\/)?[A-Z]+\.md$)/
+    /^(?:dist\/|examples\/[\w-]+\/(?:\w+\.mjs|index\.html|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:formats|routing))\/)?[A-Z]+\.md$)/
   assert.equal(
     names.filter((name) => !known.test(name)),
     [],

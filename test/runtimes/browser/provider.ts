@@ -9,7 +9,7 @@ const OPT_IN = 'anthropic-dangerous-direct-browser-access'
 
 /**
  * A provider of two formats that pages may call, as narrowly as real ones let them. Its streams stop after every part until a page
- * comes for the next one at `/step`. The model `forever` is streamed until its client leaves, `cut` breaks off after the first part, and
+ * comes for the next one at `/step`, but not those of the model `at-once`. The model `forever` is streamed until its client leaves, `cut` breaks off after the first part, and
  * `moved` is elsewhere.
  */
 export async function startProvider() {
@@ -36,7 +36,7 @@ export async function startProvider() {
       return
     }
     for (const part of parts.slice(1)) {
-      await step.promise
+      if (model !== 'at-once') await step.promise
       step = Promise.withResolvers()
       if (model === 'cut') return void res.destroy()
       res.write(part)

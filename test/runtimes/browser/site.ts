@@ -1,17 +1,23 @@
+import { readFile } from 'node:fs/promises'
 import { build } from 'esbuild'
 import { startServer } from './server.ts'
 
 const at = (path: string) => new URL(`../../../${path}`, import.meta.url).pathname
 
-/** A site with the example of a service worker, bundled as its README says, and a page with the clients of the tests. */
+/** A site with the example of a service worker, bundled as its README says, its page, and a page with the clients of the tests. */
 export async function startSite() {
   const [worker, page] = await Promise.all([
     bundle(at('examples/service-worker/worker.mjs')),
     bundle(at('test/runtimes/apps/browser-page.mjs')),
   ])
+  const [example, exampleScript] = await Promise.all(
+    ['index.html', 'page.mjs'].map((name) => readFile(at(`examples/service-worker/${name}`), 'utf8')),
+  )
   const files: Record<string, [type: string, text: string]> = {
     '/': ['text/html', '<!doctype html><title>A page</title><script type="module" src="/page.js"></script>'],
     '/page.js': ['text/javascript', page],
+    '/example.html': ['text/html', example ?? ''],
+    '/page.mjs': ['text/javascript', exampleScript ?? ''],
     '/worker.js': ['text/javascript', worker],
   }
   const server = await startServer((req, res) => {

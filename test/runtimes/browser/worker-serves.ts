@@ -26,7 +26,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     page.evaluate(`actions.${name}(...${JSON.stringify(args)})`)
   const call = (path: string, init: object = {}) => act<Answer>('call', path, init)
 
-  test.before(async ({ browser }) => {
+  test.before({ timeoutMs: 60_000 }, async ({ browser }) => {
     await linkPackage()
     ;[site, provider] = await Promise.all([startSite(), startProvider()])
     context = await (browser as Browser).newContext() // launched before
@@ -85,10 +85,10 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   test('so does one that is closed', async () => {
     const left = provider.nextLeft()
     const other = await context.newPage()
-    await other.goto(site.url)
-    const begun = other.waitForResponse((response) => response.url().endsWith('/chat/completions'))
-    await other.evaluate(`void actions.openaiStream('lab/forever', '/nothing')`)
-    await begun
+    await other.goto(`${site.url}/blank`)
+    const body = JSON.stringify({ model: 'lab/forever', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+    const init = JSON.stringify({ method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    await other.evaluate(`fetch('/ai/v1/chat/completions', ${init}).then(({ body }) => body.getReader().read())`)
     await other.close()
     await left
   })
@@ -138,13 +138,39 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   })
 
   test('a worker that the browser has stopped begins anew: its memory is gone', async () => {
-    const session = await context.newCDPSession(page)
-    await session.send('ServiceWorker.enable')
-    await session.send('ServiceWorker.stopAllWorkers')
+    await stopWorkers()
     assert.equal(JSON.parse((await call('/ai/api/connections')).text), { connections: [] })
     await connect()
     assert.is((await ask('lab/m')).status, 200)
   })
+
+  test('the page of the example asks a model, and again when its worker was stopped, and says what is wrong', async () => {
+    const example = await context.newPage()
+    await example.goto(`${site.url}/example.html`)
+    await example.selectOption('[name=provider]', { label: 'Another one that speaks as OpenAI does' })
+    await example.fill('[name=baseUrl]', `${provider.url}/v1`)
+    await example.fill('[name=apiKey]', 'sk-lab')
+    await example.fill('[name=model]', 'at-once')
+    const answered = async (status: string) => {
+      await example.getByText('Ready.').or(example.getByText('Answered by')).waitFor()
+      await example.click('[name=ask]')
+      await example.getByText(status).waitFor()
+      return example.textContent('output')
+    }
+    assert.is(await answered('Answered by openai-compatible-mine/at-once.'), 'Hello')
+    await stopWorkers()
+    assert.is(await answered('Answered by openai-compatible-mine/at-once.'), 'Hello')
+    await example.fill('[name=model]', 'moved')
+    assert.is(await answered('redirect'), '')
+    await example.close()
+  })
+
+  async function stopWorkers() {
+    const session = await context.newCDPSession(page)
+    await session.send('ServiceWorker.enable')
+    await session.send('ServiceWorker.stopAllWorkers')
+    await session.detach()
+  }
 
   const ask = (model: string, headers: object = {}) =>
     call('/ai/v1/chat/completions', {
