@@ -77,8 +77,23 @@ export interface UpstreamFormat {
   errorIn(answer: unknown): EmbeddedError | undefined
   /** Is it a whole answer, even an empty one with a reason? */
   isAnswer(answer: JsonObject): boolean
-  /** Loads the translation to and from the canonical form; absent while the format is only passed through. */
-  loadTranslator?(): Promise<UpstreamTranslator>
+  /** Loads what tells answers that are none; only needed when a call has failed, or its answer may be empty. */
+  loadFailures(): Promise<FailureReading>
+  /** Loads the translation to and from the canonical form. */
+  loadTranslator(): Promise<UpstreamTranslator>
+}
+
+/** How a format's failures and empty answers are read. */
+export interface FailureReading {
+  /** Message and code of an error body, each only if it has one. */
+  read(body: unknown): { message?: string; code?: string }
+  /** The body that a provider would have sent with an error status, for an error object found in a 200 or in a stream. */
+  bodyOf(error: JsonObject): JsonObject
+  /**
+   * Is the answer empty: did the model end its turn normally, or for no reason that it says, without a text, a call, a thought or a
+   * refusal? An answer that was cut short or filtered is not, as it says why.
+   */
+  isBlank(answer: JsonObject): boolean
 }
 
 /** How a format's clients are told of errors. */
@@ -98,7 +113,11 @@ export interface Format extends UpstreamFormat {
   readonly name: WireFormat
   /** Loads the form of errors, while the first request is under way. */
   loadErrors(): Promise<ErrorTelling>
+  /** The header in which clients look for the provider's id of the request. */
+  readonly requestIdHeader: string
   /** A sign of life that clients ignore in a stream. */
   readonly keepAlive: string
-  loadTranslator?(): Promise<Translator>
+  /** The body of a request to count tokens, for another model; only where it names the model in more places than one. */
+  countBody?(text: string, model: string): Promise<string>
+  loadTranslator(): Promise<Translator>
 }

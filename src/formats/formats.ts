@@ -5,23 +5,36 @@ import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
 import { openaiResponses } from './openai-responses/format.ts'
 
-/** The formats that are served: a folder and a line for each. */
-const served: Partial<Record<WireFormat, Format>> = {
+/** The formats of clients: a folder and a line for each. */
+const served: Readonly<Record<WireFormat, Format>> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
   'anthropic-messages': anthropicMessages,
   gemini,
 }
 
-/** The format of clients; `undefined` when it is not served. */
-export const formatOf = (name: WireFormat): Format | undefined => served[name]
+interface Deferred {
+  auth: AuthStyle
+  load(): Promise<UpstreamFormat>
+}
 
-/** The format of a provider. One that no client speaks is loaded with the first request that needs it. */
-export const upstreamFormatOf = async (name: ProviderFormat): Promise<UpstreamFormat | undefined> =>
-  name === 'bedrock-converse' ? (await import('./bedrock-converse/format.ts')).bedrockConverse : served[name]
+/** The formats that only providers speak, each loaded with the first request that needs it. */
+const deferred: Readonly<Record<Exclude<ProviderFormat, WireFormat>, Deferred>> = {
+  'bedrock-converse': {
+    auth: 'bearer',
+    load: async () => (await import('./bedrock-converse/format.ts')).bedrockConverse,
+  },
+}
+
+/** The format of clients. */
+export const formatOf = (name: WireFormat): Format => served[name]
+
+const isServed = (name: ProviderFormat): name is WireFormat => name in served
+
+/** The format of a provider. */
+export const upstreamFormatOf = async (name: ProviderFormat): Promise<UpstreamFormat> =>
+  isServed(name) ? served[name] : deferred[name].load()
 
 /** The default header for credentials of a format. */
-export function defaultAuth(name: ProviderFormat): AuthStyle {
-  if (name === 'bedrock-converse') return 'bearer'
-  return served[name]?.auth ?? (name === 'gemini' ? 'x-goog-api-key' : 'bearer')
-}
+export const defaultAuth = (name: ProviderFormat): AuthStyle =>
+  isServed(name) ? served[name].auth : deferred[name].auth

@@ -1,5 +1,4 @@
 import { gatewayError } from '../errors.ts'
-import { formatOf } from '../formats/formats.ts'
 import type { Reply } from '../lib/exchange.ts'
 import { type Endpoint, endpoints } from '../pipeline/endpoints.ts'
 import type { Route, RoutedRequest } from './route.ts'
@@ -11,9 +10,8 @@ const MODEL = '{model}'
 
 /** The endpoints for model requests as routes. */
 export function modelRoutes(run: Run): Route[] {
-  const served = endpoints.filter(({ format }) => formatOf(format))
-  const named = served.filter(({ path }) => path.includes(MODEL))
-  const plain = served.filter((endpoint) => !named.includes(endpoint))
+  const named = endpoints.filter(({ path }) => path.includes(MODEL))
+  const plain = endpoints.filter((endpoint) => !named.includes(endpoint))
   const folders = new Set(named.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
   return [
     ...plain.map(

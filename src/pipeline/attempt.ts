@@ -109,8 +109,8 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
     if (!isFailure) return await receiveWhole(head, expected)
     pending.hurry(ERROR_BODY_MS)
     const bytes = await readError(head.body)
-    const { failureOfStatus } = await import('./failure-said.ts')
-    return { kind: 'failure', failure: failureOfStatus(head, bytes, { format, operation, now: clock.now() }), head }
+    const [{ failureOfStatus }, reading] = await Promise.all([import('./failure-said.ts'), format.loadFailures()])
+    return { kind: 'failure', failure: failureOfStatus(head, bytes, { reading, operation, now: clock.now() }), head }
   } catch (thrown) {
     pending.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
@@ -145,16 +145,16 @@ async function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<A
 /** Does the answer contain a non-empty text, in any format's fields? Most do, which saves the closer look. */
 const SAYS_TEXT = /"(?:content|text)"\s*:\s*"(?!")/
 
-async function isBlank({ name }: UpstreamFormat, answer: JsonObject): Promise<boolean> {
-  const { isBlankAnswer } = await import('../formats/blank-answer.ts')
-  return isBlankAnswer(name, answer)
+async function isBlank(format: UpstreamFormat, answer: JsonObject): Promise<boolean> {
+  const { isBlank } = await format.loadFailures()
+  return isBlank(answer)
 }
 
 /** The failure that an error in a 200 stands for. */
 async function said(error: EmbeddedError, head: UpstreamAnswer, { format, clock }: Expected): Promise<FailedAttempt> {
   if (error.class) return { kind: 'failure', failure: contentFailure(error.message) }
-  const { failureOfEmbedded } = await import('./failure-said.ts')
-  return { kind: 'failure', failure: failureOfEmbedded(error, { head, format, now: clock.now() }), head }
+  const [{ failureOfEmbedded }, reading] = await Promise.all([import('./failure-said.ts'), format.loadFailures()])
+  return { kind: 'failure', failure: failureOfEmbedded(error, { head, reading, now: clock.now() }), head }
 }
 
 /** As much of an error body as arrives; a body that breaks off, is silent, slow or large does not hide the status. */

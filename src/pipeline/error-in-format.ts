@@ -1,6 +1,5 @@
 import { errorObjectIn } from '../formats/error-object.ts'
 import type { Format } from '../formats/format.ts'
-import { readError } from '../formats/read-error.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
@@ -27,9 +26,9 @@ export async function errorInFormat(
   const json = tryParseJson(text)
   const { isReadable } = await format.loadErrors()
   if (isReadable(json)) return words === '' ? bytes : encodeUtf8(JSON.stringify(withWords(json, words)))
-  const translator = await format.loadTranslator?.()
-  if (!translator) return bytes
-  const isKnown = readError(format.name, json).message !== undefined
+  const translator = await format.loadTranslator()
+  const { read } = await format.loadFailures()
+  const isKnown = read(json).message !== undefined
   const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
   const { message } = error
   const told = words === '' ? error : { ...error, message: joined(message, words) }

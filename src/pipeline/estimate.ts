@@ -5,7 +5,7 @@ import type { ModelRequest } from './model-request.ts'
 
 /** The reply with an estimated number of tokens, for when no provider could count them. `x-signalbox-warning` says that it is one. */
 export async function estimateReply({ call, format, report }: ModelRequest): Promise<Reply> {
-  const translator = await format.loadTranslator?.()
+  const translator = await format.loadTranslator()
   const tokens = estimateTokens(call.body)
   return {
     status: 200,
@@ -14,6 +14,6 @@ export async function estimateReply({ call, format, report }: ModelRequest): Pro
       'x-signalbox-warning': 'estimated:input_tokens',
       ...attemptHeaders(report.steps),
     },
-    body: JSON.stringify(translator?.counter?.writeCount(tokens) ?? { input_tokens: tokens }),
+    body: JSON.stringify(translator.counter?.writeCount(tokens) ?? { input_tokens: tokens }),
   }
 }

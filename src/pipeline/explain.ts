@@ -22,10 +22,7 @@ export interface Question {
   path: string
 }
 
-const known = endpoints
-  .filter(({ format }) => formatOf(format))
-  .map(({ path }) => `"${path}"`)
-  .join(', ')
+const known = endpoints.map(({ path }) => `"${path}"`).join(', ')
 
 /** A combo may lead to very many targets. */
 const MAX_TARGETS = 1_000
@@ -37,8 +34,8 @@ const MAX_TARGETS = 1_000
 export async function explain(question: Question, context: PipelineContext): Promise<Explanation> {
   const { model, body, headers, path } = question
   const endpoint = endpoints.find((one) => one.path === path)
-  const format = endpoint && formatOf(endpoint.format)
-  if (!format) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
+  if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
+  const format = formatOf(endpoint.format)
   const header = (name: string) => headers.get(name.toLowerCase())
   const isInPath = path.includes('{model}')
   const text = JSON.stringify(isInPath ? body : { ...body, model })

@@ -1,5 +1,4 @@
-import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
-import { errorBodyOf, readError } from '../formats/read-error.ts'
+import type { EmbeddedError, FailureReading } from '../formats/format.ts'
 import {
   saysAccountRefused,
   saysContentRefused,
@@ -27,7 +26,7 @@ import { windowSaid } from './window-said.ts'
 export function failureOfStatus(
   answer: UpstreamAnswer,
   bytes: Uint8Array,
-  { format, operation, now }: { format: UpstreamFormat; operation: Operation; now: number },
+  { reading, operation, now }: { reading: FailureReading; operation: Operation; now: number },
 ): Failure {
   const { status } = answer
   if (operation === 'count-tokens' && NO_COUNTER.has(status))
@@ -35,7 +34,7 @@ export function failureOfStatus(
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
   const body = json ?? text
-  const own = readError(format.name, body).message
+  const own = reading.read(body).message
   const message = own ?? `The provider answered with status ${status}.`
   const failure = failureOf({
     status,
@@ -54,14 +53,14 @@ const NO_COUNTER: ReadonlySet<number> = new Set([404, 405, 501])
 /** The failure that an error in a 200 stands for. */
 export function failureOfEmbedded(
   { status, message, error }: EmbeddedError,
-  { head, format, now }: { head: UpstreamAnswer; format: UpstreamFormat; now: number },
+  { head, reading, now }: { head: UpstreamAnswer; reading: FailureReading; now: number },
 ): Failure {
   const body = { error }
   const said = readSaid(body)
   const known = isOverflow(said) || (status >= 500 && saysContentRefused(said)) ? 400 : status
   const failure = failureOf({ status: known, message, isQuoted: true, body, header: (name) => head.header(name), now })
   if (!isObject(error) || failure.message !== message) return failure
-  return { ...failure, body: encodeUtf8(JSON.stringify(errorBodyOf(format.name, error))) }
+  return { ...failure, body: encodeUtf8(JSON.stringify(reading.bodyOf(error))) }
 }
 
 interface Refused {

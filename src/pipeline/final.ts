@@ -40,7 +40,7 @@ export async function finalReply(course: Course): Promise<Reply> {
   const isMixed = decisive?.failure.class === 'context-overflow' && !isAlone
   const all = failed.map(({ failure }) => failure)
   const failures = decisive ? [decisive.failure] : all
-  const id = decisive?.head ? requestIdHeader(decisive.head.header, course.format.name) : {}
+  const id = decisive?.head ? requestIdHeader(decisive.head.header, course.format.requestIdHeader) : {}
   const headers = { ...headersOf(isMixed ? all : failures, course), ...id }
   const others = isMixed ? ['No other target answered.', ...saidIn(course.steps, decisive.route)] : []
   const words = [...others, ...(stop ? [STOPS[stop]] : [])].join(' ')

@@ -1,6 +1,5 @@
 import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { ErrorFacts } from '../formats/format.ts'
-import { readError } from '../formats/read-error.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { type ByteStream, isByteStream, type Reply } from '../lib/exchange.ts'
 import { tryParseJson } from '../lib/json.ts'
@@ -46,7 +45,8 @@ export function keepAliveReply(
       const { status, body = '' } = await answering
       if (isByteStream(body)) return body
       if (status === 200) return once(body)
-      const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = readError(format.name, jsonOf(body))
+      const { read } = await format.loadFailures()
+      const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = read(jsonOf(body))
       return told({ status, code, message })
     } catch (thrown) {
       if (!isGatewayError(thrown)) context.observer.onError(thrown)

@@ -1,4 +1,4 @@
-import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
+import { isGatewayError, toGatewayError } from '../errors.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import { isPromise } from '../lib/awaitable.ts'
@@ -71,7 +71,7 @@ export async function runModelRequest(
     report.asked(call)
     context.retryBudget.earn()
     context.hedgeBudget.earn()
-    request = { exchange, call, format: servedFormat(endpoint), context, report, client, owner: key?.id ?? '' }
+    request = { exchange, call, format: formatFor(endpoint), context, report, client, owner: key?.id ?? '' }
   } catch (error) {
     throw await failed(error)
   }
@@ -131,9 +131,8 @@ async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) 
   }
 }
 
-function servedFormat({ format }: Endpoint): Format {
-  const served = formatOf(format)
-  if (!served) throw gatewayError('NOT_FOUND', { message: `The format "${format}" is not served.` })
-  served.loadErrors().catch(() => {}) // while the provider thinks; who needs it asks again
-  return served
+function formatFor({ format: name }: Endpoint): Format {
+  const format = formatOf(name)
+  format.loadErrors().catch(() => {}) // while the provider thinks; who needs it asks again
+  return format
 }

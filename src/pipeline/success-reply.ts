@@ -22,7 +22,7 @@ export function successReply(
     : { 'content-type': contentType(mediaType) }
   const headers = Object.assign(
     own,
-    requestIdHeader(isVerbatim ? (name) => own[name] : answer.head.header, format.name), // a member costs less than a header
+    requestIdHeader(isVerbatim ? (name) => own[name] : answer.head.header, format.requestIdHeader), // a member costs less than a header
     targetHeader(target),
     attemptHeaders(report.steps),
     warningHeader(transform.warnings()),

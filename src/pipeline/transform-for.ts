@@ -26,14 +26,13 @@ const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
  */
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
-/** Unchanged, but for the model's name, which a count request of Gemini has in a second place. */
+/** Unchanged, but for the model's name. */
 function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Transform> {
   const { call, format } = request
   const transform = verbatim(request, target)
-  if (format.name !== 'gemini' || call.endpoint.operation === 'generate') return transform
-  return import('../formats/gemini/count-body.ts').then(({ countBodyFor }) => {
-    return { ...transform, ask: { ...transform.ask, body: countBodyFor(call.text, target.model) } }
-  })
+  if (!format.countBody || call.endpoint.operation !== 'count-tokens') return transform
+  const counting = format.countBody(call.text, target.model)
+  return counting.then((body) => ({ ...transform, ask: { ...transform.ask, body } }))
 }
 
 function verbatim(request: SpokenRequest, target: RouteTarget): Transform {

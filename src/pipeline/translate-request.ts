@@ -29,8 +29,8 @@ export interface TranslatedRequest extends PreparedRequest {
 }
 
 /**
- * Parses a request with `parse` and prepares it for the target. Rejects with `INVALID_REQUEST` when the target's format cannot carry it,
- * and with `FORMAT_MISMATCH` when one of the formats has no translator. Fetches media that the target takes as bytes only.
+ * Parses a request with `parse` and prepares it for the target. Rejects with `INVALID_REQUEST` when the target's format cannot carry it.
+ * Fetches media that the target takes as bytes only.
  */
 export async function translateRequest(
   request: SpokenRequest,
@@ -39,8 +39,7 @@ export async function translateRequest(
 ): Promise<TranslatedRequest> {
   const { call, exchange, context, owner } = request
   const format = await upstreamFormatOf(target.format)
-  const [client, upstream] = await Promise.all([request.format.loadTranslator?.(), format?.loadTranslator?.()])
-  if (!client || !upstream || !format) throw untranslatable(request, target)
+  const [client, upstream] = await Promise.all([request.format.loadTranslator(), format.loadTranslator()])
 
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
   const route = { model: call.model, stream: call.stream, isArray: wantsArray(request) }

@@ -1,11 +1,5 @@
-import type { WireFormat } from '../types.ts'
-
-/** The provider's id of the request, under the header name that clients of the format read; empty when there is none. */
-export function requestIdHeader(
-  header: (name: string) => string | undefined,
-  format: WireFormat,
-): Record<string, string> {
-  const own = format === 'anthropic-messages' ? 'request-id' : 'x-request-id'
+/** The provider's id of the request, under the name `own`; empty when there is none. */
+export function requestIdHeader(header: (name: string) => string | undefined, own: string): Record<string, string> {
   let id = header(own)
   for (const name of NAMES) id ??= header(name)
   return id !== undefined && PRINTABLE.test(id) ? { [own]: id } : {}

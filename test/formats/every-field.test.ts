@@ -138,8 +138,7 @@ for (const from of wireFormats) {
     if (from === to) continue
     test(`arrives or is named: ${from} for ${to}`, async () => {
       const source = await translatorOf(from)
-      const translator = await (await upstreamFormatOf(to))?.loadTranslator?.()
-      if (!translator) throw new Error(`${to} has no translator`)
+      const translator = await (await upstreamFormatOf(to)).loadTranslator()
       const lost = models[to].flatMap(([provider, model]) => {
         const traits = traitsFor(translator.traits, { provider, model, format: to }, {})
         return lostIn(from, source, translator, { model, format: to, traits }).map((path) => `${model}: ${path}`)

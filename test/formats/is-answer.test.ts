@@ -21,7 +21,7 @@ const empty = [
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
   test(`${name}: one that does, and one that does not`, async () => {
     const format = await upstreamFormatOf(name)
-    for (const answer of answers[name]) assert.is(format?.isAnswer(answer), true, JSON.stringify(answer))
-    for (const answer of empty) assert.is(format?.isAnswer(answer), false, JSON.stringify(answer))
+    for (const answer of answers[name]) assert.is(format.isAnswer(answer), true, JSON.stringify(answer))
+    for (const answer of empty) assert.is(format.isAnswer(answer), false, JSON.stringify(answer))
   })
 }

@@ -1,13 +1,12 @@
 import { createWarnings } from '../../src/formats/canonical/warnings.ts'
-import { formatOf } from '../../src/formats/formats.ts'
 import { translateStream } from '../../src/formats/translate-stream.ts'
-import type { Translator } from '../../src/formats/translator.ts'
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/lib/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
-import { assert, skip, suite } from '../support/suite.ts'
+import { assert, suite } from '../support/suite.ts'
 import { clients, type Understood } from './support/clients.ts'
+import { translatorOf } from './support/matrix.ts'
 import { type Heard, recordedStreams } from './support/recordings.ts'
 
 const test = suite('every recorded stream, for the client of every format')
@@ -83,12 +82,6 @@ async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: Wi
 const understoodBy = (format: WireFormat, stream: string): Promise<Understood | string> =>
   clients[format](new Response(stream, { headers: { 'content-type': 'text/event-stream' } })).catch(String)
 
-async function translatorOf(name: WireFormat): Promise<Translator> {
-  const translator = await formatOf(name)?.loadTranslator?.()
-  if (!translator) throw new Error(`${name} has no translator`)
-  return translator
-}
-
 /** Did it end well? Google's chunks were only merged, so that an error or a cut shows as a finish that never came. */
 const isWhole = (api: WireFormat, { ok, finish }: Heard) => ok && (api !== 'gemini' || typeof finish === 'string')
 
@@ -139,7 +132,6 @@ const passed = new Map<string, string>()
 for (const from of wireFormats) {
   for (const to of wireFormats) {
     test(`${from} for ${to}`, { timeoutMs: 60_000 }, async () => {
-      for (const name of [from, to]) if (!formatOf(name)?.loadTranslator) skip(`${name} has no translator yet`)
       const failures: string[] = []
       const recorded = recordedStreams(apis[from])
       assert.ok(recorded.length > 20)

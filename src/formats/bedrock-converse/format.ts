@@ -11,6 +11,7 @@ export const bedrockConverse: UpstreamFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   framing: eventStreamFraming,
+  loadFailures: async () => (await import('./failures.ts')).converseFailures,
   watchStream: watchConverseStream,
   usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
   errorIn(answer) {

@@ -12,8 +12,11 @@ export const gemini: Format = {
   name: 'gemini',
   auth: 'x-goog-api-key',
   defaultHeaders: {},
+  requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).geminiErrors),
+  loadFailures: async () => (await import('./failures.ts')).geminiFailures,
   keepAlive: KEEP_ALIVE,
+  countBody: async (text, model) => (await import('./count-body.ts')).countBodyFor(text, model),
   watchStream: watchGeminiStream,
   usageOf: (answer) =>
     chunksOf(answer).reduce<ReturnType<typeof usageIn>>((last, chunk) => usageIn(chunk) ?? last, undefined),

@@ -26,7 +26,7 @@ const models = [
 
 for (const [format, folders, least] of sources) {
   test(`from clients of ${format} keep to its rules`, { timeoutMs: 60_000 }, async () => {
-    const client = await formatOf(format)?.loadTranslator?.()
+    const client = await formatOf(format).loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }
     for (const { name, request } of recordedExchanges(folders)) {

@@ -4,9 +4,9 @@ import {
   writeCount,
   writeCountRequest,
 } from '../../../src/formats/gemini/count-tokens.ts'
+import { geminiFailures } from '../../../src/formats/gemini/failures.ts'
 import { gemini } from '../../../src/formats/gemini/format.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
-import { readError } from '../../../src/formats/read-error.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
@@ -72,11 +72,11 @@ whole('may be errors', () => {
   assert.equal(gemini.errorIn({ error }), { message: 'slow', status: 429, error })
   assert.equal(gemini.errorIn([{ error }]), { message: 'slow', status: 429, error })
   assert.is(gemini.errorIn(answer), undefined)
-  assert.equal(readError('gemini', [{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
+  assert.equal(geminiFailures.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 
 whole('have a translator when one is needed', async () => {
-  assert.is(await gemini.loadTranslator?.(), geminiTranslator)
+  assert.is(await gemini.loadTranslator(), geminiTranslator)
 })
 
 const counting = suite('counting the tokens of a Gemini request')

@@ -91,5 +91,5 @@ test('recorded answers and errors are told apart', () => {
 })
 
 test('the translator is there when it is asked for', async () => {
-  assert.is(await openaiResponses.loadTranslator?.(), responsesTranslator)
+  assert.is(await openaiResponses.loadTranslator(), responsesTranslator)
 })

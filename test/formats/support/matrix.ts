@@ -3,11 +3,7 @@ import type { Translator } from '../../../src/formats/translator.ts'
 import { wireFormats } from '../../../src/lib/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 
-export async function translatorOf(name: WireFormat): Promise<Translator> {
-  const translator = await formatOf(name)?.loadTranslator?.()
-  if (!translator) throw new Error(`${name} has no translator`)
-  return translator
-}
+export const translatorOf = (name: WireFormat): Promise<Translator> => formatOf(name).loadTranslator()
 
 const WIDTH = 20
 

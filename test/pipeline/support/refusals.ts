@@ -1,9 +1,8 @@
-import { formatOf } from '../../../src/formats/formats.ts'
+import { chatFailures } from '../../../src/formats/openai-chat/failures.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import type { UpstreamAnswer } from '../../../src/lib/exchange.ts'
 import type { Failure } from '../../../src/pipeline/failure.ts'
 import { failureOfStatus } from '../../../src/pipeline/failure-said.ts'
-import { assert } from '../../support/suite.ts'
 
 /** Who refuses, with which status and body. */
 export type Refusal = [who: string, status: number, body: unknown]
@@ -27,8 +26,6 @@ export const google = (code: number, status: string, message: string, details: o
 
 /** How the pipeline judges that answer of a provider of chat completions. */
 export function told(status: number, body: unknown): Failure {
-  const format = formatOf('openai-chat')
-  assert.ok(format)
   const answer: UpstreamAnswer = {
     status,
     header: () => undefined,
@@ -36,7 +33,7 @@ export function told(status: number, body: unknown): Failure {
     body: { next: async () => undefined, cancel() {} },
   }
   return failureOfStatus(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), {
-    format,
+    reading: chatFailures,
     operation: 'generate',
     now: 0,
   })
