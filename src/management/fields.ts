@@ -25,6 +25,8 @@ export const fields = {
   raw: (maxLength: number) => v.pipe(v.string(notText), ...bounds(maxLength)),
   /** Sent back by clients that change what they have read, and ignored. */
   ignored: v.exactOptional(v.unknown()),
+  /** Shown, and always refused. */
+  notYet: v.exactOptional(v.never('cannot be changed yet; leave it out')),
 }
 
 function trimmed(maxLength: number, message: string | typeof notText = notText) {

@@ -3,13 +3,14 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import { isObject } from '../lib/json.ts'
 import { nearest } from '../lib/nearest.ts'
+import { fields } from './fields.ts'
 
 type Entries = v.ObjectEntries
 
 /** The schema of an object that refuses fields it does not know. Messages of its fields are predicates: `must be text`. */
 export function closed<const E extends Entries>(entries: E) {
   return v.strictObject(entries, (issue) => {
-    if (issue.expected === 'never') return hint(String(issue.input), Object.keys(entries))
+    if (issue.expected === 'never') return hint(String(issue.input), fieldsToSend(entries))
     const entry = entries[fieldOf(issue)]
     return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
   })
@@ -31,11 +32,11 @@ export function parseInput<E extends Entries>(
   input: unknown,
   inner: Readonly<Record<string, readonly string[]>> = {},
 ) {
-  const fields = Object.keys(schema.entries)
-  if (!isObject(input)) throw invalidInput(`Send an object with ${list(fields)}.`)
+  const names = fieldsToSend(schema.entries)
+  if (!isObject(input)) throw invalidInput(`Send an object with ${list(names)}.`)
   for (const field of Object.keys(input)) {
     if (Object.hasOwn(schema.entries, field)) continue
-    throw invalidInput(unknownField(field, innerHint(field, fields, inner) ?? hint(field, fields)))
+    throw invalidInput(unknownField(field, innerHint(field, names, inner) ?? hint(field, names)))
   }
   const result = v.safeParse(schema, withoutUndefined(input, 1), { abortEarly: true })
   if (result.success) return result.output
@@ -43,6 +44,10 @@ export function parseInput<E extends Entries>(
 }
 
 export const invalidInput = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
+
+/** Not those that are ignored, and not those that are always refused. */
+const fieldsToSend = (entries: Entries): string[] =>
+  Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.notYet)
 
 function withoutUndefined(input: unknown, levels: number): unknown {
   if (!isObject(input)) return input

@@ -15,7 +15,7 @@ export interface SettingsOperations<Input = never> {
 const settingsChange = closed({
   requireApiKey: v.exactOptional(fields.flag),
   cloudUrl: v.exactOptional(fields.text),
-  cloudEnabled: v.exactOptional(v.never('cannot be changed yet; leave it out')), // until /api/sync/cloud is served
+  cloudEnabled: fields.notYet, // until /api/sync/cloud is served
 })
 
 export function createSettingsOperations({ store }: { store: Store }): SettingsOperations<unknown> {

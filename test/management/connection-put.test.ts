@@ -45,6 +45,10 @@ test('an inactive connection can be activated again', async () => {
 
 for (const [body, error] of [
   [{ isActiv: false }, 'Unknown field "isActiv". Did you mean "isActive"?'],
+  [
+    { weight: 2 },
+    'Unknown field "weight". Known: "name", "isActive", "priority", "apiKey", "providerSpecificData", "provider", "id".',
+  ],
   [{ isActive: null }, '"isActive" must be true or false'],
   [{ name: ' ' }, '"name" must not be blank'],
   [{ name: null }, '"name" must be text'],

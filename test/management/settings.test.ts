@@ -63,7 +63,7 @@ const noAddress = '"cloudUrl" must be an address that starts with http:// or htt
 const refusals: Array<[body: unknown, error: string]> = [
   [{ requireApiKeys: true }, 'Unknown field "requireApiKeys". Did you mean "requireApiKey"?'],
   [{ requireapikey: true }, 'Unknown field "requireapikey". Did you mean "requireApiKey"?'],
-  [{ theme: 'dark' }, 'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "cloudEnabled".'],
+  [{ theme: 'dark' }, 'Unknown field "theme". Known: "requireApiKey", "cloudUrl".'],
   [{ requireApiKey: 'true' }, '"requireApiKey" must be true or false'],
   [{ requireApiKey: null }, '"requireApiKey" must be true or false'],
   [{ requireApiKey: true, cloudUrl: 5 }, '"cloudUrl" must be text'],
