@@ -132,8 +132,17 @@ const timedOut = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `
  */
 function unreachable(thrown: unknown): GatewayError {
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
+  const own = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
+  const code = own ?? codeInWords(cause)
   if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
   const message = `The provider cannot be reached (${code}). Check the base URL of its connection.`
-  return gatewayError('UPSTREAM_UNREACHABLE', { message, cause, data: { code } })
+  return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(own !== undefined && { cause }), data: { code } })
+}
+
+/** Deno has no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)". */
+function codeInWords(cause: unknown): string | undefined {
+  const [, words] = (cause instanceof Error && /client error \(Connect\)(.*)/.exec(cause.message)) || []
+  if (words === undefined) return undefined
+  if (words.includes('dns error')) return 'ENOTFOUND'
+  return words.includes('refused') ? 'ECONNREFUSED' : 'CONNECT'
 }

@@ -51,6 +51,23 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
+test('is tried at once when nothing was sent by the words of Deno, which has no codes', async () => {
+  for (const [words, code] of [
+    ['tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
+    ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
+  ]) {
+    const cause = new Error(`error sending request for url (http://one.test/): client error (Connect): ${words}`)
+    const { up, world } = await lone([
+      () => {
+        throw new TypeError('fetch failed', { cause })
+      },
+    ])
+    const response = await world.chat({})
+    assert.is(up.calls.length, 2)
+    assert.match(await response.text(), `cannot be reached (${code}). Check the base URL`)
+  }
+})
+
 test('is tried once more when nothing was sent, without any wait', async () => {
   const { up, world } = await lone([unsent('ECONNREFUSED')])
   const response = await world.chat({})
