@@ -2,6 +2,7 @@ import type { Answer, FinishReason } from '../../../src/formats/canonical/answer
 import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
 import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
 import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
