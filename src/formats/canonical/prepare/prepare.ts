@@ -19,6 +19,7 @@ import { fitServerTools } from './server-tools.ts'
 import { fitSystem } from './system.ts'
 import { settleThinking } from './thinking.ts'
 import { declared, prepareToolChoice, prepareTools } from './tools.ts'
+import { withUniqueIds } from './unique-ids.ts'
 
 /** A request fit for one target, and what has to be undone in its answer. */
 export interface PreparedRequest {
@@ -42,7 +43,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
   ])
   const rename = createRenamer(names, traits.toolNames)
   const own = keepOwnState(fitServerTools(shaped.turns, warnings), origin, traits.reasoning.replay)
-  const paired = withoutEmpty(pairTools(fitInputs(own, target), warnings), target)
+  const paired = withUniqueIds(withoutEmpty(pairTools(fitInputs(own, target), warnings), target))
   const renameId = createRenamer(callsIn(paired).ids, traits.toolIds)
   const called = fitCalls(paired, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
   const tools = chooseTools(asked, shaped.tool, called, { ...target, rename })

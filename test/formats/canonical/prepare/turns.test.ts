@@ -32,9 +32,15 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a')), assistant(call('b')), tool(result('a', '1'), result('b', '2'))],
     [user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('b')), tool(named('b', '2'))],
   ],
-  'an id that returns later as two calls': [
-    [user('q'), assistant(call('a')), tool(result('a', '1')), assistant(call('a')), tool(result('a', '2'))],
-    [user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('a')), tool(named('a', '2'))],
+  'an id that returns later as two calls with ids of their own': [
+    [
+      ...[user('q'), assistant(call('a')), tool(result('a', '1')), assistant(call('b'), call('a'))],
+      ...[tool(result('a', '2'), result('b', '3')), assistant(call('a')), tool(result('a', '4'))],
+    ],
+    [
+      ...[user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('b'), call('a_2'))],
+      ...[tool(named('b', '3'), named('a_2', '2')), assistant(call('a_3')), tool(named('a_3', '4'))],
+    ],
   ],
   'the last of several results': [
     [user('q'), assistant(call('a')), tool(result('a', '1'), result('a', '2'))],
