@@ -4,6 +4,8 @@ export interface Restoration {
   toolNames: ReadonlyMap<string, string>
   /** The client's names of free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>
+  /** Of the calls in the conversation: a client that pairs results by id alone takes a new call of the same id for an old one. */
+  callIds: ReadonlySet<string>
   /** The tool whose arguments are the structured answer. */
   outputTool?: string
 }

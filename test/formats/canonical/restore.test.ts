@@ -7,6 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 const restoration = {
   toolNames: new Map([['a_b', 'a.b']]),
   freeFormTools: new Set(['sql']),
+  callIds: new Set(['old', 'old_2']),
   outputTool: 'answer',
 }
 const call = (name: string, args: string): AssistantPart => ({ type: 'tool-call', id: name, name, arguments: args })
@@ -24,6 +25,11 @@ const table: Record<string, [given: AssistantPart, expected: AssistantPart, fini
     'tool-calls',
   ],
   'a structured answer as text': [call('answer', '{"city":"Bern"}'), { type: 'text', text: '{"city":"Bern"}' }, 'stop'],
+  'an id that another call of the conversation has': [
+    call('old', '{}'),
+    { ...call('old', '{}'), id: 'old_3' } as AssistantPart,
+    'tool-calls',
+  ],
   'what was not touched': [call('f', '{}'), call('f', '{}'), 'tool-calls'],
 }
 

@@ -15,11 +15,11 @@ import { prepareOptions } from './options.ts'
 import { prepareOutput } from './output.ts'
 import { keepOwnState } from './own-state.ts'
 import { pairTools } from './pairs.ts'
+import { withoutRepeatedIds } from './repeated-ids.ts'
 import { fitServerTools } from './server-tools.ts'
 import { fitSystem } from './system.ts'
 import { settleThinking } from './thinking.ts'
 import { declared, prepareToolChoice, prepareTools } from './tools.ts'
-import { withUniqueIds } from './unique-ids.ts'
 
 /** A request fit for one target, and what has to be undone in its answer. */
 export interface PreparedRequest {
@@ -43,7 +43,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
   ])
   const rename = createRenamer(names, traits.toolNames)
   const own = keepOwnState(fitServerTools(shaped.turns, warnings), origin, traits.reasoning.replay)
-  const paired = withUniqueIds(withoutEmpty(pairTools(fitInputs(own, target), warnings), target))
+  const paired = withoutRepeatedIds(withoutEmpty(pairTools(fitInputs(own, target), warnings), target))
   const renameId = createRenamer(callsIn(paired).ids, traits.toolIds)
   const called = fitCalls(paired, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
   const tools = chooseTools(asked, shaped.tool, called, { ...target, rename })
@@ -60,6 +60,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
       freeFormTools: new Set(
         traits.freeFormTools ? [] : namesOf(asked.tools.filter(({ type }) => type === 'free-form')),
       ),
+      callIds: callsIn(asked.turns).ids,
       ...(shaped.tool && { outputTool: shaped.tool.name }),
     },
   }
