@@ -131,8 +131,13 @@ async function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<A
   const bytes = await readAll(head.body, limits.maxAnswerBytes, tooLarge)
   const text = decodeUtf8Lenient(bytes)
   const answer = tryParseJson(text)
-  if (!isObject(answer))
-    return { kind: 'failure', failure: contentFailure('The provider sent an answer that is no JSON object.') }
+  if (!isObject(answer)) {
+    const isPage = text.trimStart().startsWith('<')
+    const what = isPage
+      ? 'a page instead of an answer. Check the base URL of the connection.'
+      : 'an answer that is no JSON object.'
+    return { kind: 'failure', failure: contentFailure(`The provider sent ${what}`) }
+  }
   const error = format.errorIn(answer)
   if (error) return await said(error, head, expected)
   const isCount = operation === 'count-tokens'

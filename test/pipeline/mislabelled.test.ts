@@ -90,3 +90,14 @@ test('messages are known by their events as well', async () => {
   const response = await world.messages({ messages, stream: true })
   assert.is(await response.text(), messageEvents('Hello').join(''))
 })
+
+test('a page in the place of an answer is a sign of a wrong base URL, and called so', async () => {
+  const page = () => labelled('text/html', ['\n<!doctype html><title>Welcome</title>'])
+  for (const stream of [false, true]) {
+    const world = await openWorld({ fetch: fakeUpstream(page) })
+    const response = await world.chat({ model: 'one/m', messages, stream })
+    assert.is(response.status, 502)
+    const { error }: ErrorAnswer = await response.json()
+    assert.match(error.message, /"one" sent a page instead of an answer\. Check the base URL of the connection\.$/)
+  }
+})
