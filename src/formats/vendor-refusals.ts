@@ -58,10 +58,17 @@ const ONE_MODEL =
 
 /** Has the account run out of money? Waiting does not help then, whatever the status says. */
 export const saysNoMoney = ({ text, codes, isSecondHand }: VendorSaid): boolean =>
-  !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || /^Your credit balance is too low/.test(text))
+  !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || NO_MONEY.test(text))
 
-const NO_MONEY_CODE = /^(?:insufficient_(?:quota|balance|credits|funds)|billing_\w+|Arrearage)$/i
+const NO_MONEY_CODE =
+  /^(?:insufficient_(?:quota|balance|credits|funds)|billing_\w+|budget_exceeded|exceeded_current_quota_error|Arrearage)$/i
 
-/** Is it the place from which it is called, or what it is allowed, that an account lacks? Google says so with a 400. */
-export const saysAccountRefused = ({ text }: VendorSaid): boolean =>
-  /^User location is not supported|^Gemini API free tier is not available/.test(text)
+const NO_MONEY =
+  /^Your (?:credit balance is too low|team \S+ has either used all available credits)|^You have reached your specified (?:workspace )?API usage limits|^余额不足/ // the last: Zhipu
+
+/** Is it the place from which it is called, what it is allowed, or that it is barred, that an account lacks? Some say so with a 400 or 412. */
+export const saysAccountRefused = ({ text, codes }: VendorSaid): boolean =>
+  codes.includes('organization_restricted') || ACCOUNT_REFUSED.test(text)
+
+const ACCOUNT_REFUSED =
+  /^User location is not supported|^Gemini API free tier is not available|^This organization has been disabled|^Account \S+ is suspended, /

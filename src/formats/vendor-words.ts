@@ -26,4 +26,4 @@ export const saysNoFunds = (message: string, code?: string): boolean =>
 
 /** Is the key no good? Google and xAI say so with a 400. What a request may hold is not enough: it would cost the connection. */
 export const saysBadKey = (message: string, codes: readonly string[] = []): boolean =>
-  codes.includes('API_KEY_INVALID') || /^(?:API key not valid|Incorrect API key provided)\b/.test(message)
+  codes.includes('API_KEY_INVALID') || /^(?:API key (?:not valid|expired)|Incorrect API key provided)\b/.test(message)

@@ -117,7 +117,8 @@ function classOf(status: number, said: VendorSaid): FailureClass {
   if (OVERFLOWS.has(status) && isOverflow(said)) return 'context-overflow'
   if (status >= 500 || OF_SERVERS.has(status) || saysModelFailed(said)) return 'server'
   if (status < 400) return 'content'
-  if (status === 400 && (saysBadKey(said.text, said.codes) || saysAccountRefused(said))) return 'credentials'
+  if (status === 400 && saysBadKey(said.text, said.codes)) return 'credentials'
+  if ((status === 400 || status === 412) && saysAccountRefused(said)) return 'credentials'
   if (saysNoModel(said)) return 'model-not-found'
   return status === 404 && saysNoPath(said) ? 'content' : 'client'
 }
