@@ -114,6 +114,7 @@ function classOf(status: number, said: VendorSaid): FailureClass {
   if (status === 407) return 'network' // it is the gateway's own way out that wants credentials
   if (status === 408) return 'timeout' // of the request; a 504 is the provider's own trouble
   if (status === 429 || saysQuotaSpent(said)) return 'rate-limit'
+  if (status === 413 && said.codes.includes('rate_limit_exceeded')) return 'rate-limit' // Groq, of tokens in a minute
   if (OVERFLOWS.has(status) && isOverflow(said)) return 'context-overflow'
   if (status >= 500 || OF_SERVERS.has(status) || saysModelFailed(said)) return 'server'
   if (status < 400) return 'content'

@@ -73,3 +73,11 @@ for (const [who, status, body] of [
   ['nobody', 429, ''],
 ] satisfies Refusal[])
   test(`a limit of the account: ${who}`, () => assert.is(told(status, body).level, undefined))
+
+test('413 with the code of a limit: of the account, which another target may not have', () => {
+  const words =
+    'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
+  const failure = told(413, openai(words, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq
+  assert.equal([failure.class, failure.level], ['rate-limit', 'model'])
+  assert.is(told(413, openai('Request too large')).class, 'client')
+})

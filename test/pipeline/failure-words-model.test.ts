@@ -140,6 +140,7 @@ const noModel: Refusal[] = [
     },
   ],
   ['Voyage', 400, { detail: "Model x is not supported. Supported models are ['y', 'z']." }],
+  ['Hugging Face', 400, { error: 'Model a/x is not supported by provider hf-inference.' }],
   ['Moonshot', 404, openai('Not found the model x or Permission denied', { type: 'resource_not_found_error' })],
   ['Z.ai', 400, { error: { code: '1211', message: 'Unknown Model, please check the model code.' } }],
   [
@@ -186,6 +187,8 @@ for (const [who, status, body] of [...noModel, ...denied])
 const ofAddress: Refusal[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
   ['Azure', 404, { error: { code: '404', message: 'Resource not found' } }],
+  ['OpenAI', 404, openai('Invalid URL (POST /v1/v1/chat/completions)')],
+  ['Kong', 404, { message: 'no Route matched with those values' }],
   ['a server in Python', 404, { detail: 'Not Found' }],
   ['a server in Go', 404, '404 page not found\n'],
   ['a proxy, as a page', 404, '<html><head><title>404 Not Found</title></head></html>'],
