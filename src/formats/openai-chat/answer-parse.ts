@@ -28,7 +28,9 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   return defined<Answer>({
     id: text(body.id) || undefined,
     model: text(body.model) || undefined,
-    choices: [...choices].sort(byIndex).map((choice) => parseChoice(choice, { ...context, sources, ids })),
+    choices: byIndex(choices).map((same) =>
+      same.map((choice) => parseChoice(choice, { ...context, sources, ids })).reduce(joined),
+    ),
     usage: chatUsage(body.usage),
     serviceTier: text(body.service_tier) || undefined,
   })
@@ -116,7 +118,22 @@ function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | und
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-const byIndex = (a: JsonObject, b: JsonObject) => Number(a.index ?? 0) - Number(b.index ?? 0)
+/** GitHub Copilot tells the text and each call of one answer in choices of their own, all without an index. */
+function byIndex(choices: readonly JsonObject[]): JsonObject[][] {
+  const groups = new Map<number, JsonObject[]>()
+  for (const choice of choices) {
+    const index = Number(choice.index ?? 0)
+    groups.set(index, [...(groups.get(index) ?? []), choice])
+  }
+  return [...groups].sort(([a], [b]) => a - b).map(([, same]) => same)
+}
+
+function joined(one: Choice, other: Choice): Choice {
+  const content = [...one.content, ...other.content]
+  const finish = other.finish.reason === 'stop' ? one.finish : other.finish
+  const hasCalls = content.some(({ type }) => type === 'tool-call')
+  return { content, finish: settleFinish(finish, hasCalls) }
+}
 
 /** OpenRouter says in the choice that it failed. */
 function failed(error: unknown) {

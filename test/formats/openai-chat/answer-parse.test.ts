@@ -133,6 +133,23 @@ read('ends as the content shows', () => {
   )
 })
 
+read('is one answer where its choices have no index, as those of GitHub Copilot', () => {
+  const finish_reason = 'tool_calls'
+  const { choices } = parsed({
+    choices: [
+      { message: { content: 'a' }, finish_reason },
+      { message: { content: null, tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, finish_reason },
+      { message: { content: null, tool_calls: [{ id: 'd', ...fn('f', '{}') }] }, finish_reason },
+    ],
+  })
+  assert.equal(choices, [{ content: [text('a'), call('c'), call('d')], finish: { reason: 'tool-calls' } }])
+  const several = [1, 0].map((index) => ({ index, message: { content: `${index}` }, finish_reason: 'stop' }))
+  assert.equal(
+    parsed({ choices: several }).choices.map(({ content }) => content),
+    [[text('0')], [text('1')]],
+  )
+})
+
 read('counts cached tokens wherever they are, and thoughts that were left out', () => {
   const usage = (said: object) =>
     parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, ...said } }).usage
