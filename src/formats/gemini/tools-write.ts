@@ -16,7 +16,8 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
 }
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclaration {
-  const { name, description, schema, outputSchema } = tool
+  const { name, description, outputSchema } = tool
+  const schema = tool.schema && Object.keys(tool.schema).length > 0 ? tool.schema : undefined
   if (target.traits.schema === 'json-schema')
     return defined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
   const { warnings } = target

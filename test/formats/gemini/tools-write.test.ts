@@ -12,11 +12,13 @@ const f: Tool = {
 }
 
 tools('functions are in one entry, with JSON Schema as it is', () => {
-  const { body } = send({ tools: [f, { type: 'function', name: 'g' }, { type: 'web-search' }] })
-  assert.equal(body.tools, [
-    { functionDeclarations: [{ name: 'f', description: 'd', parametersJsonSchema: f.schema }, { name: 'g' }] },
-    { googleSearch: {} },
-  ])
+  const without: Tool[] = [
+    { type: 'function', name: 'g' },
+    { type: 'function', name: 'h', schema: {} },
+  ]
+  const { body } = send({ tools: [f, ...without, { type: 'web-search' }] })
+  const declared = { name: 'f', description: 'd', parametersJsonSchema: f.schema }
+  assert.equal(body.tools, [{ functionDeclarations: [declared, { name: 'g' }, { name: 'h' }] }, { googleSearch: {} }])
 })
 
 tools('an older target gets its own language, and what is lost is told of', () => {
