@@ -19,7 +19,7 @@ const isWindows = process.platform === 'win32'
 const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('node_modules', '.bin', 'node')
 const runtimes = at('test', 'runtimes')
 /** Those of the command line, which npm does not hand on unless told. */
-const options = ['demo', 'new-token', 'log', 'port', 'host', 'allowed-host', 'data']
+const options = ['demo', 'new-token', 'log', 'port', 'host', 'allowed-host', 'allowed-origin', 'data']
 const npmName = (option) => `npm_config_${option.replace('-', '_')}`
 const tasks = { start, test, build: () => build('full'), check, bench }
 

@@ -157,6 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock,
     basePath,
     store,
+    allowedOrigins: options.allowedOrigins ?? [],
     modelRoutes: [
       ...modelsRoutes(listing, { upstream }),
       ...modelRoutes(({ exchange, key }, endpoint, pathModel) =>

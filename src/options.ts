@@ -1,6 +1,7 @@
 import { checkManagement, type ManagementOptions } from './http/management-options.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
+import { isOrigin } from './lib/origin.ts'
 import { refuseUnknownOptions } from './lib/unknown-options.ts'
 import type { PipelineLimits } from './pipeline/context.ts'
 import type { Hooks } from './pipeline/observer.ts'
@@ -41,6 +42,11 @@ export interface GatewayOptions {
   clock?: Clock
   /** The path that the gateway is mounted at, such as `/ai`; default: the root. */
   basePath?: string
+  /**
+   * The origins of pages that may call `/v1` and `/v1beta` across origins, such as `https://app.example.com`; default: none, but that every
+   * page may list the models. They need a client key wherever others do, and `/api` stays closed to them.
+   */
+  allowedOrigins?: readonly string[]
   /** Who may call `/api`; default: nobody. `gateway.api` is open regardless. */
   management?: ManagementOptions
   /**
@@ -102,6 +108,7 @@ export function checkOptions(options: GatewayOptions): void {
     throw new TypeError('strict must be true or false.')
   if (options.fetchMedia !== undefined && typeof options.fetchMedia !== 'boolean')
     throw new TypeError('fetchMedia must be true or false.')
+  checkOrigins(options.allowedOrigins)
   checkManagement(options.management)
   checkSecret(secret)
   checkHooks(hooks)
@@ -130,6 +137,13 @@ function checkSecret(secret: unknown): void {
 
 const isVersion = (version: unknown) => (typeof version === 'string' ? version.trim() !== '' : Number.isFinite(version))
 
+function checkOrigins(origins: unknown): void {
+  if (origins === undefined) return
+  if (!Array.isArray(origins)) throw new TypeError(`allowedOrigins must be a list of origins. ${ORIGIN_HINT}`)
+  for (const origin of origins)
+    if (!isOrigin(origin)) throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is no origin. ${ORIGIN_HINT}`)
+}
+
 function checkHooks(hooks: unknown): void {
   if (hooks === undefined) return
   if (!isObject(hooks)) throw new TypeError(`hooks must be an object of functions: ${hookNames.join(', ')}.`)
@@ -157,6 +171,7 @@ const names = [
   'fetch',
   'clock',
   'basePath',
+  'allowedOrigins',
   'management',
   'sharedState',
   'strict',
@@ -169,6 +184,8 @@ const names = [
 ]
 const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']
 const STORAGE_HINT = 'Call createGateway({ storage: memoryStorage() }), or pick another one of signalbox/storage/*.'
+
+const ORIGIN_HINT = 'Name each page\'s own as its browser sends it: "https://app.example.com", "http://localhost:5173".'
 
 const hasFunctions = (value: unknown, members: readonly string[]) =>
   (isObject(value) || typeof value === 'function') &&

@@ -12,6 +12,9 @@ Usage: signalbox [options]
                      Name of this gateway that is answered beside localhost and IP addresses, several times or
                      with commas. A gateway on a loopback address answers no other name; on others, every name
                      is answered unless this is given.
+  --allowed-origin <origin>
+                     Origin of pages that may call /v1 from elsewhere, such as https://app.example; several times
+                     or with commas. /api stays closed to them.
   --data <folder>    Where everything is kept; made when missing. Default: ${defaults.data}
   --demo             Adds a provider that runs inside the gateway and two combos, "demo" and "demo-messages",
                      whose first target always fails. They join what is in the data folder, leave nothing

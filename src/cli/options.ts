@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { parseArgs } from 'node:util'
 import { nearest } from '../lib/nearest.ts'
+import { isOrigin } from '../lib/origin.ts'
 import { type Problem, problem } from './problem.ts'
 
 /** The command line, read. */
@@ -10,6 +11,8 @@ export interface CliOptions {
   host: string
   /** Names that are answered beside IP addresses and localhost; empty: what `host` makes of it. */
   allowedHosts: string[]
+  /** The origins of pages that may use the gateway. */
+  allowedOrigins: string[]
   data: string
   demo: boolean
   newToken: boolean
@@ -20,12 +23,13 @@ export interface CliOptions {
 
 export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
-const examples = { ...defaults, 'allowed-host': 'gateway.example' }
+const examples = { ...defaults, 'allowed-host': 'gateway.example', 'allowed-origin': 'https://app.example' }
 
 const known = {
   port: { type: 'string' },
   host: { type: 'string' },
   'allowed-host': { type: 'string' },
+  'allowed-origin': { type: 'string' },
   data: { type: 'string' },
   demo: { type: 'boolean' },
   'new-token': { type: 'boolean' },
@@ -41,6 +45,7 @@ export function parseOptions(args: readonly string[]): CliOptions {
     port: portOf(given.get('port')?.at(-1) ?? String(defaults.port)),
     host: hostOf(given.get('host')?.at(-1) ?? defaults.host),
     allowedHosts: (given.get('allowed-host') ?? []).flatMap((names) => names.split(',')).map(hostNameOf),
+    allowedOrigins: (given.get('allowed-origin') ?? []).flatMap((origins) => origins.split(',')).map(originOf),
     data: given.get('data')?.at(-1) ?? defaults.data,
     demo: given.has('demo'),
     newToken: given.has('new-token'),
@@ -103,6 +108,14 @@ function hostNameOf(text: string): string {
     )
   }
   return host
+}
+
+function originOf(text: string): string {
+  const origin = text.trim()
+  if (isOrigin(origin)) return origin
+  throw usage(
+    `--allowed-origin "${text}" is no origin of a page: scheme, host and port as its browser sends them, without a path, as in --allowed-origin ${examples['allowed-origin']}.`,
+  )
 }
 
 const usage = (message: string): Problem => problem(message, { exitCode: 2 })

@@ -43,6 +43,7 @@ export async function start(options: CliOptions, { environment, logger, terminal
     catalog: options.demo ? { ...defaultCatalog, ...demoCatalog } : defaultCatalog,
     fetch: options.demo ? withDemo(upstream) : upstream,
     management: adminToken.management,
+    allowedOrigins: options.allowedOrigins,
     logger,
     ...(secret === undefined ? {} : { secret }),
     ...(options.log ? { hooks: requestLog(terminal.out) } : {}),

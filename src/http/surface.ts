@@ -15,6 +15,8 @@ import { createRouter } from './router.ts'
 export interface SurfaceOptions {
   basePath: string
   store: Pick<Store, 'settings' | 'keyring'>
+  /** The origins of pages that may use them. */
+  allowedOrigins: readonly string[]
   /** Routes under `/v1` and `/v1beta`. */
   modelRoutes: readonly Route[]
   /** Routes under `/api`, loaded with the first authorised request there. */
@@ -34,7 +36,7 @@ export type Surface = (exchange: Exchange) => Promise<Reply | undefined>
  * (security.md, rule 2). Only `OPTIONS` under `/v1` needs no key (design.md, Client keys).
  */
 export function createSurface(options: SurfaceOptions): Surface {
-  const { basePath, store, onError } = options
+  const { basePath, store, allowedOrigins, onError } = options
   const models = createRouter(options.modelRoutes)
   const management = once(async () => createRouter(await options.loadManagementRoutes()))
 
@@ -56,6 +58,15 @@ export function createSurface(options: SurfaceOptions): Surface {
     }
   }
 
+  /** The same; a page of an allowed origin may read the reply. */
+  function serveAnyPage(path: string, exchange: Exchange): Promise<Reply> {
+    const origin = allowedOrigins.length > 0 ? exchange.header('origin') : undefined
+    if (origin === undefined || !allowedOrigins.includes(origin)) return serveModels(path, exchange)
+    return import('./foreign-page.ts').then(({ forPage }) =>
+      forPage(origin, exchange, () => serveModels(path, exchange)),
+    )
+  }
+
   async function serveManagement(path: string, exchange: Exchange): Promise<Reply> {
     try {
       if (options.isClosed()) throw gatewayError('CLOSED')
@@ -70,7 +81,7 @@ export function createSurface(options: SurfaceOptions): Surface {
     const path = below(basePath, exchange.path)
     const area = path === undefined ? undefined : areaOf(path)
     if (path === undefined || area === undefined) return notOurs
-    const reply = area === 'models' ? serveModels(path, exchange) : serveManagement(path, exchange)
+    const reply = area === 'models' ? serveAnyPage(path, exchange) : serveManagement(path, exchange)
     return exchange.method === 'HEAD' ? reply.then(withoutBody) : reply
   }
 }

@@ -31,6 +31,7 @@ options('have defaults: this machine, port 4000, ./data', () => {
     port: 4000,
     host: '127.0.0.1',
     allowedHosts: [],
+    allowedOrigins: [],
     data: './data',
     demo: false,
     newToken: false,
@@ -63,6 +64,11 @@ options('name the allowed hosts one by one or with commas, as clients send them'
   assert.equal(parseOptions(args).allowedHosts, ['gateway.example', 'a.test', 'b.test', 'xn--mnchen-3ya.example'])
 })
 
+options('name the allowed origins likewise', () => {
+  const args = ['--allowed-origin', 'https://app.example', '--allowed-origin=http://localhost:5173, https://b.test']
+  assert.equal(parseOptions(args).allowedOrigins, ['https://app.example', 'http://localhost:5173', 'https://b.test'])
+})
+
 const refused: Array<[args: string[], says: RegExp]> = [
   [['--prt', '1'], /Unknown option "--prt"\. Did you mean "--port"\?/],
   [['--zzzzzz'], /Unknown option "--zzzzzz"\. --help lists all/],
@@ -84,6 +90,9 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['--allowed-host', 'https://a.test'], /"https:\/\/a\.test" is no host name: .* without scheme and port/],
   [['--allowed-host', 'a.test:443'], /is no host name/],
   [['--allowed-host', '*.test'], /is no host name/],
+  [['--allowed-origin'], /--allowed-origin needs a value, as in --allowed-origin https:\/\/app\.example/],
+  [['--allowed-origin', 'app.example'], /"app\.example" is no origin of a page: scheme, host and port/],
+  [['--allowed-origin', '*'], /is no origin of a page/],
 ]
 
 for (const [args, says] of refused) {
@@ -94,7 +103,18 @@ options('are all told by --help, which starts nothing', async () => {
   const help = signalbox(['--help', '--data', '/dev/null/x'])
   const version = signalbox(['-v'])
   assert.equal(await help.ended, { code: 0, signal: null })
-  for (const name of ['port', 'host', 'allowed-host', 'data', 'demo', 'new-token', 'log', 'help', 'version']) {
+  for (const name of [
+    'port',
+    'host',
+    'allowed-host',
+    'allowed-origin',
+    'data',
+    'demo',
+    'new-token',
+    'log',
+    'help',
+    'version',
+  ]) {
     assert.match(help.stdout, new RegExp(`^ {2}(?:-., )?--${name}\\b`, 'm'))
   }
   assert.match(help.stdout, /4000[\s\S]*127\.0\.0\.1[\s\S]*\.\/data[\s\S]*SIGNALBOX_ADMIN_TOKEN[\s\S]*SIGNALBOX_SECRET/)

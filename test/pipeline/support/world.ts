@@ -22,6 +22,7 @@ export interface WorldOptions {
   hooks?: Hooks
   logger?: Logger | false
   basePath?: string
+  allowedOrigins?: readonly string[]
   secret?: string
   sharedState?: boolean
   fetchMedia?: boolean
@@ -81,6 +82,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
     ...(options.secret !== undefined && { secret: options.secret }),
     ...(options.basePath !== undefined && { basePath: options.basePath }),
+    ...(options.allowedOrigins && { allowedOrigins: options.allowedOrigins }),
   })
   const { api } = gateway
   for (const entry of connections) {

@@ -45,10 +45,12 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
 
   test.before({ timeoutMs: 60_000 }, async ({ browser }) => {
     script = await readFile(new URL('../apps/browser-attack.js', import.meta.url), 'utf8')
-    ;[served, provider, elsewhere] = await Promise.all([
-      startChild(process.execPath, ['apps/node-open.mjs']),
+    elsewhere = await startServer(
+      (_, res) => void res.setHeader('content-type', 'text/html').end('<title>A page</title>'),
+    )
+    ;[served, provider] = await Promise.all([
+      startChild(process.execPath, ['apps/node-open.mjs', site('app.test').slice(0, -1)]),
       startProvider(),
-      startServer((_, res) => void res.setHeader('content-type', 'text/html').end('<title>A page</title>')),
     ])
     context = await (browser as Browser).newContext() // it was launched before
     page = await context.newPage()
@@ -139,6 +141,25 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     await requireKeys(true)
     assert.is((await list({ 'x-api-key': 'none' }))[0]?.status, 401)
     await requireKeys(false)
+  })
+
+  test('a page of an allowed origin asks models, and reads streams and errors, but manages nothing', async () => {
+    const app = await context.newPage()
+    await app.goto(site('app.test'))
+    const ask = (path: string, body: object) =>
+      app.evaluate<string[]>(
+        `fetch('${gateway('localhost')}${path}', {
+          method: 'POST',
+          headers: { authorization: 'Bearer none', 'content-type': 'application/json' },
+          body: JSON.stringify(${JSON.stringify(body)}),
+        }).then(async (response) => [response.headers.get('x-signalbox-target'), await response.text()], (error) => [error.name])`,
+      )
+    const [target, text] = await ask('/v1/chat/completions', { model: 'up/at-once', stream: true, messages })
+    assert.is(target, 'openai-compatible-test/at-once')
+    assert.match(text ?? '', /Hel[\s\S]*DONE/)
+    assert.match((await ask('/v1/messages', { model: 'nobody/knows' })).join(), /nobody\/knows/)
+    assert.equal(await ask('/api/keys', { name: 'app' }), ['TypeError'])
+    await app.close()
   })
 
   test('the same attempts succeed on a page of the gateway\u2019s own origin', async () => {

@@ -1,0 +1,93 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents } from './support/answers.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('pages of allowed origins')
+
+const APP = 'https://app.example'
+const OTHER = 'https://other.example'
+const open = () =>
+  openWorld({
+    allowedOrigins: [APP, 'chrome-extension://abcdefgh'],
+    fetch: fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer()))),
+  })
+
+const corsOf = (response: Response) =>
+  Object.fromEntries([...response.headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'))
+
+const READABLE = { 'access-control-allow-origin': APP, 'access-control-expose-headers': '*', vary: 'Origin' }
+
+const preflight = (origin: string, path = '/v1/chat/completions') =>
+  new Request(`http://gateway${path}`, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,x-stainless-lang',
+    },
+  })
+
+test('may send what they ask to send, to every path of the models', async () => {
+  const { gateway } = await open()
+  for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
+    const response = await gateway.fetch(preflight(APP, path))
+    assert.is(response.status, 204, path)
+    assert.equal(corsOf(response), {
+      'access-control-allow-headers': 'authorization,content-type,x-stainless-lang',
+      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-origin': APP,
+      'access-control-max-age': '7200',
+      vary: 'Origin',
+    })
+  }
+})
+
+test('read answers, streams and errors, and the headers of all', async () => {
+  const { chat, gateway, api } = await open()
+  const init = { headers: { origin: APP } }
+  for (const body of [{}, { stream: true }]) {
+    const response = await chat(body, init)
+    assert.is(response.status, 200)
+    assert.match(await response.text(), /Hi|Hello/)
+    assert.equal(corsOf(response), READABLE)
+  }
+  assert.equal(corsOf(await chat({ model: 'nobody/knows' }, init)), READABLE)
+  await api.settings.update({ requireApiKey: true })
+  const refused = await chat({}, init)
+  assert.is(refused.status, 401, 'an allowed origin is no key')
+  assert.equal(corsOf(refused), READABLE)
+  const list = await gateway.fetch(new Request('http://gateway/v1/models', init))
+  assert.equal(corsOf(list), READABLE)
+})
+
+test('include an extension', async () => {
+  const response = await (await open()).chat({}, { headers: { origin: 'chrome-extension://abcdefgh' } })
+  assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
+})
+
+test('do not include others, by however little they differ', async () => {
+  const { chat, gateway } = await open()
+  for (const origin of [OTHER, 'https://app.example:444', 'http://app.example', `${APP}.evil.example`, 'null', '']) {
+    assert.equal(corsOf(await gateway.fetch(preflight(origin))), {}, origin)
+    assert.equal(corsOf(await chat({}, { headers: { origin } })), {}, origin)
+  }
+  assert.equal(corsOf(await chat({})), {}, 'no page at all')
+})
+
+test('may not manage the gateway', async () => {
+  const { gateway } = await open()
+  const response = await gateway.fetch(preflight(APP, '/api/keys'))
+  assert.is(response.status, 401)
+  assert.equal(corsOf(response), {})
+})
+
+test('change nothing of what the model list says to any page', async () => {
+  const { gateway } = await open()
+  const response = await gateway.fetch(preflight(OTHER, '/v1/models'))
+  assert.equal(corsOf(response), {
+    'access-control-allow-headers': '*',
+    'access-control-allow-methods': 'GET, OPTIONS',
+    'access-control-allow-origin': '*',
+  })
+})
