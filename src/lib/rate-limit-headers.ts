@@ -21,6 +21,10 @@ interface Limit {
 const NAMES = [
   'x-ratelimit-%-requests',
   'x-ratelimit-%-tokens',
+  'x-ratelimit-%-requests-minute',
+  'x-ratelimit-%-requests-day',
+  'x-ratelimit-%-tokens-minute',
+  'x-ratelimit-%-tokens-day',
   'x-ratelimit-%',
   'x-ratelimit-%-after',
   'ratelimit-%',

@@ -12,7 +12,7 @@ const MAX_READ = 2_000
 
 const DURATION = String.raw`\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])`
 const ASKS = new RegExp(
-  String.raw`\b(?:(?:try again|retry) (?:in|after)|wait(?: for)?) (${DURATION}(?:,? ?(?:and )?${DURATION}){0,3})`,
+  String.raw`\b(?:(?:try again|retry(?: your requests?)?) (?:in|after)|resets? in|wait(?: for)?) (${DURATION}(?:,? ?(?:and )?${DURATION}){0,3})`,
   'i',
 )
 const PART = /(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi

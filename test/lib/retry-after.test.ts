@@ -57,6 +57,16 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
   ['a reset as a duration', 90_000, { 'x-ratelimit-reset-requests': '1m30s' }],
   ['a reset in epoch seconds', 60_000, { 'x-ratelimit-reset': String(NOW / 1_000 + 60) }],
   ['a reset in epoch milliseconds', 60_000, { 'x-ratelimit-reset': epoch('2026-01-01T00:01:00Z') }],
+  [
+    'the reset of the limit that is exhausted, each named with its time (Cerebras)',
+    20_500,
+    {
+      'x-ratelimit-remaining-requests-day': '99',
+      'x-ratelimit-reset-requests-day': '33011.38',
+      'x-ratelimit-remaining-tokens-minute': '0',
+      'x-ratelimit-reset-tokens-minute': '20.5',
+    },
+  ],
   ["Anthropic's reset", 60_000, { 'anthropic-ratelimit-tokens-reset': '2026-01-01T00:01:00Z' }],
   ["Anthropic's reset of a subscription", 60_000, { 'anthropic-ratelimit-unified-reset': String(NOW / 1_000 + 60) }],
   ['the older draft', 50_000, { 'ratelimit-limit': '9', 'ratelimit-remaining': '0', 'ratelimit-reset': '50' }],

@@ -13,6 +13,8 @@ for (const [text, ms] of [
   ['Please retry after 59 seconds. To increase your limit …', 59_000],
   ['Try again in 26 seconds.', 26_000],
   ['Rate limit of 50 per 86400s exceeded. Please wait 86400 seconds before retrying.', 86_400_000],
+  ['Please retry your requests after 10 seconds.', 10_000],
+  ['Too many requests: the limit resets in 45 seconds', 45_000],
   ['Wait for 5 minutes', 300_000],
   ['try again in 1 hour and 30 minutes', 5_400_000],
   ['try again in 250 milliseconds', 250],
