@@ -75,6 +75,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     const candidate = candidateAt(index)
     const { length } = candidate
     const isCall = part.type === 'tool-call'
+    if (isCall && isLegacy && candidate.calls > 0) return // there is room for one, and clients would join the arguments
     parts.set(key, {
       ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,

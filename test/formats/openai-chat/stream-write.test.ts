@@ -98,7 +98,9 @@ test('free text and the old function call in their own words', () => {
     { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'g', input: '' } }] },
     { tool_calls: [{ index: 0, custom: { input: 'x' } }] },
   ])
-  const old = write([start(0, call('a')), delta(0, '{}'), close(0), end('tool-calls')], { client: { functions: true } })
+  const first = [start(0, call('a')), delta(0, '{}'), close(0)]
+  const second = [start(1, call('b')), delta(1, '{"x":1}'), close(1)] // for which the old way has no room
+  const old = write([...first, ...second, end('tool-calls')], { client: { functions: true } })
   assert.equal(
     old.chunks.flatMap(({ choices }) =>
       choices.map((choice) => Object(choice.delta).function_call ?? choice.finish_reason),
