@@ -9,7 +9,7 @@ import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
 import { streamError } from './error-parse.ts'
 import { withExactArguments } from './object-arguments.ts'
 import { errorOf, failureOf, namedError } from './stream.ts'
-import { chatUsage } from './usage.ts'
+import { chunkUsage } from './usage.ts'
 
 /**
  * Reads chunks with `choices[].delta`, as OpenAI sends them and as all the others do: choices that are empty or lack their delta, an end mark
@@ -36,7 +36,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (error) return emit({ type: 'error', error: streamError(error) })
     id ||= textIn(chunk.id)
     model ||= textIn(chunk.model)
-    if (chunk.usage ?? chunk.x_groq) tellUsage(chunk.usage ?? (isObject(chunk.x_groq) && chunk.x_groq.usage))
+    const usage = chunkUsage(chunk)
+    if (usage) emit({ type: 'usage', usage })
     sources = chunk.search_results ?? chunk.citations ?? sources
     const { choices: said } = withExactArguments(data, chunk)
     if (!Array.isArray(said)) return
@@ -47,7 +48,6 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     const index = candidateIndex(choice.index)
     const failure = failureOf(choice)
     if (failure) return emit({ type: 'error', error: streamError(failure) })
-    if (choice.usage) tellUsage(choice.usage) // Moonshot
     start()
     const reader = choices[index] ?? createChoiceReader({ ...context, candidate: index, keys }, emit)
     choices[index] = reader
@@ -65,11 +65,6 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (isStarted) return
     isStarted = true
     emit({ type: 'start', ...(id && { id }), ...(model && { model }) })
-  }
-
-  function tellUsage(said: unknown) {
-    const usage = chatUsage(said)
-    if (usage) emit({ type: 'usage', usage })
   }
 
   function end() {

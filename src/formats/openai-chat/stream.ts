@@ -2,7 +2,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { embeddedError } from '../embedded-error.ts'
 import { type StreamWatch, untouchedStream } from '../format.ts'
-import { chatUsage } from './usage.ts'
+import { chunkUsage } from './usage.ts'
 
 /**
  * Chunks with `choices[].delta`, closed by a finish reason or `[DONE]`. A chunk that only names the role is not yet an answer, nor is the end of
@@ -21,7 +21,7 @@ export function watchChatStream(): StreamWatch {
     if (!isObject(chunk)) return // says nothing that a client could read
     const error = errorOf(chunk) ?? errorInChoices(chunk.choices)
     watch.error ??= embeddedError(error)
-    watch.usage = chatUsage(chunk.usage) ?? watch.usage
+    watch.usage = chunkUsage(chunk) ?? watch.usage
     if (error || !Array.isArray(chunk.choices)) return
     for (const choice of chunk.choices) {
       if (!isObject(choice)) continue

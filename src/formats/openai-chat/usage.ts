@@ -33,6 +33,14 @@ function outputOf(
   return outputTokens === 0 || outputTokens + reasoningTokens === rest ? Math.max(outputTokens, rest) : outputTokens
 }
 
+/** The tokens that a chunk tells, if any: Groq and Moonshot have places of their own for them. */
+export function chunkUsage({ usage, x_groq, choices }: JsonObject): TokenUsage | undefined {
+  if (usage) return chatUsage(usage)
+  if (isObject(x_groq) && x_groq.usage) return chatUsage(x_groq.usage)
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return isObject(choice) && choice.usage ? chatUsage(choice.usage) : undefined
+}
+
 /** Tokens for a client. */
 export function wireUsage({ inputTokens, outputTokens, ...usage }: TokenUsage): WireUsage {
   const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage

@@ -141,3 +141,21 @@ test('tokens that a stream told before it broke off are counted', async () => {
     assert.equal([told?.inputTokens, told?.outputTokens, world.told.requests[0]?.status], [7, 1, 502], client)
   }
 })
+
+const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
+const endings: Record<string, JsonObject> = {
+  Groq: { ...delta({}, 'stop'), x_groq: { usage } },
+  Moonshot: { choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] },
+}
+
+for (const [vendor, ending] of Object.entries(endings)) {
+  test(`are found where ${vendor} has them, also in a stream that is passed through`, async () => {
+    for (const client of ['openai-chat', 'anthropic-messages'] as const) {
+      const answer = () => streamOf('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
+      const { response, world } = await ask({ client, model: 'chat/m', stream: true, answer })
+      await response.text()
+      const [told] = world.told.usages
+      assert.equal([told?.inputTokens, told?.outputTokens], [7, 5], client)
+    }
+  })
+}
