@@ -22,8 +22,12 @@ const NO_MODEL: readonly RegExp[] = [
 ]
 
 /** Is it nothing that the request names that was not found, but the address that was asked? A page says so, or nobody's error. */
-export const saysNoPath = ({ text, codes }: VendorSaid): boolean =>
-  (text === '' && codes.length === 0) || NO_PATH.test(text)
+export const saysNoPath = (said: VendorSaid): boolean => said.param === undefined && saysNotFound(said)
+
+/** Is the model not found by the field that the error names, though not by its words? */
+export const saysNoModelField = (said: VendorSaid): boolean => said.param === 'model' && saysNotFound(said)
+
+const saysNotFound = ({ text, codes }: VendorSaid) => (text === '' && codes.length === 0) || NO_PATH.test(text)
 
 const NO_PATH =
   /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // then OpenAI, Kong

@@ -10,6 +10,8 @@ export interface VendorSaid {
   isSecondHand?: boolean
   /** The ids of violated quotas (Google). */
   quotas: readonly string[]
+  /** The field of the request that it is about. */
+  param?: string
 }
 
 /**
@@ -29,7 +31,8 @@ function readBody(body: unknown): VendorSaid {
   const { error, message, Message, detail, code, type, error_type } = envelope
   if (!isObject(error)) {
     const text = [error, message, Message, detail].find(isText) ?? ''
-    return inner(text) ?? { text: unquoted(text), codes: [code, type, error_type].filter(isText), quotas: [] }
+    const codes = [code, type, error_type].filter(isText)
+    return inner(text) ?? { text: unquoted(text), codes, quotas: [], ...paramOf(envelope) }
   }
   const raw = isObject(error.metadata) && isText(error.metadata.raw) ? error.metadata.raw : ''
   const text = isText(error.message) ? error.message : ''
@@ -38,6 +41,7 @@ function readBody(body: unknown): VendorSaid {
     text: behind?.text || unquoted(`${text}${raw === '' || behind ? '' : `\n${raw}`}`),
     codes: [...codesIn(error), ...(behind?.codes ?? [])],
     quotas: quotasIn(error),
+    ...paramOf(error),
     ...(raw !== '' && { isSecondHand: true }),
   }
 }
@@ -56,6 +60,8 @@ function codesIn({ code, type, status, error_type, details, innererror, metadata
   const moderated = isObject(metadata) && isFlagged(metadata) ? FLAGGED : undefined
   return [code, type, status, error_type, ...fine, azure, moderated].filter(isText)
 }
+
+const paramOf = ({ param }: JsonObject) => (isText(param) ? { param } : undefined)
 
 /** OpenRouter's moderation has no code. */
 const isFlagged = ({ reasons, flagged_input }: JsonObject) =>

@@ -5,6 +5,7 @@ import {
   saysModelDenied,
   saysModelFailed,
   saysNoModel,
+  saysNoModelField,
   saysNoMoney,
   saysNoPath,
   saysOneModel,
@@ -120,7 +121,7 @@ function classOf(status: number, said: VendorSaid): FailureClass {
   if (status < 400) return 'content'
   if (status === 400 && saysBadKey(said.text, said.codes)) return 'credentials'
   if ((status === 400 || status === 412) && saysAccountRefused(said)) return 'credentials'
-  if (saysNoModel(said)) return 'model-not-found'
+  if (saysNoModel(said) || (status === 404 && saysNoModelField(said))) return 'model-not-found'
   return status === 404 && saysNoPath(said) ? 'content' : 'client'
 }
 

@@ -7,6 +7,7 @@ const noModel: Refusal[] = [
   ['OpenAI', 404, openai('The model `x` does not exist or you do not have access to it.', { code: 'model_not_found' })],
   ['OpenAI, of responses', 400, openai("The requested model 'x' does not exist.", { code: 'model_not_found' })],
   ['OpenAI, of a model that is gone', 404, openai('The model `x` has been deprecated, learn more here: https://a.b/c')],
+  ['a server that names the field', 404, openai('Not Found', { param: 'model' })],
   ['Anthropic', 404, anthropic('not_found_error', 'model: claude-9')],
   [
     'Google',
@@ -201,3 +202,8 @@ for (const [who, status, body] of ofAddress)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: it knows no such address\. Check the base URL/)
   })
+
+test('404 for another field than the model is the client’s, in whatever words', () => {
+  for (const message of ['Not Found', '', 'No such file'])
+    assert.is(told(404, openai(message, { param: 'file_id' })).class, 'client')
+})
