@@ -22,6 +22,7 @@ export async function nobodyAnswered(
   const { stop } = plan.verdict()
   const refused = plan.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
   if (refused || !stop) await selection?.answered(refused) // what has not been tried is nearer to its turn
+  if (stop) request.report.stopped(stop)
   const blank = await blankReply(request, plan)
   if (blank) return blank
   const reply = await failureReply(request, plan)

@@ -5,9 +5,10 @@ import type { Route, RouteTarget } from '../routing/group.ts'
 import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
-import { type AttemptRecord, attemptRecord, type Step } from './attempt-record.ts'
+import { type AttemptRecord, attemptRecord, type LeftOutEntry, type Skip, type Step } from './attempt-record.ts'
 import type { ModelCall } from './call.ts'
 import type { PipelineContext } from './context.ts'
+import type { Stop } from './final.ts'
 
 /** The record of one model request, as the hook `onRequest` gets it. */
 export interface RequestRecord {
@@ -23,6 +24,10 @@ export interface RequestRecord {
   status: number
   streamed: boolean
   attempts: readonly AttemptRecord[]
+  /** The targets that were not called and the entries that were left out, each with why, in order; absent when there are none. */
+  skipped?: ReadonlyArray<Skip | LeftOutEntry>
+  /** Why no other target was tried though there was one. */
+  stopped?: Stop
 }
 
 /** Collects the record of one model request and passes it to the observer; the end exactly once. */
@@ -38,6 +43,8 @@ export interface Report {
   skipped(route: Route, because: FailureClass): void
   /** Records an entry of a combo that was left out, by the part of its condition that does not hold, such as `when.tools`. */
   leftOut(entry: string, skipped: string, via: string): void
+  /** Records why no other target is tried. */
+  stopped(why: Stop): void
   /** Records the end of the request; `target` and `usage` when it was answered. */
   ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
 }
@@ -61,6 +68,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   const places: number[] = [] // of the steps
   let reached = 0
   let call: Asked | undefined
+  let stop: Stop | undefined
   let over = false
 
   function add(step: Step, place: number) {
@@ -110,6 +118,8 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     }
     if (key) record.keyId = key.id
     if (call) record.model = call.model
+    if (steps.length > attempts.length) record.skipped = steps.filter((step) => 'skipped' in step)
+    if (stop) record.stopped = stop
     observer.onRequest(record, waitUntil)
   }
 
@@ -129,6 +139,9 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     skipped: ({ target: { provider, model, connection }, via }, skipped) =>
       add({ provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }, reached++),
     leftOut: (entry, skipped, via) => add({ entry, skipped, via }, reached++),
+    stopped: (why) => {
+      stop = why
+    },
     ended(status, target, usage) {
       if (over) return
       over = true

@@ -82,6 +82,26 @@ test('each attempt, each usage and each request once, with its facts', async () 
   }
 })
 
+test('what a request passed over, and why it stopped, is told with it', async () => {
+  const world = await openWorld({
+    fetch: fakeUpstream(({ provider }) => json({ error: { message: 'no' } }, provider === 'one' ? 401 : 500)),
+    combos: { chain: { models: [{ model: 'two/m', when: { tools: true } }, 'none/m', 'one/m', 'two/m', 'three/m'] } },
+    limits: { maxAttempts: 1 },
+  })
+  await world.chat({ model: 'chain' })
+  await world.chat({ model: 'chain' })
+  const told = world.told.requests.map(({ attempts, skipped, stopped }) => ({
+    attempts: attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+    skipped: skipped?.map((step) => `${'entry' in step ? step.entry : step.provider} ${step.skipped} ${step.via}`),
+    stopped,
+  }))
+  const leftOut = ['two/m when.tools chain:fallback', 'none/m unreachable chain:fallback']
+  assert.equal(told, [
+    { attempts: ['one credentials'], skipped: leftOut, stopped: 'max-attempts' },
+    { attempts: ['two server'], skipped: [...leftOut, 'one credentials chain:fallback'], stopped: 'max-attempts' },
+  ])
+})
+
 test('the usage of a message stream out of its head and its tail, the cached tokens counted in', async () => {
   const world = await openWorld({ fetch: failingFirst() })
   await (await world.messages({ stream: true })).text()
