@@ -5,6 +5,7 @@ import type { EmbeddedError, TokenUsage } from '../formats/format.ts'
 import { errorOf, type StreamTranslation, translateStream } from '../formats/translate-stream.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
+import { withoutLineSeparators } from '../lib/line-separators.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { Clock } from '../types.ts'
 import type { Committed } from './commit.ts'
@@ -44,7 +45,7 @@ export function relayTranslated(
   }
   const { restore = (emit) => emit } = translation
   const translator = translateStream({ ...translation, restore: (emit) => restore(watched(emit)) }, (event) =>
-    events.push(redacted(event, secrets)),
+    events.push(withoutLineSeparators(redacted(event, secrets))),
   )
 
   function clear() {

@@ -3,6 +3,7 @@ import { exactObject } from '../formats/canonical/exact-json.ts'
 import { restoreAnswer } from '../formats/canonical/restore.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { withoutLineSeparators } from '../lib/line-separators.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WholeAnswer } from './attempt.ts'
 import type { SpokenRequest } from './model-request.ts'
@@ -31,5 +32,5 @@ export async function wholeAsStream(
     text += event
   })
   for (const event of answerEvents(restoreAnswer(answer, restoration))) writer.push(event)
-  return encodeUtf8(text)
+  return encodeUtf8(withoutLineSeparators(text))
 }

@@ -1,9 +1,10 @@
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { wireFormats } from '../../../src/lib/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { said } from './answers.ts'
+import { said, whole } from './answers.ts'
 import { byteByByte, bytesAnswer, delta, eventsOf, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: how streams are cut into bytes')
@@ -31,6 +32,24 @@ for (const from of wireFormats) {
     })
   }
 }
+
+for (const client of wireFormats) {
+  test(`line separators of Unicode end no line for whoever takes them for one: ${client}`, async () => {
+    const from = client === 'openai-chat' ? 'gemini' : 'openai-chat'
+    const text = 'one\u2028two\u2029three'
+    const answers = [() => bytesAnswer([bytesOf(from, text)]), () => json(wholeOf(from, text))]
+    for (const answer of answers) {
+      const { world } = await openDoor(answer)
+      const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
+      assert.not.match(await response.clone().text(), /[\u2028\u2029]/)
+      assert.is((await clients[client](response)).text, text)
+    }
+  })
+}
+
+/** The shortest whole answer with another text. */
+const wholeOf = (from: WireFormat, text: string): unknown =>
+  JSON.parse(JSON.stringify(whole[from]).replace('"a"', JSON.stringify(text)))
 
 test('a character cut at each of its bytes is whole', async () => {
   const bytes = bytesOf('openai-chat', '🎉')
