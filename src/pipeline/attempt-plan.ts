@@ -21,10 +21,18 @@ export interface AttemptPlan {
   /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
   /**
-   * Why there is no next candidate: `stop` when attempts or retries were used up; `refusal`, the first target whose format cannot carry the
-   * request; `dueAt`, when the first cooling target recovers (epoch ms).
+   * Why there is no next candidate: `stop` when attempts or retries were used up, and `left`, the route that no attempt was left for;
+   * `refusal`, the first target whose format cannot carry the request; `dueAt`, when the first cooling target recovers (epoch ms).
    */
-  verdict(): { stop: Stop | undefined; refusal: GatewayError | undefined; dueAt: number | undefined }
+  verdict(): Verdict
+}
+
+/** See `AttemptPlan`. */
+export interface Verdict {
+  stop: Stop | undefined
+  left: Route | undefined
+  refusal: GatewayError | undefined
+  dueAt: number | undefined
 }
 
 /** The failure of a target that was tried. */
@@ -44,6 +52,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   let soonest: { route: Route; dueAt: number } | undefined
   let window: number | undefined // what the request did not fit into, by the catalog, else as the provider said; without end when neither tells
   let stop: Stop | undefined
+  let left: Route | undefined
   let refusal: GatewayError | undefined
   const spares: Route[] = [] // more keys to what all others have failed at
   let only: RouteTarget | undefined // all attempts so far went to its model, by whatever key
@@ -134,11 +143,12 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
 
   return {
     failures,
-    verdict: () => ({ stop, refusal, dueAt: soonest && health.standingOf(soonest.route.target)?.dueAt }),
+    verdict: () => ({ stop, left, refusal, dueAt: soonest && health.standingOf(soonest.route.target)?.dueAt }),
     async next({ hedge = false } = {}) {
       if (isOver || stop) return undefined
       if (tries >= limits.maxAttempts) {
-        if (!hedge && (spares.length > 0 || (await nextRoute()))) stop = 'max-attempts'
+        if (!hedge) left = spares[0] ?? (await nextRoute())
+        if (left) stop = 'max-attempts'
         return undefined
       }
       let candidate = await nextCandidate()

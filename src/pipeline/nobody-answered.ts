@@ -2,6 +2,7 @@ import { saysNoFunds } from '../formats/vendor-words.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Selection } from '../routing/chooser.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
+import type { Route } from '../routing/group.ts'
 import type { AttemptPlan, FailedTarget } from './attempt-plan.ts'
 import { blankReply } from './blank-reply.ts'
 import type { PipelineContext } from './context.ts'
@@ -34,7 +35,7 @@ export async function nobodyAnswered(
 async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<Reply> {
   const { call, report, context, format } = request
   const { failures } = plan
-  const { stop, refusal, dueAt } = plan.verdict()
+  const { stop, left, refusal, dueAt } = plan.verdict()
   const { steps } = report
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
     return estimateReply(request)
@@ -44,10 +45,21 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
     steps,
     stop,
     dueAt,
+    leftAt: left && leftAt(left, failures, context),
     recoveries: failures.flatMap((failed) => recoveryOf(failed, context)),
     format,
     now: context.clock.now(),
   })
+}
+
+/** When another request would come to the route that was left: not while it would try those again that have failed. */
+function leftAt(
+  { target }: Route,
+  failures: readonly FailedTarget[],
+  { health, clock }: PipelineContext,
+): number | undefined {
+  const isPassing = failures.every(({ route }) => health.standingOf(route.target))
+  return isPassing ? (health.standingOf(target)?.dueAt ?? clock.now()) : undefined
 }
 
 /** When the failed target is used again; nothing where it is not left alone, or waiting mends nothing. */

@@ -55,3 +55,29 @@ test('a target that is cooling and recovers sooner counts as well', async () => 
   const seconds = Number(response.headers.get('retry-after'))
   assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so that instances do not probe in step
 })
+
+test('is a second where the next request passes over all that have failed, to one that no attempt was left for', async () => {
+  const fetch = fakeUpstream(({ provider }) => (provider === 'three' ? json(chatAnswer()) : limited()))
+  const limited = fault(429, 'A', { 'retry-after': '30' })
+  const models = { chain: ['one/m', 'two/m', 'three/m'] }
+  const world = await openWorld({ fetch, combos: models, limits: { maxAttempts: 2 } })
+  const response = await world.chat({ model: 'chain' })
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', 'stopped=max-attempts')
+  assert.is(response.headers.get('retry-after'), '1')
+  assert.is((await world.chat({ model: 'chain' })).status, 200)
+})
+
+test('is the time until that one recovers where it is cooling as well, and nothing where those that have failed are not', async () => {
+  const down: Record<string, () => Response> = { three: fault(429, 'C', { 'retry-after': '20' }) }
+  const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer()))
+  const chain = ['one/m', 'two/m', 'three/m']
+  const world = await openWorld({ fetch, combos: { chain }, limits: { maxAttempts: 2 } })
+  await world.chat({ model: 'three/m' })
+  for (const [status, wait] of [
+    [500, null],
+    [429, '20'],
+  ] as const) {
+    down.one = down.two = fault(status, 'A', status === 429 ? { 'retry-after': '30' } : {})
+    assert.is((await world.chat({ model: 'chain' })).headers.get('retry-after'), wait)
+  }
+})
