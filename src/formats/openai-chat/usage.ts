@@ -10,7 +10,7 @@ export function chatUsage(usage: unknown): TokenUsage | undefined {
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
   const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
   const inputTokens = count(usage.prompt_tokens)
-  const reasoningTokens = count(completion.reasoning_tokens ?? usage.reasoning_tokens)
+  const reasoningTokens = count(completion.reasoning_tokens)
   const cacheReadTokens = Math.min(count(cached), inputTokens) // some count blocks, of which the last one is not full
   return {
     inputTokens,

@@ -168,7 +168,7 @@ read('counts cached tokens wherever they are, and thoughts that were left out', 
   const thoughts = { completion_tokens_details: { reasoning_tokens: 12 } }
   assert.is(usage({ completion_tokens: 3, total_tokens: 25, ...thoughts })?.outputTokens, 15)
   assert.is(usage({ completion_tokens: 15, total_tokens: 25, ...thoughts })?.outputTokens, 15)
-  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 12 })?.reasoningTokens, 12)
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity: of its searches
 })
 
 read('an answer without choices, or one that failed, is none', () => {
