@@ -1,8 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
+import { isObject } from '../../src/lib/json.ts'
 import type { Provider } from '../../src/management/providers.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { ApiKey, Combo, Connection, Settings } from '../../src/types.ts'
+import { plant, watchfulLogger } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert } from '../support/suite.ts'
 
@@ -30,7 +32,7 @@ export interface Answer {
 export function openDoor(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })
-  const gateway = createGateway({ clock, management: { token: TOKEN }, logger: false, ...options, storage })
+  const gateway = createGateway({ clock, management: { token: TOKEN }, logger: watchfulLogger(), ...options, storage })
 
   async function send(method: string, path: string, init: { headers?: HeadersInit; body?: BodyInit } = {}) {
     const response = await gateway.fetch(new Request(`http://gateway.test${path}`, { method, ...init }))
@@ -41,6 +43,7 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
 
   /** With the token, and JSON when there is a body. */
   function call(method: string, path: string, body?: unknown): Promise<Answer> {
+    if (isObject(body) && typeof body.apiKey === 'string') plant(body.apiKey)
     const headers = {
       authorization: `Bearer ${TOKEN}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),

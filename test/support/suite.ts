@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { suite as uvuSuite } from 'uvu'
 import * as uvuAssert from 'uvu/assert'
 import { currentFile, type Outcome, SkipSignal, type TestRecord, within } from '../runner/registry.ts'
+import { forgetCanaries } from './canaries.ts'
 
 /** The assertions of uvu, whose `equal` takes any key for data: uvu's own takes objects with a key `constructor` to be of different classes. */
 export const assert: typeof uvuAssert = {
@@ -58,6 +59,7 @@ export function suite<Context extends object = Record<string, unknown>>(
   context: Context = {} as Context, // only reached when Context is the open record
 ): Suite<Context> {
   const file = currentFile()
+  forgetCanaries()
   const inner = uvuSuite<Context>('', context)
   const records: TestRecord[] = []
   const beforeEach: Body<Context>[] = []

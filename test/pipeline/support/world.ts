@@ -8,6 +8,7 @@ import type { Hooks } from '../../../src/pipeline/observer.ts'
 import type { RequestRecord } from '../../../src/pipeline/report.ts'
 import type { Catalog, Connection, Logger, Storage } from '../../../src/types.ts'
 import type { UsageRecord } from '../../../src/usage/record.ts'
+import { plant, watch, watchfulLogger } from '../../support/canaries.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 import { loadLateParts } from './loaded.ts'
 
@@ -67,6 +68,7 @@ export const apiKeyOf = (provider: string): string => `secret-of-${provider}`
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { clock = fakeClock(), connections = ['one', 'two', 'three', 'claude'], combos = {}, aliases = {} } = options
+  for (const secret of [token, options.secret]) plant(secret)
   await loadLateParts()
   const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
   const gateway = createGateway({
@@ -74,7 +76,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     clock,
     fetch: options.fetch ?? noNetwork,
     catalog: options.catalog ?? catalog,
-    logger: options.logger ?? false,
+    logger: options.logger ?? watchfulLogger(),
     management: { token },
     hooks: options.hooks ?? keeping(told),
     ...(options.limits && { limits: options.limits }),
@@ -87,7 +89,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { api } = gateway
   for (const entry of connections) {
     const connection = typeof entry === 'string' ? { provider: entry } : entry
-    await api.connections.create({ apiKey: apiKeyOf(connection.provider), ...connection })
+    const whole = { apiKey: apiKeyOf(connection.provider), ...connection }
+    plant(whole.apiKey)
+    await api.connections.create(whole)
     await clock.advance(1) // so that none is as old as another
   }
   for (const [alias, model] of Object.entries(aliases)) await api.aliases.set({ alias, model })
@@ -116,10 +120,17 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
+const kept =
+  <R>(records: R[]) =>
+  (record: R) => {
+    watch(record, 'a hook')
+    records.push(record)
+  }
+
 export const keeping = (told: Told): Hooks => ({
-  onRequest: (record) => void told.requests.push(record),
-  onAttempt: (record) => void told.attempts.push(record),
-  onUsage: (record) => void told.usages.push(record),
+  onRequest: kept(told.requests),
+  onAttempt: kept(told.attempts),
+  onUsage: kept(told.usages),
   onError: (error) => void told.errors.push(error),
 })
 

@@ -1,0 +1,31 @@
+import { canaryIn, forgetCanaries, plant } from './canaries.ts'
+import { assert, suite } from './suite.ts'
+
+const test = suite('credentials as canaries')
+test.after.each(forgetCanaries)
+
+test('are seen in text, JSON, errors and their causes', () => {
+  plant('a-credential')
+  const cause = new Error('said a-credential')
+  for (const shown of ['Bearer a-credential', { deep: ['a-credential'] }, cause, new Error('no', { cause })])
+    assert.match(canaryIn(shown, 'the log')?.message ?? '', /^the log shows the credential a-credential/)
+  assert.is(canaryIn(['a credential', undefined, null], 'the log'), undefined)
+})
+
+test('are seen in the body and the headers of a response', async () => {
+  plant('a-credential')
+  const shown = [
+    new Response('{"key":"a-credential"}'),
+    new Response('{}', { headers: { 'x-debug': 'Bearer a-credential' } }),
+  ]
+  for (const response of shown) {
+    assert.match(await response.clone().text().catch(String), /shows the credential/)
+    assert.match(await response.json().catch(String), /shows the credential/)
+  }
+  assert.equal(await Response.json({ key: 'another' }).json(), { key: 'another' })
+})
+
+test('are none when they could be anything', () => {
+  for (const credential of ['short', '123456789012', undefined]) plant(credential)
+  assert.is(canaryIn('short 123456789012 undefined', 'the log'), undefined)
+})
