@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isNoArguments } from '../canonical/arguments.ts'
 import type { ToolCallPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ItemContext, ItemReader } from './item-reader.ts'
@@ -12,7 +13,7 @@ export function createCallReader(
   let held: string[] = [] // arguments that came before the name
   let hasInput = false
   let isFreeForm = false
-  let isPlaceholder = false // `{}` so far, perhaps only in front of the arguments
+  let isPlaceholder = false // `{}` or `null` so far, perhaps only in front of the arguments
   let isClosed = false
 
   function begin(item: JsonObject) {
@@ -27,7 +28,7 @@ export function createCallReader(
   function add(more: unknown) {
     const text = isObject(more) ? JSON.stringify(more) : more
     if (typeof text !== 'string' || text === '') return
-    if (!hasInput && text === '{}' && !isFreeForm) isPlaceholder = true
+    if (!hasInput && isNoArguments(text) && !isFreeForm) isPlaceholder = true
     else {
       if (!text.trimStart().startsWith('{')) settlePlaceholder()
       isPlaceholder = false

@@ -116,6 +116,7 @@ const table: Record<string, [events: (object | '[DONE]')[], content: object[], f
       'tool-calls',
     ],
     'arguments that are an empty object': [[added(call()), args('{}'), completed()], [called('{}')], 'tool-calls'],
+    'arguments that are null': [[added(call()), args('null'), completed()], [called('{}')], 'tool-calls'],
     'arguments that only begin like one': [
       [added(call()), args('{}'), args(' '), completed()],
       [called('{} ')],
