@@ -68,7 +68,7 @@ export const apiKeyOf = (provider: string): string => `secret-of-${provider}`
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { clock = fakeClock(), connections = ['one', 'two', 'three', 'claude'], combos = {}, aliases = {} } = options
-  for (const secret of [token, options.secret]) plant(secret)
+  plant(options.secret)
   await loadLateParts()
   const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
   const gateway = createGateway({
