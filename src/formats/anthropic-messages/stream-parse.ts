@@ -58,7 +58,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   }
 
   function addTo(index: unknown, delta: JsonObject) {
-    if (!blocks.has(index)) startBlock(index, { type: delta.type === 'thinking_delta' ? 'thinking' : 'text' })
+    if (blocks.add(index, delta)) return
+    startBlock(index, { type: delta.type === 'thinking_delta' ? 'thinking' : 'text' })
     blocks.add(index, delta)
   }
 

@@ -49,7 +49,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   }
 
   function addTo(index: unknown, delta: JsonObject) {
-    if (!blocks.has(index)) startBlock(index, delta)
+    if (blocks.add(index, delta)) return
+    startBlock(index, delta)
     blocks.add(index, delta)
   }
 

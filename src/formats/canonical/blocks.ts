@@ -17,13 +17,17 @@ export function createBlocks() {
   }
 
   return {
-    has: (index: unknown): boolean => open.has(index),
     /** `create` is called when the block before under this index has ended. */
     start(index: unknown, create: () => BlockReader): void {
       end(index)
       open.set(index, create())
     },
-    add: (index: unknown, delta: JsonObject): void => open.get(index)?.add(delta),
+    /** Answers whether there is a block under this index. */
+    add(index: unknown, delta: JsonObject): boolean {
+      const block = open.get(index)
+      block?.add(delta)
+      return block !== undefined
+    },
     end,
     endAll(): void {
       for (const index of [...open.keys()]) end(index)

@@ -3,14 +3,14 @@ import type { Answer } from '../canonical/answer.ts'
 import { detachStates } from '../canonical/detach.ts'
 import type { WriteContext } from '../translator.ts'
 import { writeOutput } from './output-write.ts'
-import { createResponse, outcomeOf } from './response.ts'
+import { outcomeOf, responseHead } from './response.ts'
 
 /** A whole answer as a client of this format reads it. */
 export function writeAnswer({ choices, usage, serviceTier }: Answer, context: WriteContext): JsonObject {
   const [{ content, finish } = { content: [], finish: { reason: 'stop' as const } }] = choices
   const outcome = outcomeOf(finish, usage, context)
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
-  const response = createResponse(context)
-  const answer = response({ ...outcome, output: writeOutput(detachStates(content), status, context) })
+  const head = responseHead(context)
+  const answer = { ...head, ...outcome, output: writeOutput(detachStates(content), status, context) }
   return serviceTier === undefined ? answer : { ...answer, service_tier: serviceTier }
 }

@@ -6,9 +6,9 @@ import { wireEnding } from './stop-reason.ts'
 import { wireUsage } from './usage.ts'
 import type { WireOutcome } from './wire.ts'
 
-/** Writes the response around what has become of it so far: who it is, and what was asked. */
-export function createResponse(context: WriteContext) {
-  const head = {
+/** A response but for what becomes of it: who it is, and what was asked. */
+export function responseHead(context: WriteContext) {
+  return {
     id: `resp_${context.newId()}`,
     object: 'response' as const,
     created_at: context.now,
@@ -16,7 +16,6 @@ export function createResponse(context: WriteContext) {
     ...stateless,
     ...echoed(context.request),
   }
-  return (outcome: WireOutcome) => ({ ...head, ...outcome })
 }
 
 /** Of every response: nothing is stored here. */

@@ -11,7 +11,7 @@ import type { ItemWriter } from './item-writer.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { createMessageWriter } from './message-writer.ts'
 import { wireImage, wireSearch } from './output-write.ts'
-import { createResponse, outcomeOf, unfinished } from './response.ts'
+import { outcomeOf, responseHead, unfinished } from './response.ts'
 import { createThoughtWriter } from './thought-writer.ts'
 import type { WireItemStatus, WireOutcome, WireOutputItem } from './wire.ts'
 
@@ -21,12 +21,12 @@ import type { WireItemStatus, WireOutcome, WireOutputItem } from './wire.ts'
  */
 export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
   const events = createEvents(write)
-  const response = createResponse(context)
+  const head = `"response":${JSON.stringify(responseHead(context)).slice(0, -1)},` // which is told three times
   const output: string[] = [] // as JSON, which is told twice
   let item: ItemWriter | undefined
 
   function start() {
-    const begun = `"response":${JSON.stringify(response(unfinished))}`
+    const begun = head + JSON.stringify(unfinished).slice(1)
     events.tellJson('response.created', begun)
     events.tellJson('response.in_progress', begun)
   }
@@ -90,8 +90,8 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   }
 
   function tellResponse(type: string, outcome: WireOutcome, items: readonly string[]) {
-    const { output: _, ...rest } = response(outcome)
-    events.tellJson(type, `"response":${JSON.stringify(rest).slice(0, -1)},"output":[${items.join(',')}]}`)
+    const { output: _, ...rest } = outcome
+    events.tellJson(type, `${head}${JSON.stringify(rest).slice(1, -1)},"output":[${items.join(',')}]}`)
   }
 
   /** Flat as the types of OpenAI's client have it, and nested as it is really sent. */
