@@ -1,18 +1,9 @@
 import type { Clock } from '../types.ts'
-import { type Cooling, coolings, type FailureClass, type HealthLevel, ofProvider, unsteady } from './failure-class.ts'
+import { createCooldowns, type HealthFailure, isNewer } from './cooldowns.ts'
+import { coolings, type FailureClass } from './failure-class.ts'
 import type { HealthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { startProbeCall } from './probe-call.ts'
-
-/** The parts of a failure that health uses. */
-export interface HealthFailure {
-  class: FailureClass
-  /** What it counts against; default: that of its class. */
-  level?: HealthLevel
-  message: string
-  /** The wait that the provider asked for. */
-  retryAfterMs?: number | undefined
-}
 
 /** Why a target is not used, and until when (epoch ms; infinite while another request probes it). */
 export interface Standing {
@@ -55,41 +46,18 @@ export interface Health {
   reset(connectionId?: string): void
 }
 
-type Terms = Omit<Cooling, 'level'>
-
-/** The cooldown of a provider, after so many consecutive failures at two or more of its connections. */
-const PROVIDER: Terms = { after: 5, baseMs: 5_000, maxMs: 60_000 }
-const PROVIDER_CONNECTIONS = 2
-const ANY_MODEL = ''
-/** The longest wait that a provider may ask for. */
-const MAX_ASKED_MS = 60 * 60 * 1_000
-/** The longest message that is kept, in characters. */
-const MAX_MESSAGE = 300
-/**
- * Back-offs are up to this fraction longer, so that instances do not probe in step. Waits that a provider asks for are kept as they are.
- */
-const JITTER = 0.1
-
 const NONE: HealthRecord[] = []
 
 const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== undefined && retryAt <= now && !probing
 
-/** Did the cooldown begin after that call, whose outcome then says nothing about it? */
-const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number) => retryAt !== undefined && cooledIn > began
-
 /** Does the class need several consecutive failures? */
 const isUnsteady = (reason: FailureClass) => (coolings[reason]?.after ?? 1) > 1
-
-/** A wait shorter than the first back-off is believed once: a target that keeps asking for it must still get longer cooldowns. */
-const isBelieved = (asked: number | undefined, { baseMs }: Terms, { times }: HealthRecord): asked is number =>
-  asked !== undefined && (asked >= baseMs || times === 1)
-
-const backOff = ({ baseMs, maxMs }: Terms, { times }: HealthRecord) => Math.min(maxMs, baseMs * 2 ** (times - 1))
 
 /** Makes the health of a gateway without failures. `random`: a random number in [0, 1). */
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const records = createHealthRecords()
   let order = 0 // of calls and cooldowns, which time alone does not tell
+  const cooldowns = createCooldowns({ clock, random, records, nextOrder: () => ++order })
 
   const heldAgainst = (target: HealthTarget) => (records.isEmpty() ? NONE : records.of(target))
 
@@ -138,73 +106,14 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
           else records.forget(record)
         }
       },
-      cut(failure) {
-        const record = records.at(target, 'model')
-        record.isCut = true
-        count(record, unsteady, { ...failure, began })
-      },
+      cut: (failure) => cooldowns.cut(target, { ...failure, began }),
       failed(failure) {
         const cooling = coolings[failure.class]
         end?.(cooling ? 'failed' : 'answered')
         if (!cooling) return probed.forEach(isBack)
-        const level = failure.level ?? cooling.level
-        count(records.at(target, level), cooling, { ...failure, began })
-        if (failure.class === 'network' && level === 'model') countForConnection(target, { ...failure, began })
-        if (ofProvider.has(failure.class)) countForProvider(target, { ...failure, began })
+        cooldowns.failed(target, { ...failure, began }, cooling)
       },
     }
-  }
-
-  function count(record: HealthRecord, cooling: Terms, failure: HealthFailure & { began: number }) {
-    const now = clock.now()
-    const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
-    if (record.failures === 0) record.since = now
-    record.failures += 1
-    const { retryAt } = record
-    const isUnderWay = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
-    if (isUnderWay) {
-      if (asked !== undefined) leaveAlone(record, asked, failure)
-      return
-    }
-    record.reason = failure.class
-    record.message = failure.message.slice(0, MAX_MESSAGE)
-    if (retryAt === undefined && record.failures < cooling.after && !asked) return
-    record.times += 1
-    const ms = isBelieved(asked, cooling, record)
-      ? asked
-      : Math.ceil(backOff(cooling, record) * (1 + JITTER * random()))
-    leaveAlone(record, ms, failure)
-  }
-
-  /** Starts or extends a cooldown; one under way is never shortened. */
-  function leaveAlone(record: HealthRecord, ms: number, failure: HealthFailure) {
-    const now = clock.now()
-    const until = now + Math.ceil(ms)
-    if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
-    record.retryAt = until
-    record.cooledIn = ++order
-    record.reason = failure.class
-    record.message = failure.message.slice(0, MAX_MESSAGE)
-  }
-
-  /** Counts a failure against the connection as well: a failing model alone does not, but calls of two models that break off do. */
-  function countForConnection(target: HealthTarget, failure: HealthFailure & { began: number }) {
-    const record = records.at(target, 'connection')
-    record.models.add(target.model)
-    const after = record.models.size > 1 ? unsteady.after : Number.POSITIVE_INFINITY
-    count(record, { ...unsteady, after }, { ...failure, retryAfterMs: undefined })
-  }
-
-  function countForProvider(target: HealthTarget, failure: HealthFailure & { began: number }) {
-    const record = records.at(target, 'provider')
-    record.connections.add(target.connection.id)
-    record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
-    const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one bad model takes no other with it
-    const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
-    count(record, isWide ? PROVIDER : { ...PROVIDER, after: Number.POSITIVE_INFINITY }, {
-      ...failure,
-      retryAfterMs: undefined,
-    })
   }
 
   return {
