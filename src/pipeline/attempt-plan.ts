@@ -21,8 +21,8 @@ export interface AttemptPlan {
   /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
   /**
-   * Why there is no next candidate: `stop` when attempts or retries were used up, and `left`, the route that no attempt was left for;
-   * `refusal`, the first target whose format cannot carry the request; `dueAt`, when the first cooling target recovers (epoch ms).
+   * Why there is no next candidate: `stop` when attempts or retries were used up, and `untried`, the first route that no attempt was left
+   * for; `refusal`, the first target whose format cannot carry the request; `dueAt`, when the first cooling target recovers (epoch ms).
    */
   verdict(): Verdict
 }
@@ -30,7 +30,7 @@ export interface AttemptPlan {
 /** See `AttemptPlan`. */
 export interface Verdict {
   stop: Stop | undefined
-  left: Route | undefined
+  untried: Route | undefined
   refusal: GatewayError | undefined
   dueAt: number | undefined
 }
@@ -52,18 +52,16 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   let soonest: { route: Route; dueAt: number } | undefined
   let window: number | undefined // what the request did not fit into, by the catalog, else as the provider said; without end when neither tells
   let stop: Stop | undefined
-  let left: Route | undefined
+  let untried: Route | undefined
   let refusal: GatewayError | undefined
-  const spares: Route[] = [] // more keys to what all others have failed at
-  let only: RouteTarget | undefined // all attempts so far went to its model, by whatever key
-  let refuser: string | undefined // the provider that has refused our key in each attempt so far
+  const spares: Route[] = [] // passed over to keep the last attempt for another
   let isOver = false
   let isLast = false // one that is cooling was tried for want of another
 
   /** Was it tried already, is it cooling, or is its context window too small for the request? */
   function isPassedOver(route: Route): boolean {
     const { target } = route
-    if (tried.some((one) => isSame(one, target))) {
+    if (isAmong(tried, target)) {
       const failed = failures.find(({ route: one }) => isSame(one.target, target))
       if (failed) report.skipped(route, failed.failure.class)
       return true
@@ -117,19 +115,16 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
     return !stop
   }
 
-  /**
-   * The last attempt is kept for another model when all so far went to keys of the same one, and for another provider when they were
-   * refused. Otherwise a failing provider with many keys would use up all attempts.
-   */
+  /** Keeps the last attempt for a target that is not more of the same, if there is one. */
   async function nextCandidate(): Promise<Candidate | undefined> {
-    const isKept = tries > 0 && tries === limits.maxAttempts - 1
+    const isLastAttempt = tries > 0 && tries === limits.maxAttempts - 1
     for (;;) {
       const next = nextRoute()
       const route = isPromise(next) ? await client.unlessGone(next) : next
       const spare = route ? undefined : spares.shift()
       if (!route) return spare && candidateOf(spare)
       if (isPassedOver(route)) continue
-      if (isKept && (route.target.provider === refuser || (only && isSameModel(route.target, only)))) {
+      if (isLastAttempt && isMoreOfTheSame(route.target, failures)) {
         spares.push(route)
         continue
       }
@@ -143,12 +138,14 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
 
   return {
     failures,
-    verdict: () => ({ stop, left, refusal, dueAt: soonest && health.standingOf(soonest.route.target)?.dueAt }),
+    verdict: () => ({ stop, untried, refusal, dueAt: soonest && health.standingOf(soonest.route.target)?.dueAt }),
     async next({ hedge = false } = {}) {
       if (isOver || stop) return undefined
       if (tries >= limits.maxAttempts) {
-        if (!hedge) left = spares[0] ?? (await nextRoute())
-        if (left) stop = 'max-attempts'
+        if (hedge) return undefined
+        do untried = spares.shift() ?? (await nextRoute())
+        while (untried && isAmong(tried, untried.target))
+        if (untried) stop = 'max-attempts'
         return undefined
       }
       let candidate = await nextCandidate()
@@ -168,9 +165,6 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
       repeated = undefined
       failures.push({ ...result, route })
       const { class: failureClass } = result.failure
-      const isRefused = failureClass === 'credentials' && (failures.length === 1 || refuser === target.provider)
-      refuser = isRefused ? target.provider : undefined
-      only = failures.length === 1 || (only && isSameModel(only, target)) ? target : undefined
       if (result.failure === unreadableCredential) tries -= 1 // nobody was called
       if (failureClass === 'client') isOver = true
       if (failureClass === 'context-overflow') {
@@ -181,8 +175,17 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   }
 }
 
+/**
+ * Is it another key to the model at which all attempts have failed, or to the provider that has refused all keys? A provider with many keys
+ * would use up all attempts.
+ */
+const isMoreOfTheSame = ({ provider, model }: RouteTarget, failures: readonly FailedTarget[]) =>
+  failures.length > 0 &&
+  failures.every(({ route }) => route.target.provider === provider) &&
+  (failures.every(({ route }) => route.target.model === model) ||
+    failures.every(({ failure }) => failure.class === 'credentials'))
+
+const isAmong = (targets: readonly RouteTarget[], target: RouteTarget) => targets.some((one) => isSame(one, target))
+
 const isSame = (one: RouteTarget, other: RouteTarget) =>
   one.model === other.model && one.connection.id === other.connection.id
-
-const isSameModel = (one: RouteTarget, other: RouteTarget) =>
-  one.model === other.model && one.provider === other.provider

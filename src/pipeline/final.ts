@@ -21,7 +21,7 @@ export interface Course {
   /** When the first target that was passed over recovers; epoch ms. */
   dueAt: number | undefined
   /** When another request would come to a target that no attempt was left for; epoch ms. */
-  leftAt: number | undefined
+  untriedAt: number | undefined
   /** When the targets that have failed recover, where they are cooling and time helps; epoch ms. */
   recoveries: readonly number[]
   /** The client's. */
@@ -76,14 +76,14 @@ const WAITS = ['retry-after', 'retry-after-ms']
 /** The header of attempts and, unless only the client can fix it, `retry-after`: the shortest wait that is of use. */
 function headersOf(
   failures: readonly Failure[],
-  { steps, stop, dueAt, leftAt, recoveries, now }: Course,
+  { steps, stop, dueAt, untriedAt, recoveries, now }: Course,
 ): Record<string, string> {
   const headers = attemptHeaders(steps)
   if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
   if (failures.every(isOfClient)) return headers
   const waits = failures.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]))
   if (dueAt !== undefined && failures.length > 0) waits.push(dueAt - now)
-  if (leftAt !== undefined) waits.push(leftAt - now)
+  if (untriedAt !== undefined) waits.push(untriedAt - now)
   if (stop === 'retry-budget') waits.push(BUDGET_MS)
   if (waits.length === 0) waits.push(...recoveries.map((at) => at - now))
   if (waits.length > 0) headers['retry-after'] = String(secondsOf(Math.min(...waits)))

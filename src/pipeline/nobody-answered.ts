@@ -35,7 +35,7 @@ export async function nobodyAnswered(
 async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<Reply> {
   const { call, report, context, format } = request
   const { failures } = plan
-  const { stop, left, refusal, dueAt } = plan.verdict()
+  const { stop, untried, refusal, dueAt } = plan.verdict()
   const { steps } = report
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
     return estimateReply(request)
@@ -45,15 +45,15 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
     steps,
     stop,
     dueAt,
-    leftAt: left && leftAt(left, failures, context),
+    untriedAt: untried && reachedAt(untried, failures, context),
     recoveries: failures.flatMap((failed) => recoveryOf(failed, context)),
     format,
     now: context.clock.now(),
   })
 }
 
-/** When another request would come to the route that was left: not while it would try those again that have failed. */
-function leftAt(
+/** When another request would come to a route that was left untried: not while it would try those again that have failed. */
+function reachedAt(
   { target }: Route,
   failures: readonly FailedTarget[],
   { health, clock }: PipelineContext,

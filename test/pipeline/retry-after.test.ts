@@ -81,3 +81,19 @@ test('is the time until that one recovers where it is cooling as well, and nothi
     assert.is((await world.chat({ model: 'chain' })).headers.get('retry-after'), wait)
   }
 })
+
+test('is of no target left untried where the combo only names those again that have failed', async () => {
+  const fetch = fakeUpstream(() => fault(429, 'A', { 'retry-after': '30' })())
+  const world = await openWorld({
+    fetch,
+    combos: { chain: ['one/m', 'two/m', 'one/m', 'two/m'] },
+    limits: { maxAttempts: 2 },
+  })
+  const response = await world.chat({ model: 'chain' })
+  assert.is(
+    response.headers.get('x-signalbox-attempts'),
+    'one/m=429:rate-limit;via=chain:fallback, two/m=429:rate-limit',
+  )
+  assert.is(response.headers.get('retry-after'), '30')
+  assert.not.match(await response.text(), 'No other target')
+})
