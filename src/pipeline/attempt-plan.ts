@@ -4,7 +4,6 @@ import { contextWindowOf } from '../providers/catalog-model.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
 import { unreadableCredential } from './failure.ts'
-import type { Stop } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 import { transformFor } from './transform-for.ts'
 import type { Candidate, FailedTry } from './try.ts'
@@ -26,6 +25,9 @@ export interface AttemptPlan {
    */
   verdict(): Verdict
 }
+
+/** Why no other target was tried though there was one. */
+export type Stop = 'max-attempts' | 'retry-budget'
 
 /** See `AttemptPlan`. */
 export interface Verdict {

@@ -5,10 +5,10 @@ import type { Route, RouteTarget } from '../routing/group.ts'
 import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
+import type { Stop } from './attempt-plan.ts'
 import { type AttemptRecord, attemptRecord, type LeftOutEntry, type Skip, type Step } from './attempt-record.ts'
 import type { ModelCall } from './call.ts'
 import type { PipelineContext } from './context.ts'
-import type { Stop } from './final.ts'
 
 /** The record of one model request, as the hook `onRequest` gets it. */
 export interface RequestRecord {

@@ -27,7 +27,7 @@ test('x-signalbox-timeout-ms: the client waits that long for all attempts togeth
     await asked
     assert.is(
       await textOf(response),
-      '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms". one/m: The provider "one" sent no answer within 1 s. two/m: Had not answered yet.',
+      '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms". one/m: The provider "one" sent no answer within 1 s. two/m: It had not answered yet.',
     )
     assert.is(
       response?.headers.get('x-signalbox-attempts'),
@@ -66,7 +66,7 @@ for (const [what, model, said] of [
     assert.is(response, undefined)
     await clock.advance(1)
     await asked
-    assert.match(await textOf(response), /^504 There was no answer within the 700 ms .* Had not answered yet\.$/)
+    assert.match(await textOf(response), /^504 There was no answer within the 700 ms .* It had not answered yet\.$/)
     assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
     assert.is(up.open, 0)
     assert.is(clock.pending(), 0)

@@ -44,6 +44,12 @@ test('a key that is refused tells no wait, as time does not mend it', async () =
   assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
 })
 
+test("an error of the client's own tells no wait for the targets before it", async () => {
+  const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '30' }), two: fault(400, 'B') })
+  const response = await world.chat({ model: 'chain' })
+  assert.equal([response.status, response.headers.get('retry-after')], [400, null])
+})
+
 test('a target that is cooling and recovers sooner counts as well', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
   const chain = { name: 'pair', models: ['one/m', 'two/m'] }
