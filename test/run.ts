@@ -5,7 +5,7 @@ import { runTests } from './runner/main.ts'
 /*
  * The test runner: `node test/run.ts [--isolate] [--workers N] [part of a path ...]`.
  * Files share a process for each core, two at most; with `--isolate` each has its own.
- * Properties meet the same cases each time; `SEED=<number>` has them meet others.
+ * Properties meet the same cases and `Math.random` draws the same numbers each time; `SEED=<number>` has them be others.
  * The last line is `N passed, N failed, N skipped`; any failure exits with 1.
  */
 

@@ -2,8 +2,8 @@ import { hashOf } from '../../src/lib/hash.ts'
 import type { Entry, Group } from '../../src/routing/group.ts'
 import { createPins } from '../../src/routing/pins.ts'
 import { localState } from '../../src/routing/shared-state.ts'
-import { createRandom } from '../storage/support/random.ts'
 import { fakeClock } from '../support/clock.ts'
+import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('pins')

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { createRandom } from '../support/random.ts'
 import { describeError } from './describe.ts'
 import type { Order, Report } from './protocol.ts'
 import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
@@ -10,6 +11,9 @@ import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
  * Loads and runs test files, one after the other, and reports each step to the process that started it,
  * which ends this one when a step blocks. Its argument is the time-out of tests that name none.
  */
+
+/** Of all that is drawn. */
+const SEED = Number(process.env.SEED ?? 1)
 
 /** How long a file's left-overs may still throw before the process ends. */
 const LATE_MS = 20
@@ -50,6 +54,7 @@ async function runFile(path: string): Promise<void> {
     },
   }
   openFile(file)
+  Math.random = createRandom(SEED).next // a test that fails by chance could not be looked into
   try {
     await runSuites(path, file)
   } catch (error) {
@@ -81,7 +86,7 @@ async function runSuites(path: string, file: FileRecord): Promise<void> {
 /** Properties meet the same cases in every run. */
 async function seedProperties(): Promise<void> {
   const { configureGlobal } = await import('fast-check')
-  configureGlobal({ seed: Number(process.env.SEED ?? 1) })
+  configureGlobal({ seed: SEED })
 }
 
 /** uvu prints a dot a test; the report is somebody else's. */

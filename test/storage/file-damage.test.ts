@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { decodeStore, encodeStore } from '../../adapters/storage/file/format.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import type { Storage } from '../../src/index.ts'
+import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { damage } from './support/damage.ts'
 import { inFolder } from './support/folder.ts'
 import { inLanes } from './support/lanes.ts'
 import { listeningLogger } from './support/logger.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
-import { createRandom } from './support/random.ts'
 
 const IN_MEMORY = 10_000
 /** Every so many of them is damage to a large file. */

@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { isCi } from '../support/ci.ts'
+import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
-import { createRandom } from './support/random.ts'
 
 /** As many as make a figure in CI; a tenth of them at a desk, where each costs a tenth of a second. */
 const KILLS = isCi ? 500 : 50

@@ -1,6 +1,6 @@
 import { createTable } from '../../adapters/storage/lib/table.ts'
+import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { createRandom } from './support/random.ts'
 
 const test = suite('rows in memory')
 const ROW = { value: '', version: '' }

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../../support/random.ts'
 
 /** The bytes with something wrong in them: bits turned, an end cut off, a stretch of zeros, something behind the end. */
 export function damage(bytes: Buffer, random: Random): { bytes: Buffer; how: string } {
