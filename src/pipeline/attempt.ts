@@ -5,7 +5,7 @@ import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.t
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
-import { type Committed, commitStream } from './commit.ts'
+import { type Committed, commitStream, type NotCommitted } from './commit.ts'
 import type { PipelineContext } from './context.ts'
 import type { Operation } from './endpoints.ts'
 import { contentFailure, emptyAnswer, type Failure, failureOfError } from './failure.ts'
@@ -74,47 +74,59 @@ interface Expected {
 }
 
 async function receive(pending: OpenedUpstream, expected: Expected): Promise<AttemptResult> {
-  const { format, stream, operation, limits, clock } = expected
+  const { format, stream, limits } = expected
   try {
     let head = await pending.answer
-    const isFailure = head.status < 200 || head.status > 299
-    let isStream = stream && !isFailure && maybeStream(head)
-    if (stream && !isFailure && !isStream) {
+    if (head.status < 200 || head.status > 299) {
+      pending.hurry(ERROR_BODY_MS)
+      return await refused(head, expected)
+    }
+    if (!stream) return await receiveWhole(head, expected)
+    if (!maybeStream(head)) {
       pending.setTotal(limits.totalTimeoutMs)
       const { peek } = await import('./mislabelled.ts')
       const { isEvents, body } = await peek(head.body)
       head = { ...head, body }
-      isStream = isEvents && !format.framing
-      if (isStream) pending.setTotal(limits.headersTimeoutMs)
+      if (!isEvents || format.framing) return await receiveWhole(head, expected)
+      pending.setTotal(limits.headersTimeoutMs)
     }
-    if (isStream) {
-      const committed = await commitStream(head.body, format)
-      if ('watch' in committed) {
-        if (!committed.watch.started) {
-          pending.cancel(committed)
-          const { blankStream } = await import('./blank-stream.ts')
-          return blankStream(head, committed)
-        }
-        pending.setTotal(Number.POSITIVE_INFINITY)
-        return { kind: 'stream', head, body: head.body, committed }
-      }
+    const committed = await commitStream(head.body, format)
+    if (!('watch' in committed)) {
       pending.cancel(committed)
-      if (committed.unread) {
-        const { wholeIn } = await import('./mislabelled.ts')
-        const body = wholeIn(committed.unread)
-        if (body) return await receiveWhole({ ...head, body }, expected)
-      }
-      return await said(committed, head, expected)
+      return await notCommitted(committed, head, expected)
     }
-    if (!isFailure) return await receiveWhole(head, expected)
-    pending.hurry(ERROR_BODY_MS)
-    const bytes = await readError(head.body)
-    const [{ failureOfStatus }, reading] = await Promise.all([import('./failure-said.ts'), format.loadFailures()])
-    return { kind: 'failure', failure: failureOfStatus(head, bytes, { reading, operation, now: clock.now() }), head }
+    if (!committed.watch.started) {
+      pending.cancel(committed)
+      const { blankStream } = await import('./blank-stream.ts')
+      return blankStream(head, committed)
+    }
+    pending.setTotal(Number.POSITIVE_INFINITY)
+    return { kind: 'stream', head, body: head.body, committed }
   } catch (thrown) {
     pending.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
   }
+}
+
+/** The failure that an error status stands for. */
+async function refused(head: UpstreamAnswer, { format, operation, clock }: Expected): Promise<FailedAttempt> {
+  const bytes = await readError(head.body)
+  const [{ failureOfStatus }, reading] = await Promise.all([import('./failure-said.ts'), format.loadFailures()])
+  return { kind: 'failure', failure: failureOfStatus(head, bytes, { reading, operation, now: clock.now() }), head }
+}
+
+/** What was no stream: a whole answer under a wrong content type, or a failure. */
+async function notCommitted(
+  { unread, ...error }: NotCommitted,
+  head: UpstreamAnswer,
+  expected: Expected,
+): Promise<AttemptResult> {
+  if (unread) {
+    const { wholeIn } = await import('./mislabelled.ts')
+    const body = wholeIn(unread)
+    if (body) return receiveWhole({ ...head, body }, expected)
+  }
+  return embedded(error, head, expected)
 }
 
 function maybeStream(head: UpstreamAnswer): boolean {
@@ -139,7 +151,7 @@ async function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<A
     return { kind: 'failure', failure: contentFailure(`The provider sent ${what}`) }
   }
   const error = format.errorIn(answer)
-  if (error) return await said(error, head, expected)
+  if (error) return await embedded(error, head, expected)
   const isCount = operation === 'count-tokens'
   if (!isCount && !format.isAnswer(answer)) return { kind: 'failure', failure: emptyAnswer }
   const whole: WholeAnswer = { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
@@ -156,7 +168,11 @@ async function isBlank(format: UpstreamFormat, answer: JsonObject): Promise<bool
 }
 
 /** The failure that an error in a 200 stands for. */
-async function said(error: EmbeddedError, head: UpstreamAnswer, { format, clock }: Expected): Promise<FailedAttempt> {
+async function embedded(
+  error: EmbeddedError,
+  head: UpstreamAnswer,
+  { format, clock }: Expected,
+): Promise<FailedAttempt> {
   if (error.class) return { kind: 'failure', failure: contentFailure(error.message) }
   const [{ failureOfEmbedded }, reading] = await Promise.all([import('./failure-said.ts'), format.loadFailures()])
   return { kind: 'failure', failure: failureOfEmbedded(error, { head, reading, now: clock.now() }), head }

@@ -13,7 +13,7 @@ export interface Committed {
 
 /** Why a stream is no answer. */
 export interface NotCommitted extends EmbeddedError {
-  /** All of it, where there is no event in it. */
+  /** The whole body, where it has ended without a single event. */
   unread?: Uint8Array[]
 }
 

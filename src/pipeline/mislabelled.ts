@@ -14,7 +14,7 @@ export async function peek(body: ByteStream): Promise<{ isEvents: boolean; body:
   return { isEvents: EVENT_STARTS.has(first), body: following(seen, body) }
 }
 
-/** The body of a stream without any event that is JSON instead; `undefined` when it is not. */
+/** A body in which there was no event, to be read as a whole answer; `undefined` when it does not begin as a JSON object. */
 export function wholeIn(chunks: readonly Uint8Array[]): ByteStream | undefined {
   const bytes = concatBytes(chunks)
   return firstIn(bytes) === '{' ? following([bytes]) : undefined
@@ -25,7 +25,7 @@ const EVENT_STARTS: ReadonlySet<string> = new Set(['d', 'e', 'i', 'r', ':'])
 
 const firstIn = (bytes: Uint8Array) => decodeUtf8Lenient(bytes.subarray(0, MAX_BLANK)).trimStart().slice(0, 1)
 
-/** As far into a chunk as its first character is looked for. */
+/** In bytes: as far into a chunk as its first character is looked for. */
 const MAX_BLANK = 1_000
 
 function following(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
