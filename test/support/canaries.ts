@@ -2,22 +2,22 @@ import { inspect } from 'node:util'
 import type { Logger } from '../../src/types.ts'
 
 /*
- * Every credential that a test gives to a gateway is a canary: the test in which it comes out anywhere but in the header of a call to its
- * provider fails, whatever else it looks at.
+ * Every credential that a test gives to a gateway is a canary: a test fails when it comes out anywhere but in the header of a call to its
+ * provider, whatever else the test looks at.
  */
 
 const canaries = new Set<string>()
 
-/** From now on, and until the next file, nobody may see this credential of a provider. Short ones and numbers stand in other words. */
+/** Until the next file, nobody may see this credential. Short ones and numbers are left out: they occur by chance. */
 export function plant(credential: string | undefined): void {
   if (credential !== undefined && credential.length >= 10 && /\D/.test(credential)) canaries.add(credential)
   watchResponses()
 }
 
-/** Called for each file, so that none depends on others. */
+/** Called with each suite, so that no file depends on others. */
 export const forgetCanaries = (): void => canaries.clear()
 
-/** What is wrong with that which was shown; `undefined` when nothing is. */
+/** The error when what was shown holds a canary; `undefined` when it holds none. */
 export function canaryIn(shown: unknown, where: string): Error | undefined {
   const text = typeof shown === 'string' ? shown : inspect(shown, WHOLE)
   for (const canary of canaries)
@@ -25,13 +25,13 @@ export function canaryIn(shown: unknown, where: string): Error | undefined {
   return undefined
 }
 
-/** Fails the file, even though the gateway tolerates whatever hooks and loggers throw. */
+/** Fails the file when a canary is shown, by a rejection of its own: the gateway tolerates whatever hooks and loggers throw. */
 export function watch(shown: unknown, where: string): void {
   const error = canaryIn(shown, where)
   if (error) void Promise.reject(error)
 }
 
-/** A logger of all levels, which shows nothing. */
+/** A silent logger of all levels that fails the file when a canary comes to it. */
 export function watchfulLogger(): Logger {
   const look = (...line: unknown[]) => {
     for (const part of line) watch(part, 'the log')

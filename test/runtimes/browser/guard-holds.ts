@@ -90,18 +90,15 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   /** Opens a document in a frame of its own, of no origin if the address says so, and has it try everything. */
   async function attack(name: string, address: string, { url = '', changes }: { url?: string; changes: unknown[] }) {
     const sandbox = address.endsWith('sandboxed') ? "frame.sandbox = 'allow-scripts allow-forms'" : ''
+    const navigated = page.waitForEvent('framenavigated', (one) => one.name() === name && one.url() === address)
     await page.evaluate(`new Promise((resolve) => {
       const frame = Object.assign(document.createElement('iframe'), { name: '${name}', onload: resolve })
       ${sandbox}
       frame.src = '${address}'
       document.body.append(frame)
     })`)
-    const frame = page.frame({ name })
-    assert.is(frame?.url(), address)
-    seen.set(
-      name,
-      (await frame?.evaluate<Seen>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`)) ?? [],
-    )
+    const frame = await navigated // of another process, which may be heard of later
+    seen.set(name, await frame.evaluate<Seen>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`))
   }
 
   for (const [name] of foreign) test(`a page of ${name} reads nothing`, () => assert.equal(seen.get(name), []))

@@ -8,9 +8,9 @@ const ALLOWED_BY_ANTHROPIC = ['anthropic-beta', 'anthropic-version', 'content-ty
 const OPT_IN = 'anthropic-dangerous-direct-browser-access'
 
 /**
- * A provider of two formats that pages may call, as narrowly as real ones let them. Its streams stop after every part until a page
- * comes for the next one at `/step`, but not those of the model `at-once`. The model `forever` is streamed until its client leaves, `cut` breaks off after the first part, and
- * `moved` is elsewhere.
+ * A provider of two formats that pages may call, as narrowly as real ones let them. After each part its streams wait until a page calls
+ * `/step`, except those of the model `at-once`. A stream of the model `forever` goes on until its client leaves, one of `cut` breaks off
+ * after the first part, and `moved` is elsewhere.
  */
 export async function startProvider() {
   const calls: string[] = []
