@@ -141,7 +141,8 @@ function checkOrigins(origins: unknown): void {
   if (origins === undefined) return
   if (!Array.isArray(origins)) throw new TypeError(`allowedOrigins must be a list of origins. ${ORIGIN_HINT}`)
   for (const origin of origins)
-    if (!isOrigin(origin)) throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is no origin. ${ORIGIN_HINT}`)
+    if (!isOrigin(origin))
+      throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is not an origin. ${ORIGIN_HINT}`)
 }
 
 function checkHooks(hooks: unknown): void {

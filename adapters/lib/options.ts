@@ -3,5 +3,5 @@ export function checkOptions<Options extends object>(options: Options, known: Re
   if (typeof options !== 'object' || options === null) throw new TypeError('The options must be an object.')
   for (const name of Object.keys(options))
     if (!Object.hasOwn(known, name))
-      throw new TypeError(`${name} is no option. Known: ${Object.keys(known).join(', ')}.`)
+      throw new TypeError(`${name} is not an option. Known: ${Object.keys(known).join(', ')}.`)
 }

@@ -114,7 +114,7 @@ function originOf(text: string): string {
   const origin = text.trim()
   if (isOrigin(origin)) return origin
   throw usage(
-    `--allowed-origin "${text}" is no origin of a page: scheme, host and port as its browser sends them, without a path, as in --allowed-origin ${examples['allowed-origin']}.`,
+    `--allowed-origin "${text}" is not an origin of a page: scheme, host and port as its browser sends them, without a path, as in --allowed-origin ${examples['allowed-origin']}.`,
   )
 }
 

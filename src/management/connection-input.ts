@@ -51,7 +51,7 @@ const providerSpecificData = closed({
   deployment: v.exactOptional(setting(/^[\w.-]{1,64}$/, 'must be the name of a deployment')),
 })
 
-/** What belongs into a field of a connection, by its name. */
+/** What belongs in a field of a connection, by its name. */
 export const innerFields = { providerSpecificData: Object.keys(providerSpecificData.entries) }
 
 const shared = {

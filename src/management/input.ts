@@ -79,10 +79,10 @@ function hint(field: string, known: readonly string[]): string {
   return didYouMean(nearest(field, known, 1)) ?? `Known: ${list(known)}.`
 }
 
-/** For a field that belongs into one of the fields, and is none of them misspelt. */
+/** For a field that belongs in another one, and is not one of the fields misspelt. */
 function innerHint(field: string, fields: readonly string[], inner: Readonly<Record<string, readonly string[]>>) {
   for (const [outer, names] of Object.entries(inner)) {
-    const belongs = `It belongs into "${outer}".`
+    const belongs = `It belongs in "${outer}".`
     if (names.includes(field)) return belongs
     const meant = didYouMean(nearest(field, fields, 1).length > 0 ? [] : nearest(field, names, 1))
     if (meant) return `${meant} ${belongs}`

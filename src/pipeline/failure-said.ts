@@ -31,7 +31,7 @@ export function failureOfStatus(
 ): Failure {
   const { status } = answer
   if (operation === 'count-tokens' && NO_COUNTER.has(status))
-    return { class: 'client', status, message: `The provider counts no tokens (status ${status}).` }
+    return { class: 'client', status, message: `The provider does not count tokens (status ${status}).` }
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
   const body = json ?? text

@@ -48,13 +48,13 @@ const SAYS_MORE = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
 const NEW_KEY = 'Its key is wrong, expired or revoked: give the connection another one.'
 const NO_CREDIT = 'The account is out of credit: top it up at the provider, or give the connection the key of another.'
 const NO_PERMISSION =
-  'The account or its key lacks a permission, or may not call from here: look after both at the provider.'
+  'The account or its key lacks a permission, or may not call from here: check both at the provider.'
 
 const deniedModel = (status: number) =>
   `The provider does not let the connection use this model (status ${status}). Ask the provider for access, or use another model.`
 
 const proxyWantsCredentials = (status: number) =>
-  `A proxy on the way to the provider wants credentials (status ${status}). Look after the proxy settings of the gateway, not those of the connection.`
+  `A proxy on the way to the provider asks for credentials (status ${status}). Check the proxy settings of the gateway, not those of the connection.`
 
 function hint(status: number) {
   if (status === 404) return ': it knows no such address. Check the base URL of the connection.'

@@ -91,8 +91,8 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['--allowed-host', 'a.test:443'], /is no host name/],
   [['--allowed-host', '*.test'], /is no host name/],
   [['--allowed-origin'], /--allowed-origin needs a value, as in --allowed-origin https:\/\/app\.example/],
-  [['--allowed-origin', 'app.example'], /"app\.example" is no origin of a page: scheme, host and port/],
-  [['--allowed-origin', '*'], /is no origin of a page/],
+  [['--allowed-origin', 'app.example'], /"app\.example" is not an origin of a page: scheme, host and port/],
+  [['--allowed-origin', '*'], /is not an origin of a page/],
 ]
 
 for (const [args, says] of refused) {

@@ -99,14 +99,14 @@ const noAddress = '"providerSpecificData.baseUrl" must be an address that starts
 const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{}, '"provider" is required and must not be blank'],
   [{ provider: ' ' }, '"provider" must not be blank'],
-  [{ provider: 'mine', baseUrl: 'http://a' }, 'Unknown field "baseUrl". It belongs into "providerSpecificData".'],
+  [{ provider: 'mine', baseUrl: 'http://a' }, 'Unknown field "baseUrl". It belongs in "providerSpecificData".'],
   [
     { provider: 'mine', baseURL: 'http://a' },
-    'Unknown field "baseURL". Did you mean "baseUrl"? It belongs into "providerSpecificData".',
+    'Unknown field "baseURL". Did you mean "baseUrl"? It belongs in "providerSpecificData".',
   ],
   [
     { provider: 'mine', base_url: 'http://a' },
-    'Unknown field "base_url". Did you mean "baseUrl"? It belongs into "providerSpecificData".',
+    'Unknown field "base_url". Did you mean "baseUrl"? It belongs in "providerSpecificData".',
   ],
   [{ provider: 'openai', api_key: KEY }, 'Unknown field "api_key". Did you mean "apiKey"?'],
   [{ provider: 1 }, '"provider" must be text'],

@@ -146,9 +146,9 @@ const badOptions: Array<[options: unknown, error: string]> = [
   [{ dangerouslyAllowUnauthenticated: true, allowedHosts: 'a' }, 'management.allowedHosts must be a list'],
   [
     { dangerouslyAllowUnauthenticated: true, allowedHost: ['a'] },
-    'management.allowedHost is no option. Known: dangerouslyAllowUnauthenticated, allowedHosts.',
+    'management.allowedHost is not an option. Known: dangerouslyAllowUnauthenticated, allowedHosts.',
   ],
-  [{ token: 'x'.repeat(40), allowedHosts: ['a'] }, 'management.allowedHosts is no option. Known: token.'],
+  [{ token: 'x'.repeat(40), allowedHosts: ['a'] }, 'management.allowedHosts is not an option. Known: token.'],
 ]
 for (const [options, error] of badOptions) {
   test(`createGateway refuses management: ${JSON.stringify(options)?.slice(0, 60)}`, () => {

@@ -29,18 +29,18 @@ const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
 }
 
 const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]> = [
-  ['serveNode', { host: '::' }, 'host is no option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
-  ['serveNode', { prot: 1 }, 'prot is no option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
+  ['serveNode', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
+  ['serveNode', { prot: 1 }, 'prot is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
   ['serveNode', { allowedHosts: 'a.example' }, 'allowedHosts must be a list of host names.'],
   ['serveNode', { allowedHosts: [1] }, 'allowedHosts must be a list of host names.'],
   ['serveNode', null, 'The options must be an object.'],
   ['serveNode', 4000, 'The options must be an object.'],
-  ['toNodeHandler', { fetch: () => {} }, 'fetch is no option. Known: upstream.'],
+  ['toNodeHandler', { fetch: () => {} }, 'fetch is not an option. Known: upstream.'],
   ['toNodeHandler', { upstream: 'x' }, 'upstream must be a function, or false.'],
   ['toNodeHandler', { upstream: true }, 'upstream must be a function, or false.'],
-  ['toExpressHandler', { path: '/ai' }, 'path is no option. Known: upstream.'],
-  ['serveBun', { host: '::' }, 'host is no option. Known: port, hostname, allowedHosts.'],
-  ['serveDeno', { host: '::' }, 'host is no option. Known: port, hostname, allowedHosts.'],
+  ['toExpressHandler', { path: '/ai' }, 'path is not an option. Known: upstream.'],
+  ['serveBun', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
+  ['serveDeno', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
 ]
 for (const [name, options, says] of refused) {
   test(`${name} refuses ${JSON.stringify(options)}: ${says}`, async () => {
@@ -68,9 +68,9 @@ test('toWorkersHandler says how it is called when it was given the gateway itsel
     assert.match(await call('toWorkersHandler', none), /takes a function: toWorkersHandler\(\(env\) => createGateway/)
 })
 
-test('createNodeFetch refuses what is no option', () => {
+test('createNodeFetch refuses what is not an option', () => {
   assert.throws(
     () => Reflect.apply(createNodeFetch, undefined, [{ proxy: 'http://proxy' }]),
-    (error: unknown) => String(error) === 'TypeError: proxy is no option. Known: dispatcher, connect.',
+    (error: unknown) => String(error) === 'TypeError: proxy is not an option. Known: dispatcher, connect.',
   )
 })

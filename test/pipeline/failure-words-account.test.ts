@@ -42,7 +42,7 @@ for (const [who, status, body] of barred)
   test(`${status} of ${who}: it is barred`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
-    assert.match(failure.message, /look after both at the provider/)
+    assert.match(failure.message, /check both at the provider/)
   })
 
 test('400 of Google: its key has expired', () => {

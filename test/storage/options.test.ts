@@ -17,9 +17,9 @@ const refused: Array<[name: keyof typeof makers, given: unknown, says: string]> 
   [
     'fileStorage',
     { pth: './data' },
-    'pth is no option. Known: path, clock, logger, lockStaleMs, lockTimeoutMs, pollMs.',
+    'pth is not an option. Known: path, clock, logger, lockStaleMs, lockTimeoutMs, pollMs.',
   ],
-  ['memoryStorage', { clok: {} }, 'clok is no option. Known: clock.'],
+  ['memoryStorage', { clok: {} }, 'clok is not an option. Known: clock.'],
   ['memoryStorage', null, 'The options must be an object.'],
 ]
 for (const [name, given, says] of refused) {
