@@ -23,8 +23,8 @@ const options = ['demo', 'new-token', 'log', 'port', 'host', 'allowed-host', 'al
 const npmName = (option) => `npm_config_${option.replace('-', '_')}`
 const tasks = { start, test, build: () => build('full'), check, bench }
 
-const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 20 || (major === 20 && minor < 18))
+const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
+if (major * 1e6 + minor * 1e3 + patch < 20018001)
   fail(`Node ${process.versions.node} is too old: install 20.18.1 or later, see https://nodejs.org`)
 
 const [name, ...args] = process.argv.slice(2)

@@ -22,7 +22,7 @@ test('says in one line what it can do', async () => {
   assert.is(code, 1)
 })
 
-for (const version of ['16.20.2', '18.20.8', '20.17.0']) {
+for (const version of ['16.20.2', '18.20.8', '20.18.0']) {
   test(`says that Node ${version} is too old, before it installs anything`, async ({ folder }) => {
     const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], {
