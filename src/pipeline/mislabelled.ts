@@ -1,32 +1,39 @@
-import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
+import { concatBytes } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 
 /** Reads a body that by its content type is no stream up to its first character: some servers send events all the same. */
 export async function peek(body: ByteStream): Promise<{ isEvents: boolean; body: ByteStream }> {
   const seen: Uint8Array[] = []
-  let first = ''
-  while (first === '') {
+  let size = 0
+  let first: number | undefined
+  while (first === undefined && size < MAX_BLANKS) {
     const chunk = await body.next()
     if (!chunk) break
     seen.push(chunk)
+    size += chunk.length
     first = firstIn(chunk)
   }
-  return { isEvents: EVENT_STARTS.has(first), body: following(seen, body) }
+  return { isEvents: first !== undefined && EVENT_STARTS.has(first), body: following(seen, body) }
 }
 
 /** A body in which there was no event, to be read as a whole answer; `undefined` when it does not begin as a JSON object. */
 export function wholeIn(chunks: readonly Uint8Array[]): ByteStream | undefined {
   const bytes = concatBytes(chunks)
-  return firstIn(bytes) === '{' ? following([bytes]) : undefined
+  return firstIn(bytes) === OBJECT_START ? following([bytes]) : undefined
 }
 
+/** In bytes: what begins with more of them is read as a whole answer, which may only be so large. */
+const MAX_BLANKS = 64 * 1024
+
+const codesOf = (characters: string) => [...characters].map((character) => character.charCodeAt(0))
+
 /** The first letters of an event's fields and of a comment; neither JSON objects nor pages begin so. */
-const EVENT_STARTS: ReadonlySet<string> = new Set(['d', 'e', 'i', 'r', ':'])
+const EVENT_STARTS: ReadonlySet<number> = new Set(codesOf('deir:'))
+const [OBJECT_START] = codesOf('{')
+/** With the bytes of a byte order mark. */
+const BLANKS: ReadonlySet<number> = new Set([...codesOf(' \t\r\n'), 0xef, 0xbb, 0xbf])
 
-const firstIn = (bytes: Uint8Array) => decodeUtf8Lenient(bytes.subarray(0, MAX_BLANK)).trimStart().slice(0, 1)
-
-/** In bytes: as far into a chunk as its first character is looked for. */
-const MAX_BLANK = 1_000
+const firstIn = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.has(byte))
 
 function following(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
   let at = 0

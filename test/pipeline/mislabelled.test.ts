@@ -101,3 +101,26 @@ test('a page in the place of an answer is a sign of a wrong base URL, and called
     assert.match(error.message, /"one" sent a page instead of an answer\. Check the base URL of the connection\.$/)
   }
 })
+
+test('blanks without end are an answer that is too large, not one to wait for', async () => {
+  const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'one' ? labelled('application/json', blanks, 'hang') : json(chatAnswer('spare')),
+  )
+  const world = await openWorld({
+    fetch: up,
+    combos: { chain: ['one/m', 'two/m'] },
+    limits: { maxAnswerBytes: 100_000 },
+  })
+  const response = await world.chat({ model: 'chain', messages, stream: true })
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
+  assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
+})
+
+test('events behind many blanks are a stream', async () => {
+  const { world } = await open(() =>
+    labelled('application/json', [`${'\n'.repeat(3_000)}dat`, 'a: {}\n\n', ...chatEvents()]),
+  )
+  const response = await world.chat({ model: 'chain', messages, stream: true })
+  assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+})
