@@ -29,7 +29,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
     id: text(body.id) || undefined,
     model: text(body.model) || undefined,
     choices: byIndex(choices).map((same) =>
-      same.map((choice) => parseChoice(choice, { ...context, sources, ids })).reduce(joined),
+      joined(same.map((choice) => parseChoice(choice, { ...context, sources, ids }))),
     ),
     usage: chatUsage(body.usage),
     serviceTier: text(body.service_tier) || undefined,
@@ -123,14 +123,17 @@ function byIndex(choices: readonly JsonObject[]): JsonObject[][] {
   const groups = new Map<number, JsonObject[]>()
   for (const choice of choices) {
     const index = Number(choice.index ?? 0)
-    groups.set(index, [...(groups.get(index) ?? []), choice])
+    const same = groups.get(index)
+    if (same) same.push(choice)
+    else groups.set(index, [choice])
   }
   return [...groups].sort(([a], [b]) => a - b).map(([, same]) => same)
 }
 
-function joined(one: Choice, other: Choice): Choice {
-  const content = [...one.content, ...other.content]
-  const finish = other.finish.reason === 'stop' ? one.finish : other.finish
+/** The parts of one choice, whose reason for its end may be in any of them. */
+function joined(parts: readonly Choice[]): Choice {
+  const content = parts.flatMap((part) => part.content)
+  const { finish } = parts.findLast((part) => part.finish.reason !== 'stop') ?? parts[0] ?? {}
   const hasCalls = content.some(({ type }) => type === 'tool-call')
   return { content, finish: settleFinish(finish, hasCalls) }
 }

@@ -150,6 +150,11 @@ read('is one answer where its choices have no index, as those of GitHub Copilot'
   )
 })
 
+read('takes linear time for such choices', () => {
+  const { choices } = parsed({ choices: Array(100_000).fill({ message: { content: 'a' }, finish_reason: 'stop' }) })
+  assert.is(choices[0]?.content.length, 100_000)
+})
+
 read('counts cached tokens wherever they are, and thoughts that were left out', () => {
   const usage = (said: object) =>
     parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, ...said } }).usage
