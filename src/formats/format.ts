@@ -77,7 +77,7 @@ export interface UpstreamFormat {
   errorIn(answer: unknown): EmbeddedError | undefined
   /** Is it a whole answer, even an empty one with a reason? */
   isAnswer(answer: JsonObject): boolean
-  /** Loads what tells answers that are none; only needed when a call has failed, or its answer may be empty. */
+  /** Loads how failures and empty answers are read; only needed when a call has failed, or its answer may be empty. */
   loadFailures(): Promise<FailureReading>
   /** Loads the translation to and from the canonical form. */
   loadTranslator(): Promise<UpstreamTranslator>

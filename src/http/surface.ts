@@ -58,8 +58,8 @@ export function createSurface(options: SurfaceOptions): Surface {
     }
   }
 
-  /** The same; a page of an allowed origin may read the reply. */
-  function serveAnyPage(path: string, exchange: Exchange): Promise<Reply> {
+  /** The same, whose reply pages of allowed origins may read. */
+  function servePages(path: string, exchange: Exchange): Promise<Reply> {
     const origin = allowedOrigins.length > 0 ? exchange.header('origin') : undefined
     if (origin === undefined || !allowedOrigins.includes(origin)) return serveModels(path, exchange)
     return import('./foreign-page.ts').then(({ forPage }) =>
@@ -81,7 +81,7 @@ export function createSurface(options: SurfaceOptions): Surface {
     const path = below(basePath, exchange.path)
     const area = path === undefined ? undefined : areaOf(path)
     if (path === undefined || area === undefined) return notOurs
-    const reply = area === 'models' ? serveAnyPage(path, exchange) : serveManagement(path, exchange)
+    const reply = area === 'models' ? servePages(path, exchange) : serveManagement(path, exchange)
     return exchange.method === 'HEAD' ? reply.then(withoutBody) : reply
   }
 }

@@ -5,7 +5,7 @@ import type { CatalogProvider } from '../types.ts'
 /** Asks a connection's upstream for its model ids; resolves to an empty list on any failure. */
 export type LookUp = (connection: ConnectionRecord) => Promise<string[]>
 
-/** What upstreams were asked and answer, by the id of the connection. */
+/** The answers of upstreams that have been asked, or are being asked, by the id of the connection. */
 export type Asked = Map<string, Promise<string[]>>
 
 /**

@@ -29,7 +29,7 @@ export const createLookUp =
     }
   }
 
-/** The same, which takes from `asked` what it knows, and adds the rest. */
+/** The same, but it asks nobody whose answer is in `asked`, and adds the answers of the others. */
 export const onceEach =
   (lookUp: LookUp, asked: Asked): LookUp =>
   (connection) => {

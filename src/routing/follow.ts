@@ -55,7 +55,7 @@ export function follow(group: Group, { select, lookahead, meaningOf, onDeadEnd }
     const entry = chosen.entries[stage.followed++]
     if (!entry) return void stages.pop()
     const via: Choice = { group, chosen, entry, before }
-    const meaning = meaningOf(entry, spreading(group, before))
+    const meaning = meaningOf(entry, decidingGroup(group, before))
     if (meaning && 'strategy' in meaning) return enter(meaning, via)
     if (meaning) pending = meaning.map(({ target }) => ({ target, via })).reverse()
     else onDeadEnd?.(entry, via)
@@ -73,8 +73,8 @@ export function follow(group: Group, { select, lookahead, meaningOf, onDeadEnd }
   }
 }
 
-/** The group that says how connections are chosen among: the innermost that has a strategy for them. */
-function spreading(group: Group, before: Choice | undefined): Group {
+/** The group that decides how connections are chosen: the innermost that has a strategy for them. */
+function decidingGroup(group: Group, before: Choice | undefined): Group {
   if (group.connectionStrategy) return group
   for (let outer = before; outer; outer = outer.before) if (outer.group.connectionStrategy) return outer.group
   return group

@@ -14,7 +14,7 @@ export interface Turn {
 export interface Rotation {
   /** Takes the next turn, skipping entries that are not usable unless none is. */
   take(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
-  /** The turn that `take` would return, or that it would return after another turn. */
+  /** The turn that `take` would return: the one after `after`, by default after the last that was taken. */
   peek(group: Group, isUsable: (entry: Entry) => boolean, after?: Turn): Promise<Turn>
   /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
   answered(group: Group, entry: Entry | undefined, taken: Turn): Promise<void>
