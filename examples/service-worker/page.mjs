@@ -6,7 +6,7 @@ let connected = ''
 
 async function startWorker() {
   if (!navigator.serviceWorker) throw new Error('Service workers need https, or localhost.')
-  await navigator.serviceWorker.register('worker.js', { type: 'module' })
+  await navigator.serviceWorker.register('worker.js')
   if (navigator.serviceWorker.controller) return
   await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
 }
@@ -39,9 +39,10 @@ async function answer(signal) {
   const messages = [{ role: 'user', content: question.value }]
   const body = { model: `${provider.value}/${model.value}`, stream: true, messages }
   const response = await call('POST', '/v1/chat/completions', { body, signal })
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split('\n')
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const lines = (rest + part.value).split('\n')
     rest = lines.pop()
     for (const line of lines) {
       if (!line.startsWith('data: {')) continue

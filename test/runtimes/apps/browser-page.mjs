@@ -12,7 +12,7 @@ const told = ({ name, status, message }) => ({ name, status, message })
 
 globalThis.actions = {
   async register() {
-    await navigator.serviceWorker.register('/worker.js', { type: 'module' })
+    await navigator.serviceWorker.register('/worker.js')
     if (!navigator.serviceWorker.controller)
       await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
   },

@@ -7,8 +7,8 @@ const at = (path: string) => new URL(`../../../${path}`, import.meta.url).pathna
 /** A site with the example of a service worker, bundled as its README says, its page, and a page with the clients of the tests. */
 export async function startSite() {
   const [worker, page] = await Promise.all([
-    bundle(at('examples/service-worker/worker.mjs')),
-    bundle(at('test/runtimes/apps/browser-page.mjs')),
+    bundle(at('examples/service-worker/worker.mjs'), 'iife'),
+    bundle(at('test/runtimes/apps/browser-page.mjs'), 'esm'),
   ])
   const [example, exampleScript] = await Promise.all(
     ['index.html', 'page.mjs'].map((name) => readFile(at(`examples/service-worker/${name}`), 'utf8')),
@@ -27,13 +27,13 @@ export async function startSite() {
   return { ...server, url: `http://localhost:${server.port}` }
 }
 
-async function bundle(path: string): Promise<string> {
+async function bundle(path: string, format: 'esm' | 'iife'): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [path],
     bundle: true,
     write: false,
     logLevel: 'error',
-    format: 'esm',
+    format,
   })
   return outputFiles[0]?.text ?? ''
 }
