@@ -87,7 +87,7 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
       const { peek } = await import('./mislabelled.ts')
       const { isEvents, body } = await peek(head.body)
       head = { ...head, body }
-      if (!isEvents || format.framing) return await receiveWhole(head, expected)
+      if (!isEvents) return await receiveWhole(head, expected)
       pending.setTotal(limits.headersTimeoutMs)
     }
     const committed = await commitStream(head.body, format)

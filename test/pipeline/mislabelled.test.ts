@@ -11,10 +11,10 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const labelled = (type: string | undefined, chunks: string[], end?: End) =>
   new Response(bodyOf(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
 
-async function open(answer: () => Response) {
+async function open(answer: () => Response, limits = {}) {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? answer() : json(chatAnswer('spare'))))
   const clock = fakeClock()
-  return { up, clock, world: await openWorld({ fetch: up, clock, combos: { chain: ['one/m', 'two/m'] } }) }
+  return { up, clock, world: await openWorld({ fetch: up, clock, combos: { chain: ['one/m', 'two/m'] }, limits }) }
 }
 
 for (const type of ['application/json', 'application/x-ndjson', 'text/html; charset=utf-8']) {
@@ -51,9 +51,10 @@ test('events that begin with an error, or say nothing, go to the next target as 
 })
 
 test('events have as long to begin as those of any stream', async () => {
-  const { clock, world } = await open(() => labelled('application/json', [': wait\n\n'], 'hang'))
+  const answer = () => labelled('application/json', [': wait\n\n'], 'hang')
+  const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, silenceTimeoutMs: 5_000 })
   const answering = world.chat({ model: 'chain', messages, stream: true })
-  await clock.advance(60_000)
+  await clock.advance(2_000)
   const response = await answering
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
@@ -104,23 +105,17 @@ test('a page in the place of an answer is a sign of a wrong base URL, and called
 
 test('blanks without end are an answer that is too large, not one to wait for', async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
-  const up = fakeUpstream(({ provider }) =>
-    provider === 'one' ? labelled('application/json', blanks, 'hang') : json(chatAnswer('spare')),
-  )
-  const world = await openWorld({
-    fetch: up,
-    combos: { chain: ['one/m', 'two/m'] },
-    limits: { maxAnswerBytes: 100_000 },
-  })
+  const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxAnswerBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
   assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
 })
 
-test('events behind many blanks are a stream', async () => {
-  const { world } = await open(() =>
-    labelled('application/json', [`${'\n'.repeat(3_000)}dat`, 'a: {}\n\n', ...chatEvents()]),
-  )
-  const response = await world.chat({ model: 'chain', messages, stream: true })
-  assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+test('events behind many blanks, or a byte order mark, are a stream', async () => {
+  for (const start of ['\n'.repeat(3_000), '\uFEFF']) {
+    const { world } = await open(() => labelled('application/json', [`${start}dat`, 'a: {}\n\n', ...chatEvents()]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
+    assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  }
 })

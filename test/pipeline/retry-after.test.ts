@@ -39,9 +39,11 @@ test('tells when the first of the failed targets recovers where none asked for a
   assert.match(String(waits[2]), /^[56]$/)
 })
 
-test('a key that is refused tells no wait, as time does not mend it', async () => {
-  const { world } = await chained({ one: fault(401, 'A') })
-  assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
+test('a key that is refused and an account without credit tell no wait, as time does not mend them', async () => {
+  for (const answer of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
+    const { world } = await chained({ one: answer })
+    assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
+  }
 })
 
 test("an error of the client's own tells no wait for the targets before it", async () => {
