@@ -18,6 +18,8 @@ const refused: Array<[options: unknown, says: RegExp]> = [
   [{ storage, allowedOrigins: ['https://app.example/'] }, /is not an origin/],
   [{ storage, allowedOrigins: ['https://app.example:443'] }, /is not an origin/],
   [{ storage, allowedOrigins: ['https://App.example'] }, /is not an origin/],
+  [{ storage, allowedOrigins: ['https://*.example'] }, /is not an origin/],
+  [{ storage, allowedOrigins: ['moz-extension://a@b'] }, /is not an origin/],
   [{ storage, allowedOrigins: ['app.example'] }, /is not an origin/],
   [{ storage, allowedOrigins: ['null'] }, /is not an origin/],
   [{ storage, allowedOrigins: [undefined] }, /allowedOrigins: undefined is not an origin/],
