@@ -26,9 +26,10 @@ export function exchangeOf(request: Request, context?: FetchContext): Exchange {
     onAbort,
     toRequest: () => new Request(href, { method: request.method, headers: request.headers, signal: request.signal }),
   }
-  const waitUntil = context?.waitUntil?.bind(context)
-  const upstream = context?.upstream
-  return waitUntil ? { ...exchange, waitUntil, ...(upstream && { upstream }) } : exchange
+  if (!context) return exchange
+  const waitUntil = context.waitUntil?.bind(context)
+  const { upstream } = context
+  return { ...exchange, ...(waitUntil && { waitUntil }), ...(upstream && { upstream }) }
 }
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i

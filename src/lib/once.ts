@@ -1,14 +1,16 @@
 import type { Awaitable } from './awaitable.ts'
 
-/** Calls `load` once, on first use, and shares its result; a failure is not kept. */
+/** Calls `load` once, on first use, and shares its result; a failure is not kept, and whoever loads ahead of need need not handle it. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
-    loading ??= load().catch((error: unknown) => {
+    if (loading) return loading
+    const started = load()
+    loading = started
+    started.catch(() => {
       loading = undefined
-      throw error
     })
-    return loading
+    return started
   }
 }
 

@@ -30,7 +30,7 @@ export function failureOfStatus(
   { reading, operation, now }: { reading: FailureReading; operation: Operation; now: number },
 ): Failure {
   const { status } = answer
-  if (operation === 'count-tokens' && NO_COUNTER.has(status))
+  if (operation === 'count-tokens' && hasNoCounter(status))
     return { class: 'client', status, message: `The provider does not count tokens (status ${status}).` }
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
@@ -48,8 +48,8 @@ export function failureOfStatus(
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
 
-/** Most OpenAI- or Anthropic-compatible vendors have no path for counting; that says nothing about the model. */
-const NO_COUNTER: ReadonlySet<number> = new Set([404, 405, 501])
+/** Does a count that was answered so have no path there? Most compatible vendors have none; that says nothing about the model. */
+export const hasNoCounter = (status: number): boolean => [404, 405, 501].includes(status)
 
 /** The failure that an error in a 200 stands for. */
 export function failureOfEmbedded(

@@ -4,6 +4,7 @@ import type { AttemptPlan } from './attempt-plan.ts'
 import { blankReply } from './blank-reply.ts'
 import { estimateReply } from './estimate.ts'
 import type { Failure } from './failure.ts'
+import { hasNoCounter } from './failure-said.ts'
 import { finalReply } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 import { retryWaitMs } from './retry-wait.ts'
@@ -33,7 +34,7 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
   const { call, report, context, format } = request
   const { failures } = plan
   const verdict = plan.verdict()
-  if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => hasNoCounter(failure)))
+  if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => isUncounted(failure)))
     return estimateReply(request)
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal
   return finalReply({
@@ -46,6 +47,5 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
   })
 }
 
-/** Does the provider have no path for counting? Most compatible vendors have none. */
-const hasNoCounter = ({ class: failure, status, upstreamStatus = status }: Failure) =>
-  failure === 'client' && [404, 405, 501].includes(upstreamStatus)
+const isUncounted = ({ class: failure, status, upstreamStatus = status }: Failure) =>
+  failure === 'client' && hasNoCounter(upstreamStatus)

@@ -133,6 +133,6 @@ async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) 
 
 function formatFor({ format: name }: Endpoint): Format {
   const format = formatOf(name)
-  format.loadErrors().catch(() => {}) // while the provider thinks; who needs it asks again
+  void format.loadErrors() // while the provider thinks; who needs it asks again
   return format
 }

@@ -20,19 +20,17 @@ export function createPartEvents(emit: (event: ReaderEvent) => void): PartEvents
   return { start, emit }
 }
 
-/** A text part that starts with its first text or citation, so that an empty block is no part. */
-export function createTextPart({ start, emit }: PartEvents) {
+/** A part of text that starts with what is first said of it. */
+function createOpenPart({ start, emit }: PartEvents, part: AssistantPart) {
   let key: number | undefined
   const open = () => {
-    key ??= start({ type: 'text', text: '' })
+    key ??= start(part)
     return key
   }
   return {
+    open,
     say(text: string): void {
       if (text !== '') emit({ type: 'part-delta', key: open(), text })
-    },
-    cite(citation: Citation | undefined): void {
-      if (citation) emit({ type: 'part-citation', key: open(), citation })
     },
     end(): void {
       if (key !== undefined) emit({ type: 'part-end', key })
@@ -40,25 +38,31 @@ export function createTextPart({ start, emit }: PartEvents) {
   }
 }
 
-/** A thought that starts with its first text, or with its signature at the end; the last signature that is not empty counts. */
-export function createThoughtPart({ start, emit }: PartEvents, origin: Origin) {
-  let key: number | undefined
-  let signature = ''
-  const open = () => {
-    key ??= start({ type: 'reasoning', text: '' })
-    return key
-  }
+/** A text part that starts with its first text or citation, so that an empty block is no part. */
+export function createTextPart(parts: PartEvents) {
+  const { open, say, end } = createOpenPart(parts, { type: 'text', text: '' })
   return {
-    say(text: string): void {
-      if (text !== '') emit({ type: 'part-delta', key: open(), text })
+    say,
+    cite(citation: Citation | undefined): void {
+      if (citation) parts.emit({ type: 'part-citation', key: open(), citation })
     },
+    end,
+  }
+}
+
+/** A thought that starts with its first text, or with its signature at the end; the last signature that is not empty counts. */
+export function createThoughtPart(parts: PartEvents, origin: Origin) {
+  const { open, say, end } = createOpenPart(parts, { type: 'reasoning', text: '' })
+  let signature = ''
+  return {
+    say,
     sign(given: string): void {
       signature = given || signature
     },
     end(): void {
       if (signature !== '')
-        emit({ type: 'part-state', key: open(), state: { origin, kind: 'signature', data: signature } })
-      if (key !== undefined) emit({ type: 'part-end', key })
+        parts.emit({ type: 'part-state', key: open(), state: { origin, kind: 'signature', data: signature } })
+      end()
     },
   }
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts'
 import type { TokenLogprob } from '../canonical/parts.ts'
-import { parseTokens } from '../openai-logprobs.ts'
+import { parseTokens, wireTokens } from '../openai-logprobs.ts'
 import type { WireLogprob } from './wire.ts'
 
 /** `logprobs` of a choice. */
@@ -8,7 +8,4 @@ export const parseLogprobs = (logprobs: unknown): TokenLogprob[] | undefined =>
   isObject(logprobs) ? parseTokens(logprobs.content) : undefined
 
 /** Tokens for a client, whose bytes are `null` where they are not known. */
-export const wireLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] =>
-  tokens.map(({ top, ...token }) => ({ ...wireToken(token), top_logprobs: top.map(wireToken) }))
-
-const wireToken = ({ token, logprob, bytes = null }: Omit<TokenLogprob, 'top'>) => ({ token, logprob, bytes })
+export const wireLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => wireTokens(tokens, null)
