@@ -23,12 +23,18 @@ interface OpenPart {
 }
 
 /** A call, which is told once it is whole and all before it are. */
-type OpenCall = OpenPart & { part: ToolCallPart; isWhole: boolean }
+interface OpenCall extends OpenPart {
+  part: ToolCallPart
+  isWhole: boolean
+  /** The one that began after it. */
+  next: OpenCall | undefined
+}
 
 interface Candidate {
   index: number
-  /** Those that are not told yet, in the order in which they began; it may not be that of their ends. */
-  calls: OpenCall[]
+  /** The first call that is not told yet, and the last that has begun. */
+  firstCall: OpenCall | undefined
+  lastCall: OpenCall | undefined
   parts: number
   texts: CitingText[]
   queries: string[]
@@ -54,7 +60,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   }
 
   function candidateAt(index: number): Candidate {
-    const known = candidates[index] ?? { index, calls: [], parts: 0, texts: [], queries: [], hasRefused: false }
+    const known = candidates[index] ?? newCandidate(index)
     candidates[index] = known
     return known
   }
@@ -64,8 +70,10 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     const state = 'state' in part ? part.state : undefined
     const begun = { candidate, said: [], citations: [], state }
     if (part.type === 'tool-call') {
-      const call = { ...begun, part, isWhole: false }
-      candidate.calls.push(call)
+      const call = { ...begun, part, isWhole: false, next: undefined }
+      if (candidate.lastCall) candidate.lastCall.next = call
+      candidate.lastCall = call
+      candidate.firstCall ??= call
       open.set(key, call)
       return
     }
@@ -101,8 +109,8 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function tellCalls(closed: OpenCall) {
     const { candidate } = closed
     closed.isWhole = true
-    while (candidate.calls[0]?.isWhole) {
-      const { part, said, state } = candidate.calls.shift() ?? closed
+    for (; candidate.firstCall?.isWhole; candidate.firstCall = candidate.firstCall.next) {
+      const { part, said, state } = candidate.firstCall
       for (const call of writePart({ ...part, arguments: said.join(''), ...(state && { state }) }, context))
         say(candidate, call)
     }
@@ -140,3 +148,13 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
 
   return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
 }
+
+const newCandidate = (index: number): Candidate => ({
+  index,
+  firstCall: undefined,
+  lastCall: undefined,
+  parts: 0,
+  texts: [],
+  queries: [],
+  hasRefused: false,
+})

@@ -66,11 +66,15 @@ test('calls are told whole, in the order in which they began, also where they in
     open(0, { ...call('a'), state }),
     open(1, call('b')),
     ...[delta(0, '{"x"'), delta(1, '{"y":2}'), delta(0, ':1}')],
-    ...[close(1), close(0), end('tool-calls')],
+    ...[open(2, call('c')), delta(2, '{"z":3}')],
+    ...[close(1), close(0), close(2)],
+    ...[open(3, call('d')), delta(3, '{"w":4}'), close(3), end('tool-calls')],
   ]
   assert.equal(chunksOf(events), [
     said({ functionCall: { id: 'a', name: 'f', args: { x: 1 } }, thoughtSignature }),
     said({ functionCall: { id: 'b', name: 'f', args: { y: 2 } } }),
+    said({ functionCall: { id: 'c', name: 'f', args: { z: 3 } } }),
+    said({ functionCall: { id: 'd', name: 'f', args: { w: 4 } } }),
     finished('STOP'),
   ])
 })
