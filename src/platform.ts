@@ -36,7 +36,7 @@ let turn: Promise<void> | undefined
  * Handling many requests in one batch keeps caches warm, and wakes threads and peers once a turn instead of once a request. Costs nothing
  * when little happens.
  */
-export function turnEnd(): Promise<void> {
+function turnEnd(): Promise<void> {
   turn ??= new Promise((resolve) => {
     const end = () => {
       turn = undefined
@@ -49,7 +49,11 @@ export function turnEnd(): Promise<void> {
 }
 
 /** Are requests and answers batched by turn? On Bun, which delivers each by itself, batching saves two thirds of the cost. */
-export const takesTurns = 'Bun' in globalThis
+const takesTurns = 'Bun' in globalThis
+
+/** The same work; where requests are batched, begun at the end of the turn. */
+export const inTurns = <Given, Result>(work: (given: Given) => Promise<Result>): typeof work =>
+  takesTurns ? (given) => turnEnd().then(() => work(given)) : work
 
 /** The platform's own `fetch`. */
 export const platformFetch: typeof fetch = takesTurns
@@ -59,3 +63,6 @@ export const platformFetch: typeof fetch = takesTurns
       return response
     }
   : (...call) => fetch(...call)
+
+/** Workers take an exported function for the class of a Durable Object, even one that has a `fetch` property. */
+export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'

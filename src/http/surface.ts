@@ -1,6 +1,5 @@
 import { gatewayError } from '../errors.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
-import { once } from '../lib/once.ts'
 import { TIMEOUT_HEADER } from '../pipeline/client.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
@@ -19,10 +18,8 @@ export interface SurfaceOptions {
   allowedOrigins: readonly string[]
   /** Routes under `/v1` and `/v1beta`. */
   modelRoutes: readonly Route[]
-  /** Routes under `/api`, loaded with the first authorised request there. */
-  loadManagementRoutes(): Promise<readonly Route[]>
-  /** Throws unless the request may manage the gateway. */
-  guardManagement(exchange: Exchange): Promise<void>
+  /** Authorises and answers a request under `/api`. */
+  manage(path: string, exchange: Exchange): Promise<Reply>
   clock: Clock
   isClosed(): boolean
   onError(error: unknown): void
@@ -38,7 +35,6 @@ export type Surface = (exchange: Exchange) => Promise<Reply | undefined>
 export function createSurface(options: SurfaceOptions): Surface {
   const { basePath, store, allowedOrigins, onError } = options
   const models = createRouter(options.modelRoutes)
-  const management = once(async () => createRouter(await options.loadManagementRoutes()))
 
   /** Rejects when the time-out that the client asked for is over. */
   function inTime<T>(work: Promise<T>, exchange: Exchange): Promise<T> {
@@ -70,8 +66,7 @@ export function createSurface(options: SurfaceOptions): Surface {
   async function serveManagement(path: string, exchange: Exchange): Promise<Reply> {
     try {
       if (options.isClosed()) throw gatewayError('CLOSED')
-      await options.guardManagement(exchange)
-      return await (await management())(path, exchange)
+      return await options.manage(path, exchange)
     } catch (error) {
       return managementErrorReply(error, onError)
     }

@@ -1,0 +1,97 @@
+import type { Awaitable } from '../lib/awaitable.ts'
+import type { Exchange, Reply, UpstreamFetch } from '../lib/exchange.ts'
+import { loadedOnce, once } from '../lib/once.ts'
+import { createHedgeBudget, createRetryBudget } from '../routing/budget.ts'
+import type { Explanation } from '../routing/explanation.ts'
+import { createHealth, type Health } from '../routing/health.ts'
+import { createModelRouter } from '../routing/router.ts'
+import { createTargetStats } from '../routing/target-stats.ts'
+import { createCredentials } from '../store/credentials.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { Store } from '../store/store.ts'
+import type { Storage } from '../types.ts'
+import { createCloudCall } from '../upstream/cloud-call.ts'
+import type { Choosing } from './choosing.ts'
+import type { PipelineContext } from './context.ts'
+import type { Endpoint } from './endpoints.ts'
+import type { Question } from './explain.ts'
+import { runModelRequest } from './run.ts'
+
+/** What answers model requests, with the state that they share. */
+export interface Pipeline {
+  /** Runs one request; `pathModel`: the model's name, where the path has it. Throws what the client is to read as an error. */
+  run(
+    request: { exchange: Exchange; key?: PresentedKey | undefined },
+    endpoint: Endpoint,
+    pathModel?: string,
+  ): Promise<Reply>
+  /** What would become of a request. */
+  explain(question: Question): Promise<Explanation>
+  choosing(): Awaitable<Choosing>
+  health: Health
+}
+
+/** The settings of the pipeline, and what it shares with the rest of the gateway. */
+export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
+  store: Store
+  /** Where the instances share the state of groups; `undefined`: this one keeps its own in memory. */
+  sharedIn: Storage | undefined
+  /** The request's way to upstreams; without a request, that of those which bring none. */
+  upstream(exchange?: Exchange): UpstreamFetch
+}
+
+type Shared = 'catalog' | 'clock' | 'random' | 'limits' | 'isStrict' | 'fetchesMedia' | 'inFlight' | 'observer'
+
+/** Makes the pipeline. What only some requests need is loaded with the first of them. */
+export function createPipeline({ store, sharedIn, upstream, ...shared }: PipelineDependencies): Pipeline {
+  const { clock, random, catalog, observer } = shared
+  const targetStats = createTargetStats()
+  const health = createHealth({ clock, random })
+  const apiKeyOf = createCredentials(store)
+
+  const choosing = loadedOnce(async () => {
+    const { createChoosing } = await import('./choosing.ts')
+    return createChoosing({ sharedIn, targetStats, health, random, clock, onError: observer.onError })
+  })
+  const knownKeys = once(async () => {
+    const { createKnownKeys } = await import('./known-keys.ts')
+    return createKnownKeys({ connections: () => store.connections.all(), apiKeyOf, clock })
+  })
+  const thoughts = once(async () => {
+    const { createThoughtMemory } = await import('../formats/canonical/thought-memory.ts')
+    return createThoughtMemory()
+  })
+
+  let context: PipelineContext = {
+    ...shared,
+    fetch: upstream(),
+    routes: createModelRouter({ store, catalog }),
+    apiKeyOf,
+    knownKeys: async () => (await knownKeys())(),
+    cloudCall: createCloudCall(clock),
+    retryBudget: createRetryBudget(clock),
+    hedgeBudget: createHedgeBudget(),
+    choosing,
+    health,
+    targetStats,
+    thoughts,
+  }
+
+  /** The context with the request's way to upstreams; made anew only when that changes, which it hardly ever does. */
+  function contextFor(exchange: Exchange): PipelineContext {
+    const fetch = upstream(exchange)
+    if (context.fetch !== fetch) context = { ...context, fetch }
+    return context
+  }
+
+  return {
+    run: ({ exchange, key }, endpoint, pathModel) =>
+      runModelRequest(exchange, endpoint, { context: contextFor(exchange), key, pathModel }),
+    async explain(question) {
+      const { explain } = await import('./explain.ts')
+      return explain(question, context)
+    },
+    choosing,
+    health,
+  }
+}
