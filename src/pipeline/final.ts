@@ -5,10 +5,11 @@ import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 import { replyHeaders } from '../upstream/headers.ts'
 import { requestIdHeader } from '../upstream/request-id.ts'
-import type { FailedTarget, Stop } from './attempt-plan.ts'
+import type { Stop } from './attempt-plan.ts'
 import { type AttemptRecord, attemptHeaders, isOneOfMany, type Step, shortId, targetHeader } from './attempt-record.ts'
 import { errorInFormat, joined, sentence } from './error-in-format.ts'
 import type { Failure } from './failure.ts'
+import type { FailedTarget } from './progress.ts'
 
 /** The course of a request that no target has answered. */
 export interface Course {

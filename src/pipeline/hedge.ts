@@ -1,6 +1,7 @@
 import type { AttemptPlan } from './attempt-plan.ts'
+import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Candidate, type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
+import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 
 /** Tries the next target beside a slow one. The first answer wins, and the other attempt is cancelled; `undefined` when neither answers. */
 export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {

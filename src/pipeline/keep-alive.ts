@@ -7,12 +7,12 @@ import { settlesWithin } from '../lib/settles-within.ts'
 import { targetName } from '../providers/target.ts'
 import { contentType } from '../upstream/headers.ts'
 import { attemptHeaders, headerSafe } from './attempt-record.ts'
+import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from './stream-headers.ts'
 import { warningHeader } from './success-reply.ts'
 import { wantsArray } from './transform.ts'
-import type { Candidate } from './try.ts'
 
 /**
  * The reply of a translated stream: it begins before there is an answer and shows a sign of life at least every 15 s, since proxies and

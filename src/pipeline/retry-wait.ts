@@ -1,8 +1,9 @@
 import { saysNoFunds } from '../formats/vendor-words.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
-import type { FailedTarget, Verdict } from './attempt-plan.ts'
+import type { Verdict } from './attempt-plan.ts'
 import type { PipelineContext } from './context.ts'
+import type { FailedTarget } from './progress.ts'
 
 /**
  * The shortest wait in ms after which another request may be answered: what a provider asked for, until there is a retry budget again, or

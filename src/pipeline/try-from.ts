@@ -1,8 +1,9 @@
 import { startDeadline } from '../lib/deadline.ts'
 import type { Route } from '../routing/group.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
+import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Candidate, type Success, type Try, tryCandidate } from './try.ts'
+import { type Success, type Try, tryCandidate } from './try.ts'
 
 /**
  * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time of 95 % of its answers.

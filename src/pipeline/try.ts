@@ -11,18 +11,11 @@ import {
   startAttempt,
   type WholeAnswer,
 } from './attempt.ts'
+import type { Candidate } from './candidate.ts'
 import { failureOfError, unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
 import { secretsOf } from './secrets.ts'
 import type { Transform } from './transform.ts'
-
-/** A route to try, with its transform. */
-export interface Candidate {
-  route: Route
-  transform: Transform
-  /** The trial that reports the outcome to the target's health; it began when the target was chosen. */
-  trial: Trial
-}
 
 /** A successful attempt. Call `ended` when the last byte has been sent, and tell `trial` how a stream has ended. */
 export interface Success {

@@ -1,0 +1,87 @@
+import type { GatewayError } from '../errors.ts'
+import { contextWindowOf } from '../providers/catalog-model.ts'
+import type { Route, RouteTarget } from '../routing/group.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { FailedTry } from './try.ts'
+
+/** What one request has come upon on its way from target to target. */
+export interface Progress {
+  readonly request: ModelRequest
+  /** The target of each attempt. */
+  readonly tried: RouteTarget[]
+  /** The last failure of each target that was tried. */
+  readonly failures: FailedTarget[]
+  /** Of the cooling targets that were passed over, the first to recover (epoch ms). */
+  soonest: { route: Route; dueAt: number } | undefined
+  /** What the first target was refused for whose format cannot carry the request. */
+  refusal: GatewayError | undefined
+}
+
+/** The failure of a target that was tried. */
+export interface FailedTarget extends FailedTry {
+  route: Route
+}
+
+/** The progress of a request that has not come to any target. */
+export const noProgress = (request: ModelRequest): Progress => ({
+  request,
+  tried: [],
+  failures: [],
+  soonest: undefined,
+  refusal: undefined,
+})
+
+/** Was it tried already, is it cooling, or is its context window too small for the request? The report is told. */
+export function isPassedOver(route: Route, progress: Progress): boolean {
+  const { request, tried, failures, soonest } = progress
+  const { report, context } = request
+  const { target } = route
+  if (isAmong(tried, target)) {
+    const failed = failures.find((one) => isSame(one.route.target, target))
+    if (failed) report.skipped(route, failed.failure.class)
+    return true
+  }
+  const standing = context.health.standingOf(target)
+  if (standing) {
+    if (!soonest || standing.dueAt < soonest.dueAt) progress.soonest = { route, dueAt: standing.dueAt }
+    report.skipped(route, standing.class)
+    return true
+  }
+  if (!isTooSmall(target, progress)) return false
+  report.skipped(route, 'context-overflow')
+  return true
+}
+
+/** Has the request not fitted into a window of that size? By the catalog, else as the provider said; any where neither tells. */
+function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
+  const sizeOf = (one: RouteTarget) => contextWindowOf(request.context.catalog, one)
+  return failures.some(({ route, failure }) => {
+    if (failure.class !== 'context-overflow') return false
+    const { window = Number.POSITIVE_INFINITY } = failure
+    return (sizeOf(target) ?? 0) <= (sizeOf(route.target) ?? window)
+  })
+}
+
+/**
+ * Is it another key to the model at which all attempts have failed, or to the provider that has refused all keys? A provider with many keys
+ * would use up all attempts.
+ */
+export const isMoreOfTheSame = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
+  failures.length > 0 &&
+  failures.every(({ route }) => route.target.provider === provider) &&
+  (failures.every(({ route }) => route.target.model === model) ||
+    failures.every(({ failure }) => failure.class === 'credentials'))
+
+/** Notes the failure of an attempt, in place of an earlier one of the same target. */
+export function noteFailure(route: Route, result: FailedTry, { failures }: Progress): void {
+  const earlier = failures.findIndex((one) => isSame(one.route.target, route.target))
+  if (earlier >= 0) failures.splice(earlier, 1)
+  failures.push({ ...result, route })
+}
+
+/** Is the target one of them? */
+export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
+  targets.some((one) => isSame(one, target))
+
+const isSame = (one: RouteTarget, other: RouteTarget) =>
+  one.model === other.model && one.connection.id === other.connection.id
