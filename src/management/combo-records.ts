@@ -1,7 +1,8 @@
 import { gatewayError } from '../errors.ts'
 import { type ComboRecord, currentCombos } from '../store/combos.ts'
-import type { Entry, Records } from '../store/records.ts'
+import type { Records } from '../store/records.ts'
 import { retryLostRace } from '../store/retry-lost-race.ts'
+import type { Entry } from '../store/stored-records.ts'
 import { present } from './find.ts'
 
 /** Changes combos by their ids, in a store that files them by name and that other processes change at the same time. */

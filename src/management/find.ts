@@ -1,5 +1,6 @@
 import { gatewayError } from '../errors.ts'
-import type { Entry, Records } from '../store/records.ts'
+import type { Records } from '../store/records.ts'
+import type { Entry } from '../store/stored-records.ts'
 
 /** The first record that passes; before it is said to be missing, the storage is read again. Throws `NOT_FOUND`: `<what> not found`. */
 export async function findRecord<T>(

@@ -1,12 +1,27 @@
+import type { Storage } from '../types.ts'
 import { storageFailure } from './failure.ts'
-import type { Entry, Envelope, RecordReads, Records } from './records.ts'
+import type { RecordView } from './record-view.ts'
+import type { Records } from './records.ts'
 import { retryLostRace } from './retry-lost-race.ts'
+import type { Entry, Envelope, StoredRecords } from './stored-records.ts'
+
+/** What changing records takes of what reads them. */
+export interface RecordReads<T> {
+  storage: Storage
+  stored: StoredRecords<T>
+  view: RecordView<T>
+  /** Does the view grow with an insertion? */
+  grows: boolean
+  /** The keys under way, whose changes are the gateway's own. */
+  inserting: Set<string>
+}
 
 /** The changes of one kind of records, apart from what reads them, since only management makes any. */
 export function createRecordWrites<T extends object>(
   reads: RecordReads<T>,
 ): Pick<Records<T>, 'insert' | 'update' | 'upsert' | 'remove'> {
-  const { storage, keyOf, read, forget, grows, inserting } = reads
+  const { storage, view, grows, inserting } = reads
+  const { keyOf, read } = reads.stored
   let last = 0 // the last place that was given here
 
   async function write(key: string, envelope: Envelope<T>, ifVersion: string | null) {
@@ -21,8 +36,8 @@ export function createRecordWrites<T extends object>(
     const key = keyOf(id)
     if (grows)
       await read(key) // others' changes have been told by then
-    else forget() // another process may have inserted a moment ago
-    const entries = await reads.entries()
+    else view.forget() // another process may have inserted a moment ago
+    const { entries } = await view.current()
     last = Math.max(last, entries.at(-1)?.order ?? 0) + 1
     const envelope = { order: order ?? last, record }
     let entry: Entry<T> | undefined
@@ -33,7 +48,8 @@ export function createRecordWrites<T extends object>(
       return isNew
     } finally {
       inserting.delete(key)
-      forget(entries, entry)
+      if (entry) view.grow(entries, entry)
+      else view.forget()
     }
   }
 
@@ -44,7 +60,7 @@ export function createRecordWrites<T extends object>(
       if (!found) return undefined
       const record = change(found.record)
       if (record === undefined) return undefined
-      const isDone = await write(key, { order: found.order, record }, found.version).finally(() => forget())
+      const isDone = await write(key, { order: found.order, record }, found.version).finally(view.forget)
       return isDone && record
     })
 
@@ -65,7 +81,7 @@ export function createRecordWrites<T extends object>(
           .catch((cause: unknown) => {
             throw storageFailure('write', key, cause)
           })
-          .finally(() => forget()) // a delete that failed may have been done all the same
+          .finally(view.forget) // a delete that failed may have been done all the same
         return removed && { record: found.record, order: found.order }
       }),
   }

@@ -1,10 +1,9 @@
-import { gatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
-import type { Clock, Storage, Stored } from '../types.ts'
-import { storageFailure } from './failure.ts'
+import type { Clock, Storage } from '../types.ts'
 import type { Freshness } from './freshness.ts'
+import { createRecordView, type Seen } from './record-view.ts'
+import { createStoredRecords, type Entry } from './stored-records.ts'
 
 /** The records of one kind, one for each storage key, with all of them in memory. */
 export interface Records<T> {
@@ -26,131 +25,41 @@ export interface Records<T> {
   remove(id: string, onlyIf?: (current: T) => boolean): Promise<{ record: T; order: number } | undefined>
 }
 
-/** A record with its id and its place in the order of creation. */
-export interface Entry<T> {
-  id: string
-  order: number
-  record: T
-}
-
-/** A record as it is stored. */
-export interface Envelope<T> {
-  order: number
-  record: T
-}
-
-/** What changing records takes of what reads them. */
-export interface RecordReads<T> {
-  storage: Storage
-  keyOf(id: string): string
-  /** Throws `STORAGE_FAILED`. */
-  read(key: string): Promise<(Stored & Envelope<T>) | undefined>
-  entries(): Promise<Entry<T>[]>
-  /** Drops what is in memory; but if that is still `grown`, it stays with `entry` behind it. */
-  forget(grown?: Entry<T>[], entry?: Entry<T>): void
-  /** Does what is in memory grow with an insertion? */
-  grows: boolean
-  /** The keys under way, whose changes are the gateway's own. */
-  inserting: Set<string>
-}
-
-interface View<T> {
-  entries: Entry<T>[]
-  records?: readonly T[] | undefined
-  readAt: number
-}
-
 /**
- * `prefix` ends with a slash; the id follows it, percent-encoded. `hasSecretIds`: nobody can change a record that is being inserted,
- * so that the view grows with it and is not read again, which with many records is what an insertion costs.
+ * `prefix`: of their storage keys. `hasSecretIds`: nobody can change a record that is being inserted, so that the view grows with it and is
+ * not read again, which with many records is what an insertion costs.
  */
 export function createRecords<T extends object>(
   prefix: string,
   deps: { storage: Storage; clock: Clock; freshness: Freshness; hasSecretIds?: boolean },
 ): Records<T> {
-  const { storage, clock, freshness } = deps
+  const { storage, freshness } = deps
+  const stored = createStoredRecords<T>(storage, prefix)
+  const view = createRecordView(stored.list, deps)
   const grows = deps.hasSecretIds === true && freshness.isWatched
   const inserting = new Set<string>()
-  let view: View<T> | undefined
-  let loading: Promise<View<T>> | undefined
-  let epoch = 0 // counts changes, so that a read under way during one is not kept
 
   freshness.onChange((key) => {
-    if (key.startsWith(prefix) && !inserting.has(key)) forget()
+    if (key.startsWith(prefix) && !inserting.has(key)) view.forget()
   })
-
-  function forget(grown?: Entry<T>[], entry?: Entry<T>) {
-    const isKept = entry && view?.entries === grown && !((grown?.at(-1)?.order ?? 0) > entry.order)
-    epoch++
-    loading = undefined
-    if (isKept) grown?.push(entry)
-    view = isKept && view ? { entries: view.entries, readAt: view.readAt } : undefined
-  }
-
-  async function load() {
-    const startedIn = epoch
-    const readAt = clock.now()
-    const stored = await listAll(storage, prefix)
-    const entries = stored
-      .map(({ key, value }) => ({ id: idOf(key), ...parse(key, value) }))
-      .sort((a, b) => a.order - b.order)
-    const loaded: View<T> = { entries, readAt }
-    if (startedIn === epoch) view = loaded
-    return loaded
-  }
-
-  function current(): Awaitable<View<T>> {
-    if (view && freshness.isFresh(view.readAt)) return view
-    if (view) forget()
-    loading ??= load().finally(() => {
-      loading = undefined
-    })
-    return loading
-  }
-
-  function parse(key: string, text: string): Envelope<T> {
-    const envelope = tryParseJson(text)
-    if (isObject(envelope) && typeof envelope.order === 'number' && isObject(envelope.record)) {
-      return { order: envelope.order, record: envelope.record as T } // written by `write` below, through a validated operation
-    }
-    throw gatewayError('STORAGE_FAILED', { message: `A record of the storage cannot be read: ${key}` })
-  }
-
-  const keyOf = (id: string) => prefix + encodeURIComponent(id)
-
-  function idOf(key: string) {
-    try {
-      return decodeURIComponent(key.slice(prefix.length))
-    } catch (cause) {
-      throw storageFailure('read', key, cause)
-    }
-  }
-
-  async function read(key: string): Promise<(Stored & Envelope<T>) | undefined> {
-    const stored = await storage.get(key).catch((cause: unknown) => {
-      throw storageFailure('read', key, cause)
-    })
-    return stored && { ...stored, ...parse(key, stored.value) }
-  }
 
   const writes = once(async () => {
     const { createRecordWrites } = await import('./record-writes.ts')
-    const entries = async () => (await current()).entries
-    return createRecordWrites<T>({ storage, keyOf, read, entries, forget, grows, inserting })
+    return createRecordWrites<T>({ storage, stored, view, grows, inserting })
   })
 
   return {
     all() {
-      const seen = current()
+      const seen = view.current()
       return isPromise(seen) ? seen.then(recordsOf) : recordsOf(seen)
     },
 
     async entries({ fresh = false } = {}) {
-      if (fresh) forget()
-      return (await current()).entries
+      if (fresh) view.forget()
+      return (await view.current()).entries
     },
 
-    get: async (id) => (await read(keyOf(id)))?.record,
+    get: async (id) => (await stored.read(stored.keyOf(id)))?.record,
 
     insert: async (...args) => (await writes()).insert(...args),
     update: async (...args) => (await writes()).update(...args),
@@ -159,20 +68,4 @@ export function createRecords<T extends object>(
   }
 }
 
-const recordsOf = <T>(view: View<T>): readonly T[] => (view.records ??= view.entries.map(({ record }) => record))
-
-const PAGE = 1_000
-
-async function listAll(storage: Storage, prefix: string) {
-  const all: Array<Stored & { key: string }> = []
-  for (;;) {
-    const after = all.at(-1)?.key
-    const page = await storage
-      .list(prefix, after === undefined ? { limit: PAGE } : { limit: PAGE, after })
-      .catch((cause: unknown) => {
-        throw storageFailure('list', prefix, cause)
-      })
-    all.push(...page)
-    if (page.length < PAGE) return all
-  }
-}
+const recordsOf = <T>(seen: Seen<T>): readonly T[] => (seen.records ??= seen.entries.map(({ record }) => record))

@@ -1,0 +1,75 @@
+import { gatewayError } from '../errors.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import type { Storage, Stored } from '../types.ts'
+import { storageFailure } from './failure.ts'
+
+/** A record as it is stored, with its place in the order of creation. */
+export interface Envelope<T> {
+  order: number
+  record: T
+}
+
+/** The same with its id. */
+export interface Entry<T> extends Envelope<T> {
+  id: string
+}
+
+/** The records of one kind in the storage. Its methods reject with `STORAGE_FAILED`. */
+export interface StoredRecords<T> {
+  keyOf(id: string): string
+  read(key: string): Promise<(Stored & Envelope<T>) | undefined>
+  /** All of them in the order of their creation. */
+  list(): Promise<Entry<T>[]>
+}
+
+/** `prefix` ends with a slash; the id follows it, percent-encoded. */
+export function createStoredRecords<T extends object>(storage: Storage, prefix: string): StoredRecords<T> {
+  const idOf = (key: string) => {
+    try {
+      return decodeURIComponent(key.slice(prefix.length))
+    } catch (cause) {
+      throw storageFailure('read', key, cause)
+    }
+  }
+
+  return {
+    keyOf: (id) => prefix + encodeURIComponent(id),
+
+    async read(key) {
+      const stored = await storage.get(key).catch((cause: unknown) => {
+        throw storageFailure('read', key, cause)
+      })
+      return stored && { ...stored, ...opened<T>(key, stored.value) }
+    },
+
+    async list() {
+      const stored = await listAll(storage, prefix)
+      const entries = stored.map(({ key, value }): Entry<T> => ({ id: idOf(key), ...opened<T>(key, value) }))
+      return entries.sort((a, b) => a.order - b.order)
+    },
+  }
+}
+
+function opened<T extends object>(key: string, text: string): Envelope<T> {
+  const envelope = tryParseJson(text)
+  if (isObject(envelope) && typeof envelope.order === 'number' && isObject(envelope.record)) {
+    return { order: envelope.order, record: envelope.record as T } // written by record-writes.ts, through a validated operation
+  }
+  throw gatewayError('STORAGE_FAILED', { message: `A record of the storage cannot be read: ${key}` })
+}
+
+const PAGE = 1_000
+
+async function listAll(storage: Storage, prefix: string) {
+  const all: Array<Stored & { key: string }> = []
+  for (;;) {
+    const after = all.at(-1)?.key
+    const page = await storage
+      .list(prefix, after === undefined ? { limit: PAGE } : { limit: PAGE, after })
+      .catch((cause: unknown) => {
+        throw storageFailure('list', prefix, cause)
+      })
+    all.push(...page)
+    if (page.length < PAGE) return all
+  }
+}
