@@ -64,7 +64,8 @@ export interface EndEvent {
   usage?: TokenUsage
 }
 
-type PartEvent = PartStartEvent | PartDeltaEvent | PartStateEvent | PartCitationEvent | PartEndEvent
+/** The events of parts, which name them by their keys. */
+export type PartEvent = PartStartEvent | PartDeltaEvent | PartStateEvent | PartCitationEvent | PartEndEvent
 
 /**
  * The events of a stream reader, in the provider's order: usage before, with or after the finish, either of them twice, parts left open.
