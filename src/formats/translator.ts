@@ -24,6 +24,8 @@ export interface UpstreamTranslator {
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** Parses a provider's whole answer. Throws `UPSTREAM_INVALID` when it is none. */
   parseAnswer(body: JsonObject, context: ReadContext): Answer
+  /** The whole answer as the end of a stream tells it, word for word; only where the format's streams end so. */
+  answerIn?(events: readonly SseEvent[]): JsonObject | undefined
   /** Makes a reader of a provider's stream; `emit` is called with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
   /** Counts the tokens of a request; absent where the format has no request for it. */

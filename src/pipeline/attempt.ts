@@ -1,14 +1,14 @@
-import { gatewayError } from '../errors.ts'
 import type { EmbeddedError, TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { SseEvent } from '../lib/sse.ts'
 import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream, type NotCommitted } from './commit.ts'
 import type { PipelineContext } from './context.ts'
 import type { Operation } from './endpoints.ts'
-import { contentFailure, emptyAnswer, type Failure, failureOfError } from './failure.ts'
+import { answerTooLarge, contentFailure, emptyAnswer, type Failure, failureOfError } from './failure.ts'
 
 /** An answer for the client: whole, or a stream that has begun. */
 export type Answer = WholeAnswer | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
@@ -21,6 +21,8 @@ export interface WholeAnswer {
   /** The parsed bytes. */
   json: JsonObject
   usage: TokenUsage | undefined
+  /** What came in place of them, from a provider that streams whatever it is asked; `bytes` and `json` are empty then. */
+  events?: readonly SseEvent[]
 }
 
 /** The result of an attempt. */
@@ -65,7 +67,8 @@ export function startAttempt(
   return { result: receive(pending, { format, stream, operation, limits, clock }), cancel: pending.cancel }
 }
 
-interface Expected {
+/** What is asked for, and how long and how large the answer may be. */
+export interface Expected {
   format: UpstreamFormat
   stream: boolean
   operation: Operation
@@ -81,7 +84,7 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
       pending.hurry(ERROR_BODY_MS)
       return await refused(head, expected)
     }
-    if (!stream) return await receiveWhole(head, expected)
+    if (!stream) return await (saysEvents(head) ? receiveUnasked : receiveWhole)(head, expected)
     if (!maybeStream(head)) {
       pending.setTotal(limits.totalTimeoutMs)
       const { peek } = await import('./mislabelled.ts')
@@ -134,21 +137,33 @@ function maybeStream(head: UpstreamAnswer): boolean {
   return !mediaType.includes('json') && !mediaType.includes('html')
 }
 
+/** Is it by its content type a stream? A small JSON answer, which can be read at once, is none. */
+const saysEvents = ({ body, header }: UpstreamAnswer): boolean =>
+  !body.whole && /event-?stream/.test(header('content-type') ?? '')
+
+/** Reads what by its content type is a stream, for which nobody has asked. */
+async function receiveUnasked(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
+  const { peek } = await import('./mislabelled.ts')
+  const { isEvents, body } = await peek(head.body)
+  return (isEvents && expected.operation === 'generate' ? receiveEvents : receiveWhole)({ ...head, body }, expected)
+}
+
+async function receiveEvents(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
+  const { gatherEvents } = await import('./unasked-events.ts')
+  const gathered = await gatherEvents(head, expected)
+  return 'kind' in gathered ? gathered : embedded(gathered, head, expected)
+}
+
 async function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
-  const { format, operation, limits } = expected
-  const tooLarge = () =>
-    gatewayError('UPSTREAM_INVALID', {
-      message: `The provider's answer is larger than ${limits.maxAnswerBytes} bytes.`,
-    })
-  const bytes = await readAll(head.body, limits.maxAnswerBytes, tooLarge)
+  const { format, operation, stream } = expected
+  const { maxAnswerBytes } = expected.limits
+  const bytes = await readAll(head.body, maxAnswerBytes, () => answerTooLarge(maxAnswerBytes))
   const text = decodeUtf8Lenient(bytes)
   const answer = tryParseJson(text)
   if (!isObject(answer)) {
-    const isPage = text.trimStart().startsWith('<')
-    const what = isPage
-      ? 'a page instead of an answer. Check the base URL of the connection.'
-      : 'an answer that is no JSON object.'
-    return { kind: 'failure', failure: contentFailure(`The provider sent ${what}`) }
+    const { eventsIn, noJson } = await import('./mislabelled.ts')
+    const body = !stream && operation === 'generate' && eventsIn(bytes)
+    return body ? receiveEvents({ ...head, body }, expected) : { kind: 'failure', failure: noJson(text) }
   }
   const error = format.errorIn(answer)
   if (error) return await embedded(error, head, expected)

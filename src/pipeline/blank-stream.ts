@@ -7,9 +7,12 @@ import { emptyAnswer } from './failure.ts'
 /** The failure of a stream that has ended without content. It keeps the stream if that says that the model has ended its turn. */
 export function blankStream(head: UpstreamAnswer, committed: Committed): FailedAttempt {
   const failed: FailedAttempt = { kind: 'failure', failure: emptyAnswer }
-  if (!ENDS_TURN.test(decodeUtf8Lenient(concatBytes(committed.head)))) return failed
+  if (!endsTurn(decodeUtf8Lenient(concatBytes(committed.head)))) return failed
   return { ...failed, blank: { kind: 'stream', head, body: nothing, committed } }
 }
+
+/** Does a stream say that the model has ended its turn? */
+export const endsTurn = (text: string): boolean => ENDS_TURN.test(text)
 
 /** The normal end of a turn, in any format's words; an end mark alone is no answer. */
 const ENDS_TURN =

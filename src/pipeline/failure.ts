@@ -1,4 +1,4 @@
-import { type ErrorCode, toGatewayError } from '../errors.ts'
+import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
 /** The failure of one attempt. */
@@ -67,3 +67,7 @@ export const contentFailure = (message: string): Failure => ({ class: 'content',
 
 /** The failure of an answer in which there is nothing. */
 export const emptyAnswer: Failure = contentFailure('The provider sent an empty answer.')
+
+/** The `UPSTREAM_INVALID` for an answer that is larger than what is kept of one. */
+export const answerTooLarge = (maxBytes: number): GatewayError =>
+  gatewayError('UPSTREAM_INVALID', { message: `The provider's answer is larger than ${maxBytes} bytes.` })

@@ -1,6 +1,7 @@
 import { exactObject } from '../formats/canonical/exact-json.ts'
 import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
+import { gatherStream } from '../formats/gather-stream.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
@@ -34,8 +35,11 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     },
     isVerbatim: false,
     warnings: () => [...warnings.list(), ...read.warnings.list()], // those of a stream's answer come behind its headers
-    whole({ json, bytes }) {
-      const answer = restoreAnswer(upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read), restoration)
+    whole({ json, bytes, events }) {
+      const said = events
+        ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
+        : upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
+      const answer = restoreAnswer(said, restoration)
       const content = answer.choices[0]?.content ?? []
       for (const { type } of content) if (client.answerLacks?.includes(type)) read.warnings.dropped(type)
       memory.keep(owner, content)

@@ -47,11 +47,12 @@ export interface Try {
 }
 
 /** Calls the target of a candidate once. Failures are results; `result` rejects only when the client no longer waits. */
-export function tryCandidate(request: ModelRequest, { route, transform, trial }: Candidate): Try {
+export function tryCandidate(request: ModelRequest, { route, transform: chosen, trial }: Candidate): Try {
   const { call, context, report, client } = request
   const { target } = route
   const begun = report.begin()
   const running = context.targetStats.begin(target, call.stream)
+  let transform = chosen
   let attempt: Attempt | undefined
   let abandon: ((reason: unknown) => void) | undefined
   let bytes: Uint8Array | undefined
@@ -66,6 +67,8 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
       if (stream) secrets = secretsOf(upstream) // what comes later may quote them, too
       attempt = startAttempt(upstream, { format: transform.format, stream, operation: endpoint.operation }, context)
       const result = await attempt.result
+      if (!stream && transform.isVerbatim && hasEvents(result))
+        transform = await (await import('./gathered.ts')).gathered(request, { target, transform })
       if (result.kind === 'whole') bytes = stream ? await streamOf(result) : transform.whole(result)
       if (result.kind !== 'failure') return result
       const { redact } = await import('./redact.ts')
@@ -179,3 +182,9 @@ export function tryCandidate(request: ModelRequest, { route, transform, trial }:
 
 /** The reason by which a slower attempt is cancelled; it is never reported. */
 const OUTRUN = Symbol('outrun')
+
+/** Has the provider streamed the answer, be it an empty one? */
+function hasEvents(result: AttemptResult): boolean {
+  const answer = result.kind === 'failure' ? result.blank : result
+  return answer?.kind === 'whole' && answer.events !== undefined
+}

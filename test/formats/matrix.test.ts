@@ -1,11 +1,13 @@
 import { createWarnings } from '../../src/formats/canonical/warnings.ts'
+import { gatherStream } from '../../src/formats/gather-stream.ts'
 import { translateStream } from '../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { createSseParser, type SseEvent } from '../../src/lib/sse.ts'
 import { wireFormats } from '../../src/lib/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { clients, type Understood } from './support/clients.ts'
+import { clients, type Understood, wholeClients } from './support/clients.ts'
 import { shareOf, translatorOf } from './support/matrix.ts'
 import { type Heard, recordedStreams } from './support/recordings.ts'
 
@@ -44,38 +46,51 @@ function* randomPieces(bytes: Uint8Array, seed: number) {
   })
 }
 
-/** The stream that a client of `to` gets. */
-async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<string> {
+/** How a stream of `from` is read, and what is written for a client of `to`. */
+async function contextsOf(from: WireFormat, to: WireFormat) {
   const [source, client] = await Promise.all([translatorOf(from), translatorOf(to)])
-  const events: string[] = []
   let count = 0
   const newId = () => `${++count}`.padStart(24, 'a')
   const origin = { format: from, account: 'vendor' }
-  const stream = translateStream(
-    {
-      from: source,
-      to: client,
-      read: { origin, traits: source.traits, newId, warnings: createWarnings({ isStrict: false }) },
-      write: {
-        request: {
-          model: 'm',
-          stream: true,
-          streamUsage: true,
-          turns: [],
-          tools: [],
-          options: {},
-          client: { alt: 'sse' },
-        },
+  return {
+    from: source,
+    to: client,
+    read: { origin, traits: source.traits, newId, warnings: createWarnings({ isStrict: false }) },
+    write: {
+      request: {
         model: 'm',
-        newId,
-        now: 1_700_000_000,
+        stream: true,
+        streamUsage: true,
+        turns: [],
+        tools: [],
+        options: {},
+        client: { alt: 'sse' },
       },
+      model: 'm',
+      newId,
+      now: 1_700_000_000,
     },
-    (event) => events.push(event),
-  )
+  }
+}
+
+/** The stream that a client of `to` gets. */
+async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<string> {
+  const events: string[] = []
+  const stream = translateStream(await contextsOf(from, to), (event) => events.push(event))
   for (const chunk of chunks) stream.push(chunk)
   stream.end()
   return events.join('')
+}
+
+/** What a client of `to` makes of the stream when it has not asked for one. */
+async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<Understood> {
+  const { from: source, to: client, read, write } = await contextsOf(from, to)
+  const events: SseEvent[] = []
+  const parser = createSseParser((event) => events.push(event))
+  parser.push(sse)
+  parser.end()
+  const answer = gatherStream(events, { from: source, read, candidates: 1 })
+  return wholeClients[to](Response.json(client.writeAnswer(answer, write)))
 }
 
 /** What the client makes of it, or its error as text. */
@@ -139,6 +154,8 @@ for (const from of wireFormats) {
       let seed = 0
       for (const { name, sse, heard } of recorded) {
         const expected = isWhole(from, heard) ? wanted(from, heard) : undefined
+        const unasked = differenceOf(await gathered(sse, from, to).catch(String), expected)
+        if (unasked) failures.push(`${name}, gathered: ${unasked}`)
         const known = new Map<string, Understood | string>() // the same stream is understood in the same way
         for (const [manner, cut] of Object.entries(manners)) {
           const stream = await translated(cut(encodeUtf8(sse), ++seed), from, to)
@@ -148,7 +165,7 @@ for (const from of wireFormats) {
           if (difference) failures.push(`${name}, ${manner}: ${difference}`)
         }
       }
-      const runs = recorded.length * Object.keys(manners).length
+      const runs = recorded.length * (Object.keys(manners).length + 1)
       passed.set(`${from} ${to}`, `${runs - failures.length}/${runs}`)
       assert.equal(failures.slice(0, 10), [], `${failures.length} of ${runs}`)
     })

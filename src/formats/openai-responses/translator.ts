@@ -3,6 +3,7 @@ import { baseTraits } from '../canonical/base-traits.ts'
 import { writeError } from '../openai-error.ts'
 import type { Translator } from '../translator.ts'
 import { parseVendorError } from '../vendor-error.ts'
+import { answerIn } from './answer-in.ts'
 import { parseAnswer } from './answer-parse.ts'
 import { writeAnswer } from './answer-write.ts'
 import { parseCount, writeCount, writeCountRequest } from './count-tokens.ts'
@@ -29,6 +30,7 @@ export const responsesTranslator: Translator = {
   parseRequest,
   writeRequest,
   parseAnswer,
+  answerIn,
   writeAnswer,
   createReader,
   createWriter,

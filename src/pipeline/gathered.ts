@@ -1,0 +1,47 @@
+import { exactObject } from '../formats/canonical/exact-json.ts'
+import { createWarnings } from '../formats/canonical/warnings.ts'
+import { gatherStream } from '../formats/gather-stream.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
+import { traitsFor } from '../providers/traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { SpokenRequest } from './model-request.ts'
+import { newId } from './new-id.ts'
+import type { Transform } from './transform.ts'
+
+/**
+ * The transform of a request that was passed through, for a provider that streams although nobody has asked for a stream: there is nothing to
+ * pass through then. The answer is the one that the stream's end tells, if it does; else it is put together, without fields that the
+ * canonical form has no place for.
+ */
+export async function gathered(
+  { call, exchange, context, format }: SpokenRequest,
+  { target, transform }: { target: RouteTarget; transform: Transform },
+): Promise<Transform> {
+  const client = await format.loadTranslator()
+  const { name } = format
+  const traits = traitsFor(client.traits, { ...target, format: name }, context.catalog)
+  const origin = { format: name, account: target.connection.id }
+  const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }
+
+  function asked() {
+    const version = exchange.header('anthropic-version')
+    const route = { model: call.model, stream: false }
+    const warnings = createWarnings({ isStrict: false }) // the request was sent as it is
+    return client.parseRequest(exactObject(call.text, call.body), { warnings, route, ...(version && { version }) })
+  }
+
+  return {
+    ...transform,
+    isVerbatim: false,
+    warnings: read.warnings.list,
+    whole({ events = [] }) {
+      const told = client.answerIn?.(events)
+      if (told) return encodeUtf8(JSON.stringify(told))
+      const request = asked()
+      const answer = gatherStream(events, { from: client, read, candidates: request.options.candidates })
+      const now = Math.floor(context.clock.now() / 1_000)
+      const write = { request, model: answer.model ?? target.model, newId, now }
+      return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
+    },
+  }
+}

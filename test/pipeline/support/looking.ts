@@ -1,0 +1,113 @@
+import type { ProviderFormat } from '../../../src/types.ts'
+import { eventFrame } from '../../formats/support/event-stream.ts'
+
+/* The same answer as a stream of every format: the model says that it looks, and looks at the sky. */
+
+/** What a client makes of it. */
+export const looked = {
+  text: 'I look.',
+  reasoning: '',
+  calls: [{ name: 'look', args: { at: 'sky' } }],
+  finish: 'calls',
+  inputTokens: 10,
+  outputTokens: 5,
+} as const
+
+const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
+const event = (value: { type: string; [name: string]: unknown }) => `event: ${value.type}\n${data(value)}`
+
+const chunk = (choices: object[], more: object = {}) =>
+  data({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm-1', choices, ...more })
+const delta = (said: object, finish_reason: string | null = null) => chunk([{ index: 0, delta: said, finish_reason }])
+const toolCall = (said: object) => delta({ tool_calls: [{ index: 0, ...said }] })
+
+const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-1', content: [], stop_reason: null }
+const block = (index: number, more: object, type = 'content_block_start') => event({ type, index, ...more })
+
+const candidate = (parts: object[], more: object = {}) =>
+  data({
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+    modelVersion: 'm-1',
+    responseId: 'r1',
+  })
+
+const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm-1', output: [], status: 'in_progress' }
+const words = { type: 'output_text', text: 'I look.', annotations: [] }
+const said = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [words] }
+const called = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'look', status: 'completed' }
+const args = '{"at":"sky"}'
+
+/** The response that the last event of its stream holds. */
+export const wholeResponse = {
+  ...response,
+  status: 'completed',
+  output: [said, { ...called, arguments: args }],
+  usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+}
+
+/** Each event alone. */
+export const looking: Readonly<Record<ProviderFormat, readonly (string | Uint8Array)[]>> = {
+  'openai-chat': [
+    delta({ role: 'assistant', content: '' }),
+    delta({ content: 'I ' }),
+    delta({ content: 'look.' }),
+    toolCall({ id: 'call_1', type: 'function', function: { name: 'look', arguments: '' } }),
+    toolCall({ function: { arguments: '{"at":' } }),
+    toolCall({ function: { arguments: '"sky"}' } }),
+    delta({}, 'tool_calls'),
+    chunk([], { usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } }),
+    'data: [DONE]\n\n',
+  ],
+  'openai-responses': [
+    event({ type: 'response.created', response }),
+    event({ type: 'response.output_item.added', output_index: 0, item: { ...said, content: [] } }),
+    event({ type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'I ' }),
+    event({ type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'look.' }),
+    event({ type: 'response.output_item.done', output_index: 0, item: said }),
+    event({ type: 'response.output_item.added', output_index: 1, item: { ...called, arguments: '' } }),
+    event({ type: 'response.function_call_arguments.delta', output_index: 1, item_id: 'fc_1', delta: args }),
+    event({ type: 'response.output_item.done', output_index: 1, item: { ...called, arguments: args } }),
+    event({ type: 'response.completed', response: wholeResponse }),
+  ],
+  'anthropic-messages': [
+    event({ type: 'message_start', message: { ...message, usage: { input_tokens: 10, output_tokens: 1 } } }),
+    block(0, { content_block: { type: 'text', text: '' } }),
+    block(0, { delta: { type: 'text_delta', text: 'I ' } }, 'content_block_delta'),
+    event({ type: 'ping' }),
+    block(0, { delta: { type: 'text_delta', text: 'look.' } }, 'content_block_delta'),
+    block(0, {}, 'content_block_stop'),
+    block(1, { content_block: { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} } }),
+    block(1, { delta: { type: 'input_json_delta', partial_json: args } }, 'content_block_delta'),
+    block(1, {}, 'content_block_stop'),
+    event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 5 } }),
+    event({ type: 'message_stop' }),
+  ],
+  gemini: [
+    candidate([{ text: 'I ' }]),
+    candidate([{ text: 'look.' }]),
+    data({
+      candidates: [
+        {
+          content: { parts: [{ functionCall: { name: 'look', args: { at: 'sky' } } }] },
+          finishReason: 'STOP',
+          index: 0,
+        },
+      ],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+      modelVersion: 'm-1',
+    }),
+  ],
+  'bedrock-converse': [
+    eventFrame('messageStart', { role: 'assistant' }),
+    eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'I look.' } }),
+    eventFrame('contentBlockStop', { contentBlockIndex: 0 }),
+    eventFrame('contentBlockStart', {
+      contentBlockIndex: 1,
+      start: { toolUse: { toolUseId: 'tooluse_1', name: 'look' } },
+    }),
+    eventFrame('contentBlockDelta', { contentBlockIndex: 1, delta: { toolUse: { input: args } } }),
+    eventFrame('contentBlockStop', { contentBlockIndex: 1 }),
+    eventFrame('messageStop', { stopReason: 'tool_use' }),
+    eventFrame('metadata', { usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }),
+  ],
+}

@@ -1,0 +1,120 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatChunk, chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
+import { limits, textOf } from './support/time-outs.ts'
+import { type Answering, bodyOf, type End, fakeUpstream, json, slowly, sse } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('a stream that nobody has asked for, when it fails:')
+
+const typed = (type: string, chunks: Iterable<string>, end?: End) =>
+  new Response(bodyOf(chunks, end), { headers: { 'content-type': type } })
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const chain = ['one/m', 'two/m']
+
+/** A chain of two targets, the first of which answers so. */
+async function open(answer: Answering, options: WorldOptions = {}) {
+  const up = fakeUpstream((call, nth) => (call.provider === 'one' ? answer(call, nth) : json(chatAnswer('spare'))))
+  const world = await openWorld({ fetch: up, combos: { chain }, ...options })
+  const ask = (body: object = {}, init?: RequestInit) => world.chat({ model: 'chain', messages, ...body }, init)
+  return { up, world, ask }
+}
+
+const attemptsOf = (response: Response) => response.headers.get('x-signalbox-attempts')
+const passed = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
+
+test('that is cut, by its end or by the network, goes to the next target wherever it is cut', async () => {
+  const events = chatEvents('Hello there')
+  for (const end of ['close', 'error'] as const)
+    for (let count = 0; count < events.length - 3; count++) {
+      const { ask } = await open(() => sse(events.slice(0, count), end))
+      const response = await ask()
+      const attempt = attemptsOf(response) ?? ''
+      assert.ok([passed('502:network'), passed('200:content')].includes(attempt), `${count} ${end}: ${attempt}`)
+      assert.is((await response.json()).choices[0].message.content, 'spare')
+    }
+})
+
+test('that is cut after it has begun is told as one that has broken off', async () => {
+  const { ask } = await open(() => sse(chatEvents().slice(0, 3)))
+  const response = await ask({ model: 'one/m' })
+  assert.is(await textOf(response), '502 The provider "one" ended the stream before its answer was complete.')
+})
+
+test('that says nothing to its end goes to the next target', async () => {
+  const { ask } = await open(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
+  assert.is(attemptsOf(await ask()), passed('200:content'))
+})
+
+test('with an error at its beginning, or in its middle, is the failure that it tells of', async () => {
+  const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
+  for (const before of [[], chatEvents().slice(0, 3)]) {
+    const { up, world, ask } = await open(() => sse([...before, error, ...chatEvents()], 'hang'))
+    assert.is(attemptsOf(await ask()), passed('429:rate-limit'))
+    assert.is(up.open, 0)
+    await world.api.health.reset()
+    const alone = await ask({ model: 'one/m' })
+    const { error: told }: ErrorAnswer = await alone.json()
+    assert.equal([alone.status, told.message], [429, 'Slow down, [credential]'])
+  }
+})
+
+test('with an error in it is told in the format of the client', async () => {
+  const overloaded =
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+  const up = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
+  const world = await openWorld({ fetch: up })
+  const response = await world.chat({ model: 'claude/c', messages })
+  assert.is(await textOf(response), '503 Overloaded')
+})
+
+test('that is empty goes to the next target, and to the client when none says more', async () => {
+  const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
+  const { ask } = await open(() => sse(ending))
+  assert.is(attemptsOf(await ask()), passed('200:content'))
+  const all = await openWorld({ fetch: fakeUpstream(() => sse(ending)), combos: { chain } })
+  const last = await all.chat({ model: 'chain', messages })
+  assert.equal([last.status, attemptsOf(last)], [200, 'one/m=200:content;via=chain:fallback, two/m=200:content'])
+  const { choices } = await last.json()
+  assert.equal([choices[0].message.content, choices[0].finish_reason], [null, 'stop'])
+  const translated = await (await all.messages({ model: 'chain', messages })).json()
+  assert.equal([translated.type, translated.stop_reason], ['message', 'end_turn'])
+})
+
+test('is bounded like every answer that is not streamed', async () => {
+  const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
+  for (const type of ['text/event-stream', 'application/json']) {
+    const { up, world, ask } = await open(() => typed(type, words, 'hang'), { limits: { maxAnswerBytes: 100_000 } })
+    assert.is(attemptsOf(await ask()), passed('200:content'))
+    assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
+    assert.ok(up.pulled < 110_000)
+    assert.is(up.open, 0)
+  }
+})
+
+test('may be silent only so long, and take only so long in all', async () => {
+  const events = [...chatEvents().slice(0, 2), ...Array.from({ length: 40 }, () => chatChunk({ content: 'on ' }))]
+  for (const [everyMs, attempt, message] of [
+    [201, '504:timeout', 'The provider was silent for 0.2 s.'],
+    [150, '504:timeout', 'The provider did not finish its answer within 3 s.'],
+  ] as const) {
+    const clock = fakeClock()
+    const { up, world, ask } = await open(() => sse(slowly(clock, events, everyMs)), { clock, limits })
+    const asked = ask()
+    while (up.calls.length < 2) await clock.advance(10)
+    assert.is(attemptsOf(await asked), passed(attempt))
+    assert.match(world.told.attempts[0]?.message ?? '', message.replace('The provider', 'The provider "one"'))
+    assert.is(up.open, 0)
+  }
+})
+
+test('ends at once when the client leaves', async () => {
+  const { up, world, ask } = await open(() => sse(chatEvents().slice(0, 3), 'hang'))
+  const abort = new AbortController()
+  const asked = ask({}, { signal: abort.signal })
+  while (up.pulled === 0) await world.clock.advance(0)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  assert.equal([up.open, up.calls.length], [0, 1])
+})
