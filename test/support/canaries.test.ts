@@ -7,7 +7,18 @@ test.after.each(forgetCanaries)
 test('are seen in text, JSON, errors and their causes', () => {
   plant('a-credential')
   const cause = new Error('said a-credential')
-  for (const shown of ['Bearer a-credential', { deep: ['a-credential'] }, cause, new Error('no', { cause })])
+  const circle: unknown[] = [{ deep: { 'a-credential': 1 } }]
+  circle.unshift(circle)
+  const held = [new Map([['a', 'a-credential']]), new Set(['a-credential']), new Headers({ a: 'a-credential' })]
+  const shownWays = [
+    'Bearer a-credential',
+    { deep: ['a-credential'] },
+    cause,
+    new Error('no', { cause }),
+    circle,
+    ...held,
+  ]
+  for (const shown of shownWays)
     assert.match(canaryIn(shown, 'the log')?.message ?? '', /^the log shows the credential a-credential/)
   assert.is(canaryIn(['a credential', undefined, null], 'the log'), undefined)
 })

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { inspect, types } from 'node:util'
 import type { Logger } from '../../src/types.ts'
 
 /*
@@ -8,9 +8,12 @@ import type { Logger } from '../../src/types.ts'
 
 const canaries = new Set<string>()
 
-/** Until the next file, nobody may see this credential. Short ones and numbers are left out: they occur by chance. */
+/** Shorter credentials are none: they occur by chance, as numbers do. */
+const LEAST_LENGTH = 10
+
+/** Until the next file, nobody may see this credential. */
 export function plant(credential: string | undefined): void {
-  if (credential !== undefined && credential.length >= 10 && /\D/.test(credential)) canaries.add(credential)
+  if (credential !== undefined && credential.length >= LEAST_LENGTH && /\D/.test(credential)) canaries.add(credential)
   watchResponses()
 }
 
@@ -19,10 +22,24 @@ export const forgetCanaries = (): void => canaries.clear()
 
 /** The error when what was shown holds a canary; `undefined` when it holds none. */
 export function canaryIn(shown: unknown, where: string): Error | undefined {
-  const text = typeof shown === 'string' ? shown : inspect(shown, WHOLE)
-  for (const canary of canaries)
-    if (text.includes(canary)) return new Error(`${where} shows the credential ${canary}: ${text.slice(0, 500)}`)
-  return undefined
+  const canary = canaries.size > 0 ? find(shown, new Set()) : undefined
+  if (canary === undefined) return undefined
+  const text = typeof shown === 'string' ? shown : inspect(shown, { depth: null })
+  return new Error(`${where} shows the credential ${canary}: ${text.slice(0, 500)}`)
+}
+
+/** The first canary in a value, its keys and all that it holds: hidden members such as an error's message and cause too. */
+function find(shown: unknown, seen: Set<unknown>): string | undefined {
+  if (typeof shown === 'string')
+    return shown.length < LEAST_LENGTH ? undefined : canaries.values().find((one) => shown.includes(one))
+  if (typeof shown !== 'object' || shown === null || seen.has(shown) || ArrayBuffer.isView(shown)) return undefined
+  seen.add(shown)
+  for (const key of Reflect.ownKeys(shown)) {
+    const found = find(key, seen) ?? find(Reflect.get(shown, key), seen)
+    if (found) return found
+  }
+  const isHolder = types.isMap(shown) || types.isSet(shown) || shown instanceof Headers
+  return isHolder ? find([...shown], seen) : undefined
 }
 
 /** Fails the file when a canary is shown, by a rejection of its own: the gateway tolerates whatever hooks and loggers throw. */
@@ -38,9 +55,6 @@ export function watchfulLogger(): Logger {
   }
   return Object.assign({ warn: look, error: look }, { debug: look, info: look })
 }
-
-/** With the causes of errors. */
-const WHOLE = { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: Number.POSITIVE_INFINITY }
 
 let isWatching = false
 
