@@ -42,6 +42,23 @@ export async function startChild(command: string, args: string[]): Promise<Serve
   })
 }
 
+/** The same app for so many suites, one after the other: the first one starts it, the last one stops it. */
+export function sharedBy(suites: number, start: () => Promise<Served>): () => Promise<Served> {
+  let starting: Promise<Served> | undefined
+  let left = suites
+  return async () => {
+    starting ??= start()
+    const served = await starting
+    return {
+      ...served,
+      async stop() {
+        left -= 1
+        if (left === 0) await served.stop()
+      },
+    }
+  }
+}
+
 function ask(child: ChildProcess, ended: Promise<number | null>): Promise<number | null> {
   child.stdin?.write('\n')
   return ended

@@ -16,7 +16,7 @@ export function clientOf(url: string) {
     /** Connects the gateway to a provider; its model is then `up/m`. */
     async connect(baseUrl: string): Promise<void> {
       const created = await manage('/connections', {
-        provider: 'openai-compatible-test',
+        provider: 'openai-compatible-up',
         name: 'test',
         apiKey: 'sk-test',
         providerSpecificData: { baseUrl, prefix: 'up', enabledModels: ['m'] },

@@ -1,4 +1,4 @@
-import { startChild } from './child.ts'
+import { sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
@@ -6,9 +6,11 @@ import { runsIn } from './scenario.ts'
 
 const deno = new URL('node_modules/.bin/deno', import.meta.url).pathname
 const start = (app: string) => startChild(deno, ['run', '--allow-net', '--no-prompt', `apps/${app}.mjs`])
+const fetches = sharedBy(2, () => start('deno-fetch'))
+const mount = sharedBy(3, () => start('deno-mount'))
 
-runsIn('Deno.serve(gateway.fetch)', () => start('deno-fetch'))
-runsIn('serveDeno(gateway)', () => start('deno-mount'))
-readsPaths('Deno.serve(gateway.fetch)', () => start('deno-fetch'))
-mountGuardsAndCloses('serveDeno', () => start('deno-mount'))
-clientsLeave('serveDeno', () => start('deno-mount'))
+runsIn('Deno.serve(gateway.fetch)', fetches)
+readsPaths('Deno.serve(gateway.fetch)', fetches)
+runsIn('serveDeno(gateway)', mount)
+clientsLeave('serveDeno', mount)
+mountGuardsAndCloses('serveDeno', mount)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { suite } from '../support/suite.ts'
-import { type Served, startChild } from './child.ts'
+import { type Served, sharedBy, startChild } from './child.ts'
 import { clientOf } from './client.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
@@ -15,14 +15,15 @@ const nodes = new Map([process.execPath, ...pathNodes()].map((path) => [versionO
 
 for (const [version, node] of nodes) {
   if (!version) continue
-  const start = (app: string) => () => startChild(node, [`apps/${app}.mjs`])
-  runsIn(`serveNode(gateway) on Node ${version}`, start('node-mount'))
-  runsIn(`toExpressHandler(gateway) on Node ${version}`, start('node-express'))
-  readsPaths(`serveNode(gateway) on Node ${version}`, start('node-mount'))
-  readsPaths(`toExpressHandler(gateway) on Node ${version}`, start('node-express'))
-  mountGuardsAndCloses(`serveNode on Node ${version}`, start('node-mount'))
-  clientsLeave(`serveNode on Node ${version}`, start('node-mount'))
-  pipelinedClientsLeave(version, start('node-mount'))
+  const mount = sharedBy(5, () => startChild(node, ['apps/node-mount.mjs']))
+  const express = sharedBy(2, () => startChild(node, ['apps/node-express.mjs']))
+  runsIn(`serveNode(gateway) on Node ${version}`, mount)
+  readsPaths(`serveNode(gateway) on Node ${version}`, mount)
+  pipelinedClientsLeave(version, mount)
+  clientsLeave(`serveNode on Node ${version}`, mount)
+  mountGuardsAndCloses(`serveNode on Node ${version}`, mount)
+  runsIn(`toExpressHandler(gateway) on Node ${version}`, express)
+  readsPaths(`toExpressHandler(gateway) on Node ${version}`, express)
 }
 
 /** Node 20 tells only the request whose turn it is. */
