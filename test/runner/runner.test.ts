@@ -1,8 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assert, suite } from '../support/suite.ts'
+import { discover } from './discover.ts'
 import { type RunOptions, runTests } from './main.ts'
+import { runFiles } from './pool.ts'
+import { createTally } from './tally.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -17,9 +21,14 @@ interface Case {
   counts: [passed: number, failed: number, skipped: number]
   says: RegExp
   options?: Partial<RunOptions>
+  /** For a fixture whose left-overs would fall upon the next one. */
+  isAlone?: boolean
 }
 
-const test = suite('the test runner')
+const defaults = { workers: 1, isolate: false, timeoutMs: 20_000, graceMs: 5_000, isCi: false }
+const folderOf = (fixture: string) => `${root}test/runner/fixtures/${fixture}`
+
+const test = suite<{ outcomes: Map<string, Outcome> }>('the test runner', { outcomes: new Map() })
 
 const failing: Record<string, Case> = {
   'a suite of uvu itself, whose run was forgotten': {
@@ -49,7 +58,12 @@ const failing: Record<string, Case> = {
   },
   'a left-over .only': { fixture: 'left-over-only', counts: [1, 2, 0], says: /\.only was left/ },
   'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], says: /nobody listens/ },
-  'an error thrown when its test is over': { fixture: 'unhandled-late', counts: [1, 1, 0], says: /thrown later/ },
+  'an error thrown when its test is over': {
+    fixture: 'unhandled-late',
+    counts: [1, 1, 0],
+    says: /thrown later/,
+    isAlone: true,
+  },
   'a test that waits for ever': { fixture: 'hangs', counts: [1, 1, 0], says: /took longer than 50 ms/ },
   'a hook that waits for ever': { fixture: 'hook-hangs', counts: [0, 2, 0], says: /took longer than 50 ms/ },
   'a file that waits for ever': {
@@ -87,9 +101,16 @@ const failing: Record<string, Case> = {
   },
 }
 
-for (const [name, { fixture, counts, says, options }] of Object.entries(failing)) {
-  test(`fails on ${name}`, async () => {
-    const outcome = await runFixture(fixture, options)
+test.before(async (context) => {
+  const fixtures = Object.values(failing).filter((one) => !isAlone(one))
+  context.outcomes = await runTogether(fixtures.map(({ fixture }) => fixture))
+})
+
+for (const [name, one] of Object.entries(failing)) {
+  const { fixture, counts, says, options } = one
+  test(`fails on ${name}`, async ({ outcomes }) => {
+    const outcome = isAlone(one) ? await runFixture(fixture, options) : outcomes.get(fixture)
+    if (!outcome) throw new Error('it was not run')
     assert.is(outcome.lastLine, closingLine(...counts), outcome.output)
     assert.match(outcome.output, says)
     assert.not(outcome.passed)
@@ -162,22 +183,37 @@ test('refuses a test file that is started without it', async () => {
   assert.not(outcome.passed)
 })
 
+const isAlone = ({ options, isAlone = Boolean(options) }: Case) => isAlone
+
 /** Runs the files of a fixture as the command does, in workers of their own. */
 async function runFixture(name: string, options: Partial<RunOptions> = {}): Promise<Outcome> {
   const lines: string[] = []
-  const passed = await runTests({
-    root: `${root}test/runner/fixtures/${name}`,
-    filters: [],
-    workers: 1,
-    isolate: false,
-    timeoutMs: 20_000,
-    graceMs: 5_000,
-    isCi: false,
-    write: (line) => lines.push(line),
-    ...options,
-  })
+  const write = (line: string) => void lines.push(line)
+  const passed = await runTests({ ...defaults, root: folderOf(name), filters: [], write, ...options })
   const output = lines.join('\n')
   return { passed, output, lastLine: lastLineOf(output) }
+}
+
+/** Runs the files of many fixtures as those of one suite, in a worker that they share, and counts each fixture by itself. */
+async function runTogether(names: string[]): Promise<Map<string, Outcome>> {
+  const runs = new Map(
+    names.map((name) => {
+      const lines: string[] = []
+      return [name, { lines, tally: createTally({ isCi: false, write: (line) => void lines.push(line) }) }]
+    }),
+  )
+  const found = await Promise.all(names.map((name) => discover(folderOf(name), [])))
+  await runFiles(
+    found.flatMap(({ files }) => files),
+    { ...defaults, onResult: (result) => runs.get(basename(dirname(result.path)))?.tally.add(result) },
+  )
+  return new Map(
+    [...runs].map(([name, { lines, tally }]) => {
+      const passed = tally.close()
+      const output = lines.join('\n')
+      return [name, { passed, output, lastLine: lastLineOf(output) }]
+    }),
+  )
 }
 
 function execute(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
