@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
-/** Starts three times as fast from sources that were compiled before. */
-const cache = new URL('../../node_modules/.cache/signalbox/compiled', import.meta.url).pathname
+const main = new URL('../../dist/cli.js', import.meta.url).pathname
 
 export interface Ended {
   code: number | null
@@ -36,11 +34,11 @@ export interface CommandOptions {
 const alive = new Set<ChildProcess>()
 const folders: string[] = []
 
-/** Starts `signalbox` from its source, on any free port unless told otherwise. */
+/** Starts the `signalbox` that was built, on any free port unless told otherwise. */
 export function signalbox(args: string[], { env = {}, node = [] }: CommandOptions = {}): Command {
   const port = args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']
   const child = spawn(process.execPath, [...node, main, ...port, ...args], {
-    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: cache, ...env },
+    env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   alive.add(child)
