@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { times } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { randomAnswers, randomKinds, randomWorld } from './random-world.ts'
@@ -21,7 +22,7 @@ test('agree on thousands of random worlds', async () => {
     seen.entries += actual.length
     assert.equal(actual, expected)
   })
-  await fc.assert(property, { seed: 20_261_121, numRuns: 6_000 })
-  assert.ok(seen.entries > 15_000, `the worlds are too empty: ${seen.entries} entries`)
-  assert.ok(seen.lookUps > 1_000, `the upstreams are asked too seldom: ${seen.lookUps} times`)
+  await fc.assert(property, { seed: 20_261_121, numRuns: times(6_000) })
+  assert.ok(seen.entries > times(15_000), `the worlds are too empty: ${seen.entries} entries`)
+  assert.ok(seen.lookUps > times(1_000), `the upstreams are asked too seldom: ${seen.lookUps} times`)
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { gatewayError } from '../../src/errors.ts'
 import { managementErrorReply } from '../../src/http/management-error.ts'
 import { managementRoutes } from '../../src/http/management-routes.ts'
+import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
@@ -91,7 +92,7 @@ test('no body makes an answer of 500, and every answer is JSON', { timeoutMs: 60
     assert.is(answer.headers.get('content-type'), 'application/json')
     if (answer.status >= 400) assert.equal(Object.keys(answer.body), ['error'])
   })
-  await fc.assert(property, { numRuns: 2_000 })
+  await fc.assert(property, { numRuns: times(2_000) })
 })
 
 test('no path makes an answer of 500', async () => {
@@ -113,7 +114,7 @@ test('no path makes an answer of 500', async () => {
       assert.ok(response.status < 500, `${method} ${start}${one}/${two}: ${response.status}`)
     }
   })
-  await fc.assert(property, { numRuns: 500 })
+  await fc.assert(property, { numRuns: times(500) })
 })
 
 const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, ''))

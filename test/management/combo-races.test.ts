@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { Combo, Storage } from '../../src/types.ts'
+import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
@@ -39,7 +40,7 @@ test('at once in three processes, no combo is lost or doubled and no acknowledge
     await combos.create({ name: 'last', models: ['x'] })
     assert.is((await storage.list('combos/')).length, all.length + 1, 'the next change clears away what is left over')
   })
-  await fc.assert(race, { numRuns: 300 })
+  await fc.assert(race, { numRuns: times(300) })
 })
 
 /** A store whose every step waits for its turn, which another process may get before. */

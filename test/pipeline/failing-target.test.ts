@@ -69,7 +69,7 @@ for (const stream of [false, true]) {
     assert.is(calls, answered + failed)
   })
 
-  for (const seconds of stream && !isCi ? [10] : [1, 10, 60]) {
+  for (const seconds of isCi ? [1, 10, 60] : [10]) {
     test(`costs no more than the budget when no health sees it, over ${seconds} s: ${how}`, async () => {
       const model = (request: number) => `one/m-${request}` // each fails for the first time
       const { calls, failed, answered } = await load({ seconds, model, stream, atOnce: seconds > 10 ? 10 : AT_ONCE })

@@ -7,7 +7,7 @@ import { openWorld, token, type World } from './support/world.ts'
 
 const test = suite('whatever a client sends')
 /** As many for each route as make a figure in CI; a twentieth of them at a desk. */
-const RUNS = isCi ? 10_000 : 500
+const RUNS = isCi ? 10_000 : 200
 
 const routes = [
   '/v1/chat/completions',

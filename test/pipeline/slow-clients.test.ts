@@ -9,7 +9,7 @@ const test = suite('clients that are slow to read')
 
 const MOST_BYTES = 64 * 1024
 /** As many as make a figure in CI; a fifth of them at a desk. */
-const SLOW = isCi ? 5_000 : 1_000
+const SLOW = isCi ? 5_000 : 500
 
 /** A gateway whose providers never come to an end. `translated`: the provider speaks another format than the client. */
 async function openEndless({ translated }: { translated: boolean }) {

@@ -5,6 +5,7 @@ import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fault } from '../pipeline/support/fault.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
+import { times } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -75,5 +76,5 @@ test('is the first call of the request that follows, through whatever combos, at
         assert.equal([called?.connectionId, called?.model], [foretold?.connectionId, foretold?.model])
       }
     }),
-    { numRuns: 40 },
+    { numRuns: times(40) },
   ))

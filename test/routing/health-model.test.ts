@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { FailureClass } from '../../src/routing/failure-class.ts'
 import { createHealth, type Trial } from '../../src/routing/health.ts'
 import type { HealthTarget } from '../../src/routing/health-records.ts'
+import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createModel, type ModelCall } from './support/health-model.ts'
 
@@ -49,7 +50,7 @@ const targets = ['a m', 'a n', 'b m', 'b n'].map((name) => {
   return { provider: 'p', model, connection: { id, provider: 'p', updatedAt: '1' } }
 })
 
-test('over 10,000 histories of four targets it says the same', { timeoutMs: 60_000 }, () => {
+test(`over ${times(10_000)} histories of four targets it says the same`, { timeoutMs: 60_000 }, () => {
   let [usable, cooling] = [0, 0]
   fc.assert(
     fc.property(fc.array(step, { minLength: 12, maxLength: 40 }), (steps) => {
@@ -111,9 +112,9 @@ test('over 10,000 histories of four targets it says the same', { timeoutMs: 60_0
         }
       }
     }),
-    { numRuns: 10_000 },
+    { numRuns: times(10_000) },
   )
-  assert.ok(usable > 300_000 && cooling > 100_000, `${usable} times usable, ${cooling} times cooling`)
+  assert.ok(usable > times(300_000) && cooling > times(100_000), `${usable} times usable, ${cooling} times cooling`)
 })
 
 function unknown(): never {
@@ -146,6 +147,6 @@ test('however many come at once, exactly one probes', () => {
         }
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: times(2_000) },
   )
 })

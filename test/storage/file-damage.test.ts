@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { decodeStore, encodeStore } from '../../adapters/storage/file/format.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import type { Storage } from '../../src/index.ts'
+import { times } from '../support/ci.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { damage } from './support/damage.ts'
@@ -11,10 +12,10 @@ import { inLanes } from './support/lanes.ts'
 import { listeningLogger } from './support/logger.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
-const IN_MEMORY = 10_000
+const IN_MEMORY = times(10_000)
 /** Every so many of them is damage to a large file. */
 const LARGE_EVERY = 20
-const ON_DISK = 200
+const ON_DISK = times(200)
 const LANES = 4
 
 const WAYS_IN: ReadonlyArray<(storage: Storage) => Promise<unknown> | undefined> = [

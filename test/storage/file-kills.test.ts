@@ -8,8 +8,8 @@ import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
-/** As many as make a figure in CI; a tenth of them at a desk, where each costs a tenth of a second. */
-const KILLS = isCi ? 500 : 50
+/** As many as make a figure in CI; few at a desk, where each costs a tenth of a second. */
+const KILLS = isCi ? 500 : 24
 const LANES = 2
 /** A kill falls anywhere into a time like that of a commit, after up to so many acknowledged writes. */
 const WINDOW_MS = 8

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { fileStorage } from '../../adapters/storage/file.ts'
-import { isCi } from '../support/ci.ts'
+import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
@@ -10,7 +10,7 @@ import { listeningLogger } from './support/logger.ts'
 
 const PROCESSES = 4
 /** As many as make a figure in CI. */
-const TIMES = isCi ? 200 : 50
+const TIMES = times(200)
 const CHANGES = 10
 const TOLD_WITHIN_MS = 100
 

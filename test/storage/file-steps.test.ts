@@ -13,7 +13,7 @@ import { inLanes } from './support/lanes.ts'
  */
 
 const LANES = 4
-const STRIDE = isCi ? 1 : 2
+const STRIDE = isCi ? 1 : 4
 /** Set in the other processes, too. */
 const STALE_MS = 250
 

@@ -28,10 +28,14 @@ export function canaryIn(shown: unknown, where: string): Error | undefined {
   return new Error(`${where} shows the credential ${canary}: ${text.slice(0, 500)}`)
 }
 
+function canaryOf(text: string): string | undefined {
+  for (const canary of canaries) if (text.includes(canary)) return canary
+  return undefined
+}
+
 /** The first canary in a value, its keys and all that it holds: hidden members such as an error's message and cause too. */
 function find(shown: unknown, seen: Set<unknown>): string | undefined {
-  if (typeof shown === 'string')
-    return shown.length < LEAST_LENGTH ? undefined : canaries.values().find((one) => shown.includes(one))
+  if (typeof shown === 'string') return shown.length < LEAST_LENGTH ? undefined : canaryOf(shown)
   if (typeof shown !== 'object' || shown === null || seen.has(shown) || ArrayBuffer.isView(shown)) return undefined
   seen.add(shown)
   for (const key of Reflect.ownKeys(shown)) {
