@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import type { TokenUsage } from './canonical/usage.ts'
+import type { ModelsTelling } from './models-telling.ts'
 import type { Translator, UpstreamTranslator } from './translator.ts'
 
 export type { TokenUsage } from './canonical/usage.ts'
@@ -113,6 +114,8 @@ export interface Format extends UpstreamFormat {
   readonly name: WireFormat
   /** Loads the form of errors, while the first request is under way. */
   loadErrors(): Promise<ErrorTelling>
+  /** Loads how its clients are told which models there are. */
+  loadModels(): Promise<ModelsTelling>
   /** The header in which clients look for the provider's id of the request. */
   readonly requestIdHeader: string
   /** A sign of life that clients ignore in a stream. */

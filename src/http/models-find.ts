@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { NAME_PREFIX } from '../formats/gemini/models.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { nearest } from '../lib/nearest.ts'
@@ -6,7 +7,6 @@ import { kinds } from '../lib/unions.ts'
 import type { Asked } from '../listing/base-ids.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, ModelEntry } from '../types.ts'
-import { GOOGLE_PREFIX } from './models-google.ts'
 
 const LLM: readonly Kind[] = ['llm']
 const OTHERS = kinds.filter((kind) => kind !== 'llm')
@@ -20,7 +20,7 @@ export async function findModel(
   id: string,
   upstream: UpstreamFetch,
 ): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }> {
-  const bare = id.startsWith(GOOGLE_PREFIX) ? id.slice(GOOGLE_PREFIX.length) : id
+  const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
   const seen: ModelEntry[][] = []
   const asked: Asked = new Map() // a slow upstream is waited for once
   for (const kinds of [LLM, OTHERS]) {

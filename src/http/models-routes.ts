@@ -1,3 +1,4 @@
+import { formatOf } from '../formats/formats.ts'
 import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind, WireFormat } from '../types.ts'
@@ -37,14 +38,17 @@ export function modelsRoutes(listing: Listing, options: ModelsRoutesOptions): Ro
   const list =
     (kinds: readonly Kind[]): Body =>
     async ({ exchange }, format) => {
-      const { modelsBody } = await import('./models-reply.ts')
-      return modelsBody(format, await listing.list(kinds, upstream(exchange)), { kinds, query: exchange.query })
+      const models = await formatOf(format).loadModels()
+      return models.list(await listing.list(kinds, upstream(exchange)), {
+        kinds,
+        query: new URLSearchParams(exchange.query),
+      })
     }
 
   const find: Body = async ({ exchange, params }, format) => {
-    const [{ findModel }, { modelBody }] = await Promise.all([import('./models-find.ts'), import('./models-reply.ts')])
+    const [{ findModel }, models] = await Promise.all([import('./models-find.ts'), formatOf(format).loadModels()])
     const { entry, kinds } = await findModel(listing, params.id ?? '', upstream(exchange))
-    return modelBody(format, entry, kinds)
+    return models.one(entry, kinds)
   }
 
   return [

@@ -13,6 +13,7 @@ export const anthropicMessages: Format = {
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   requestIdHeader: 'request-id',
   loadErrors: once(async () => (await import('./error.ts')).anthropicErrors),
+  loadModels: async () => (await import('./models.ts')).anthropicModels,
   loadFailures: async () => (await import('./failures.ts')).messageFailures,
   keepAlive: KEEP_ALIVE,
   watchStream: watchMessageStream,

@@ -14,6 +14,7 @@ export const gemini: Format = {
   defaultHeaders: {},
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).geminiErrors),
+  loadModels: async () => (await import('./models.ts')).geminiModels,
   loadFailures: async () => (await import('./failures.ts')).geminiFailures,
   keepAlive: KEEP_ALIVE,
   countBody: async (text, model) => (await import('./count-body.ts')).countBodyFor(text, model),

@@ -19,6 +19,7 @@ export const openaiChat: Format = {
   defaultHeaders: {},
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).chatErrors),
+  loadModels: async () => (await import('../openai-models.ts')).openaiModels,
   loadFailures: async () => (await import('./failures.ts')).chatFailures,
   keepAlive: KEEP_ALIVE,
   watchStream: watchChatStream,

@@ -13,6 +13,7 @@ export const openaiResponses: Format = {
   defaultHeaders: {},
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).responseErrors),
+  loadModels: async () => (await import('../openai-models.ts')).openaiModels,
   loadFailures: async () => (await import('./failures.ts')).responseFailures,
   keepAlive: KEEP_ALIVE,
   watchStream: watchResponseStream,
