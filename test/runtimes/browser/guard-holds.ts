@@ -152,7 +152,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
         }).then(async (response) => [response.headers.get('x-signalbox-target'), await response.text()], (error) => [error.name])`,
       )
     const [target, text] = await ask('/v1/chat/completions', { model: 'up/at-once', stream: true, messages })
-    assert.is(target, 'openai-compatible-test/at-once')
+    assert.is(target, 'openai-compatible-up/at-once')
     assert.match(text ?? '', /Hel[\s\S]*DONE/)
     assert.match((await ask('/v1/messages', { model: 'nobody/knows' })).join(), /nobody\/knows/)
     assert.equal(await ask('/api/keys', { name: 'app' }), ['TypeError'])
