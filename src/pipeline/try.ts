@@ -1,8 +1,8 @@
-import { type Awaitable, isPromise } from '../lib/awaitable.ts'
+import { isPromise } from '../lib/awaitable.ts'
 import type { UpstreamCall } from '../lib/exchange.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
-import { upstreamCall } from '../upstream/request.ts'
+import { openAccounts } from './accounts.ts'
 import {
   type Answer,
   type Attempt,
@@ -12,8 +12,8 @@ import {
   type WholeAnswer,
 } from './attempt.ts'
 import type { Candidate } from './candidate.ts'
-import { failureOfError, unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
+import { type Abandonable, failedBy, prepareCall } from './prepare-call.ts'
 import { secretsOf } from './secrets.ts'
 import type { Transform } from './transform.ts'
 
@@ -47,82 +47,49 @@ export interface Try {
 }
 
 /** Calls the target of a candidate once. Failures are results; `result` rejects only when the client no longer waits. */
-export function tryCandidate(request: ModelRequest, { route, transform: chosen, trial }: Candidate): Try {
-  const { call, context, report, client } = request
-  const { target } = route
-  const begun = report.begin()
-  const running = context.targetStats.begin(target, call.stream)
-  let transform = chosen
+export function tryCandidate(request: ModelRequest, candidate: Candidate): Try {
+  const { call, context, client } = request
+  const { route, trial } = candidate
+  const accounts = openAccounts(request, candidate)
+  const { ended } = accounts
   let attempt: Attempt | undefined
   let abandon: ((reason: unknown) => void) | undefined
-  let bytes: Uint8Array | undefined
-  let secrets: readonly string[] = []
   let isCalled = false
   let isLost = false
-  let isTold = false
 
-  async function callTarget(upstream: UpstreamCall): Promise<AttemptResult> {
-    try {
-      const { stream, endpoint } = call
-      if (stream) secrets = secretsOf(upstream) // what comes later may quote them, too
-      attempt = startAttempt(upstream, { format: transform.format, stream, operation: endpoint.operation }, context)
-      const result = await attempt.result
-      if (!stream && transform.isVerbatim && hasEvents(result))
-        transform = await (await import('./gathered.ts')).gathered(request, { target, transform })
-      if (result.kind === 'whole') bytes = stream ? await streamOf(result) : transform.whole(result)
-      if (result.kind !== 'failure') return result
-      const { redact } = await import('./redact.ts')
-      const known = await abandonable(context.knownKeys())
-      return transform.failed(
-        redact(result, { provider: target.provider, secrets: [...secretsOf(upstream), ...known] }),
-      )
-    } catch (thrown) {
-      return failed(thrown)
-    }
-  }
-
-  /** Some providers send a whole answer where a stream was asked for. */
-  async function streamOf(answer: WholeAnswer): Promise<Uint8Array> {
-    const { wholeAsStream } = await import('./whole-as-stream.ts')
-    return wholeAsStream(request, answer, target)
-  }
-
-  function failed(thrown: unknown): FailedAttempt {
-    const failure = failureOfError(thrown)
-    if (failure.class === 'internal') context.observer.onError(thrown)
-    return { kind: 'failure', failure }
-  }
-
-  /** The result of the work; rejects when the attempt is cancelled first. */
-  const abandonable = <T>(work: Promise<T>) =>
-    new Promise<T>((resolve, reject) => {
+  const abandonable: Abandonable = (work) =>
+    new Promise((resolve, reject) => {
       abandon = reject
       work.then(resolve, reject)
     })
 
-  /** The call with its credential; one that cannot be decrypted is a failure of the connection. */
-  function prepare(): Awaitable<UpstreamCall | FailedAttempt> {
-    const apiKey = context.apiKeyOf(target.connection)
-    if (!isPromise(apiKey)) return callWith(apiKey)
-    return abandonable(apiKey).then(callWith, (thrown: unknown): FailedAttempt => {
-      if (!client.gone) context.observer.onError(thrown)
-      return { kind: 'failure', failure: unreadableCredential }
-    })
-  }
-
-  function callWith(apiKey: string | undefined): Awaitable<UpstreamCall | FailedAttempt> {
+  /** What the target answers, in the client's format. */
+  async function callTarget(upstream: UpstreamCall): Promise<Success | FailedTry> {
+    let { transform } = candidate
     try {
-      const { cloud } = target
-      if (!cloud) return upstreamCall(target, apiKey, transform.ask)
-      const made = context.cloudCall(transform.ask, { cloud, target, apiKey, fetch: context.fetch })
-      return abandonable(made).catch(failed)
+      const { stream, endpoint } = call
+      const secrets = stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
+      attempt = startAttempt(upstream, { format: transform.format, stream, operation: endpoint.operation }, context)
+      const result = await attempt.result
+      if (!stream && transform.isVerbatim && hasEvents(result))
+        transform = await (await import('./gathered.ts')).gathered(request, { target: route.target, transform })
+      if (result.kind !== 'failure') {
+        let bytes: Uint8Array | undefined
+        if (result.kind === 'whole') bytes = stream ? await streamOf(result, request, route) : transform.whole(result)
+        return { kind: 'success', route, transform, answer: result, bytes, secrets, trial, ended }
+      }
+      const known = await abandonable(context.knownKeys())
+      const failed = transform.failed(await withoutSecrets(result, route, [...secretsOf(upstream), ...known]))
+      const { blank: answer } = failed
+      if (!answer) return failed
+      return { ...failed, kept: { kind: 'success', route, transform, answer, bytes: undefined, secrets, trial, ended } }
     } catch (thrown) {
-      return failed(thrown)
+      return failedBy(thrown, context)
     }
   }
 
-  async function outcome(): Promise<Success | FailedTry> {
-    const preparing = prepare()
+  async function run(): Promise<Success | FailedTry> {
+    const preparing = prepareCall(request, candidate, abandonable)
     const prepared = isPromise(preparing) ? await preparing : preparing
     const end = client.gone ?? (isLost && OUTRUN)
     if (end) {
@@ -133,33 +100,15 @@ export function tryCandidate(request: ModelRequest, { route, transform: chosen, 
     const result = 'failure' in prepared ? prepared : await callTarget(prepared)
     if (isLost) throw OUTRUN
     if (client.gone) {
-      trial.dropped()
-      report.attempted(route, begun, { outcome: 'cancelled', status: client.gone.status })
+      accounts.cancelled(client.gone)
       throw client.gone
     }
-    isTold = true
-    if (result.kind !== 'failure') {
-      if (result.kind === 'stream') trial.begun()
-      else trial.answered()
-      running.answeredAfter(context.clock.now() - begun.at)
-      report.attempted(route, begun, { outcome: 'answered', status: result.head.status })
-      return { kind: 'success', route, transform, answer: result, bytes, secrets, trial, ended: running.ended }
-    }
-    const { blank } = result
-    if (result.failure.class === 'internal') trial.dropped()
-    else if (!blank) trial.failed(result.failure)
-    const { class: outcome, status, message } = result.failure
-    const upstreamStatus =
-      outcome === 'content' ? result.head?.status || 200 : (result.failure.upstreamStatus ?? status)
-    report.attempted(route, begun, { outcome, status: upstreamStatus, message })
-    const { ended } = running
-    return blank
-      ? { ...result, kept: { kind: 'success', route, transform, answer: blank, bytes, secrets, trial, ended } }
-      : result
+    accounts.settled(result)
+    return result
   }
 
-  const result = outcome()
-  result.then(({ kind }) => kind === 'failure' && running.ended(), running.ended)
+  const result = run()
+  result.then(({ kind }) => kind === 'failure' && ended(), ended)
   return {
     route,
     result,
@@ -171,14 +120,12 @@ export function tryCandidate(request: ModelRequest, { route, transform: chosen, 
       isLost = true
       if (!isCalled) return // there is no call yet, and there will be none
       attempt?.cancel(OUTRUN)
-      running.ended()
-      trial.dropped()
-      if (isTold) return // it has come to its end at the same moment
-      running.answeredAfter(context.clock.now() - begun.at) // at least, or slow answers would count less the more of them there are
-      report.attempted(route, begun, { outcome: 'outrun', status: 499 })
+      accounts.outrun()
     },
   }
 }
+
+const NONE: readonly string[] = []
 
 /** The reason by which a slower attempt is cancelled; it is never reported. */
 const OUTRUN = Symbol('outrun')
@@ -187,4 +134,19 @@ const OUTRUN = Symbol('outrun')
 function hasEvents(result: AttemptResult): boolean {
   const answer = result.kind === 'failure' ? result.blank : result
   return answer?.kind === 'whole' && answer.events !== undefined
+}
+
+/** Some providers send a whole answer where a stream was asked for. */
+async function streamOf(answer: WholeAnswer, request: ModelRequest, { target }: Route): Promise<Uint8Array> {
+  const { wholeAsStream } = await import('./whole-as-stream.ts')
+  return wholeAsStream(request, answer, target)
+}
+
+async function withoutSecrets(
+  failed: FailedAttempt,
+  { target }: Route,
+  secrets: readonly string[],
+): Promise<FailedAttempt> {
+  const { redact } = await import('./redact.ts')
+  return redact(failed, { provider: target.provider, secrets })
 }
