@@ -90,6 +90,8 @@ export interface FailureReading {
   read(body: unknown): { message?: string; code?: string }
   /** The body that a provider would have sent with an error status, for an error object found in a 200 or in a stream. */
   bodyOf(error: JsonObject): JsonObject
+  /** Does an error body refuse to count the tokens of any request for this model, or this client? */
+  saysNoCounter?(body: unknown): boolean
   /**
    * Is the answer empty: did the model end its turn normally, or for no reason that it says, without a text, a call, a thought or a
    * refusal? An answer that was cut short or filtered is not, as it says why.

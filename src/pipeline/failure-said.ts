@@ -30,11 +30,16 @@ export function failureOfStatus(
   { reading, operation, now }: { reading: FailureReading; operation: Operation; now: number },
 ): Failure {
   const { status } = answer
-  if (operation === 'count-tokens' && hasNoCounter(status))
-    return { class: 'client', status, message: `The provider does not count tokens (status ${status}).` }
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
   const body = json ?? text
+  if (operation === 'count-tokens' && (NO_PATH.has(status) || reading.saysNoCounter?.(body)))
+    return {
+      class: 'client',
+      status,
+      message: `The provider does not count tokens (status ${status}).`,
+      isUncounted: true,
+    }
   const own = reading.read(body).message
   const message = own ?? `The provider answered with status ${status}.`
   const failure = failureOf({
@@ -48,8 +53,8 @@ export function failureOfStatus(
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
 
-/** Does a count that was answered so have no path there? Most compatible vendors have none; that says nothing about the model. */
-export const hasNoCounter = (status: number): boolean => [404, 405, 501].includes(status)
+/** The statuses of a count that has no path there. Most compatible vendors have none; that says nothing about the model. */
+const NO_PATH: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** The failure that an error in a 200 stands for. */
 export function failureOfEmbedded(

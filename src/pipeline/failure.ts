@@ -17,6 +17,8 @@ export interface Failure {
   retryAfterMs?: number | undefined
   /** The context window that the provider named, in tokens. */
   window?: number | undefined
+  /** Does the provider count no tokens, be it of this model? */
+  isUncounted?: true
   /** Does the answer invite a retry of the same target? */
   isInviting?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */

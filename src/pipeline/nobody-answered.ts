@@ -3,8 +3,6 @@ import type { Selection } from '../routing/chooser.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
 import { blankReply } from './blank-reply.ts'
 import { estimateReply } from './estimate.ts'
-import type { Failure } from './failure.ts'
-import { hasNoCounter } from './failure-said.ts'
 import { finalReply } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 import { retryWaitMs } from './retry-wait.ts'
@@ -34,7 +32,7 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
   const { call, report, context, format } = request
   const { failures } = plan
   const verdict = plan.verdict()
-  if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => isUncounted(failure)))
+  if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => failure.isUncounted))
     return estimateReply(request)
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal
   return finalReply({
@@ -46,6 +44,3 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
     now: context.clock.now(),
   })
 }
-
-const isUncounted = ({ class: failure, status, upstreamStatus = status }: Failure) =>
-  failure === 'client' && hasNoCounter(upstreamStatus)

@@ -9,13 +9,20 @@ import type { WireMessage, WireRequest } from './wire.ts'
 
 /** A request to Converse; the model stands in its path, colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+  const operation = request.stream ? 'converse-stream' : 'converse'
+  const path = `/model/${encodeURIComponent(target.model)}/${operation}`
+  return { path, headers: {}, body: converseRequest(request, target) }
+}
+
+/** The body of a request. */
+export function converseRequest(request: CanonicalRequest, target: TargetContext): WireRequest {
   const { stopFields } = target.traits
   const { system, messages } = writeTurns(request.turns, target)
   const { options, own } = settle(request.options, messages, target)
   const stop = options.stop?.filter((text) => text.trim() !== '')
   if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.dropped('stop')
   const isStopped = stop !== undefined && stop.length > 0
-  const body = defined<WireRequest>({
+  return defined<WireRequest>({
     system: system.length > 0 ? system : undefined,
     messages,
     inferenceConfig: orNone(
@@ -32,8 +39,6 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
     additionalModelRequestFields: orNone(own),
     additionalModelResponseFieldPaths: isStopped && stopFields.length > 0 ? [...stopFields] : undefined,
   })
-  const operation = request.stream ? 'converse-stream' : 'converse'
-  return { path: `/model/${encodeURIComponent(target.model)}/${operation}`, headers: {}, body }
 }
 
 const orNone = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)

@@ -1,6 +1,7 @@
 import { baseTraits } from '../canonical/base-traits.ts'
 import type { UpstreamTranslator } from '../translator.ts'
 import { parseAnswer } from './answer-parse.ts'
+import { converseCounter } from './count-tokens.ts'
 import { parseError } from './error.ts'
 import { writeRequest } from './request-write.ts'
 import { createReader } from './stream-parse.ts'
@@ -26,5 +27,6 @@ export const converseTranslator: UpstreamTranslator = {
   writeRequest,
   parseAnswer,
   createReader,
+  counter: converseCounter,
   parseError,
 }

@@ -51,3 +51,7 @@ export type WireRequest = {
   additionalModelRequestFields?: JsonObject
   additionalModelResponseFieldPaths?: string[]
 }
+
+export type WireCountRequest = {
+  input: { converse: Pick<WireRequest, 'messages' | 'system' | 'toolConfig' | 'additionalModelRequestFields'> }
+}

@@ -159,12 +159,6 @@ test('an error is told in the words of the client', async () => {
   assert.match(error.message, /^prompt is too long: /)
 })
 
-test('a request is counted by an estimate', async () => {
-  const { world } = await open()
-  const response = await world.post('/v1/messages/count_tokens', hello)
-  assert.is(response.headers.get('x-signalbox-warning'), 'estimated:input_tokens')
-})
-
 test('another address may stand before it, and the region is signed all the same', async () => {
   const settings = { region: 'eu-west-1', baseUrl: 'https://vpce-1.bedrock.test/' }
   const { up, world } = await open({ apiKey: ACCESS, settings })
