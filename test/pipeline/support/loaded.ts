@@ -6,7 +6,6 @@ export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([
     import('../../../src/pipeline/choosing.ts'),
     import('../../../src/pipeline/failed-events.ts'),
-    import('../../../src/pipeline/failure-said.ts'),
     import('../../../src/pipeline/fetch-media.ts'),
     import('../../../src/pipeline/gathered.ts'),
     import('../../../src/pipeline/hedge.ts'),
@@ -15,6 +14,7 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/pipeline/nobody-answered.ts'),
     import('../../../src/pipeline/client-timeout.ts'),
     import('../../../src/pipeline/redact.ts'),
+    import('../../../src/pipeline/refused.ts'),
     import('../../../src/pipeline/keep-alive.ts'),
     import('../../../src/pipeline/unasked-events.ts'),
     import('../../../src/pipeline/unknown-model.ts'),

@@ -1,0 +1,62 @@
+import type { UpstreamFormat } from '../formats/format.ts'
+import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
+import type { UpstreamAnswer } from '../lib/exchange.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { AttemptResult, Expected, WholeAnswer } from './attempt.ts'
+import { answerTooLarge, emptyAnswer } from './failure.ts'
+
+/** Reads an answer to which no stream belongs, whatever the provider makes of that. Rejects as its body does, and when it is too large. */
+export function receiveWhole(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
+  return (saysEvents(head) ? receiveUnasked : receiveObject)(head, expected)
+}
+
+/** Is it by its content type a stream? A small JSON answer, which can be read at once, is none. */
+const saysEvents = ({ body, header }: UpstreamAnswer): boolean =>
+  !body.whole && /event-?stream/.test(header('content-type') ?? '')
+
+/** Reads what by its content type is a stream, for which nobody has asked. */
+async function receiveUnasked(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
+  const { peek } = await import('./mislabelled.ts')
+  const { isEvents, body } = await peek(head.body)
+  return (isEvents && expected.operation === 'generate' ? receiveEvents : receiveObject)({ ...head, body }, expected)
+}
+
+async function receiveEvents(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
+  const { gatherEvents } = await import('./unasked-events.ts')
+  const gathered = await gatherEvents(head, expected)
+  if ('kind' in gathered) return gathered
+  const { embedded } = await import('./refused.ts')
+  return embedded(gathered, head, expected)
+}
+
+/** Reads an answer that is a JSON object, or should be one. */
+export async function receiveObject(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
+  const { format, operation, stream } = expected
+  const { maxAnswerBytes } = expected.limits
+  const bytes = await readAll(head.body, maxAnswerBytes, () => answerTooLarge(maxAnswerBytes))
+  const text = decodeUtf8Lenient(bytes)
+  const answer = tryParseJson(text)
+  if (!isObject(answer)) {
+    const { eventsIn, noJson } = await import('./mislabelled.ts')
+    const body = !stream && operation === 'generate' && eventsIn(bytes)
+    return body ? receiveEvents({ ...head, body }, expected) : { kind: 'failure', failure: noJson(text) }
+  }
+  const error = format.errorIn(answer)
+  if (error) {
+    const { embedded } = await import('./refused.ts')
+    return embedded(error, head, expected)
+  }
+  const isCount = operation === 'count-tokens'
+  if (!isCount && !format.isAnswer(answer)) return { kind: 'failure', failure: emptyAnswer }
+  const whole: WholeAnswer = { kind: 'whole', head, bytes, json: answer, usage: format.usageOf(answer) }
+  if (isCount || SAYS_TEXT.test(text) || !(await isBlank(format, answer))) return whole
+  return { kind: 'failure', failure: emptyAnswer, blank: whole }
+}
+
+/** Does the answer contain a non-empty text, in any format's fields? Most do, which saves the closer look. */
+const SAYS_TEXT = /"(?:content|text)"\s*:\s*"(?!")/
+
+async function isBlank(format: UpstreamFormat, answer: JsonObject): Promise<boolean> {
+  const { isBlank } = await format.loadFailures()
+  return isBlank(answer)
+}
