@@ -111,9 +111,18 @@ export interface ErrorTelling {
   isErrorEvent(event: SseEvent): boolean
 }
 
-/** What the pipeline knows about a client's format. */
+/** How the clients of a format are known, where that is not by the endpoint that they call. */
+export interface ClientSigns {
+  /** The paths that only they call, whether something is there or not. */
+  readonly paths?: RegExp
+  /** Headers of which they send one, for paths that several formats share. */
+  readonly headers: readonly string[]
+}
+
+/** What the gateway knows about a client's format. */
 export interface Format extends UpstreamFormat {
   readonly name: WireFormat
+  readonly clientSigns: ClientSigns
   /** Loads the form of errors, while the first request is under way. */
   loadErrors(): Promise<ErrorTelling>
   /** Loads how its clients are told which models there are. */

@@ -26,6 +26,9 @@ const deferred: Readonly<Record<Exclude<ProviderFormat, WireFormat>, Deferred>> 
   },
 }
 
+/** The formats of clients. */
+export const formats: readonly Format[] = Object.values(served)
+
 /** The format of clients. */
 export const formatOf = (name: WireFormat): Format => served[name]
 

@@ -1,5 +1,4 @@
 import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
-import { formatOf } from '../formats/formats.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
@@ -17,7 +16,7 @@ export async function modelsErrorReply(
   const error = toGatewayError(thrown)
   const { status, code, message, data } = asTold(error, onError)
   const param = typeof data.param === 'string' ? data.param : undefined
-  const telling = await formatOf(callerFormat(path, exchange)).loadErrors()
+  const telling = await callerFormat(path, exchange).loadErrors()
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   return jsonReply(status, telling.body({ status, code, message, param }), {
     ...cors,

@@ -1,8 +1,8 @@
-import { formatOf } from '../formats/formats.ts'
+import type { ModelsTelling } from '../formats/models-telling.ts'
 import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Listing } from '../listing/listing.ts'
-import type { Kind, WireFormat } from '../types.ts'
-import { modelsFormat } from './caller-format.ts'
+import type { Kind } from '../types.ts'
+import { callerFormat } from './caller-format.ts'
 import { endingWith } from './models-upstream.ts'
 import { emptyReply, jsonReply } from './reply.ts'
 import type { Route, RoutedRequest } from './route.ts'
@@ -24,46 +24,40 @@ const kindPaths: ReadonlyArray<readonly [path: string, kinds: readonly Kind[]]> 
 
 const anyOrigin = { 'access-control-allow-origin': '*' }
 const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS', 'access-control-allow-headers': '*' }
-const onlyGoogle = (): WireFormat => 'gemini'
 
 /** The routes of the model listing. Their order counts: the name of a kind wins over a model of that name. */
 export function modelsRoutes(listing: Listing, options: ModelsRoutesOptions): Route[] {
-  const get = (path: string, body: Body, { format = modelsFormat, headers = {} }: Manner = {}): Route => ({
+  const get = (path: string, body: Body, headers = {}): Route => ({
     method: 'GET',
     path,
-    run: async (request) => jsonReply(200, await body(request, format(request.exchange)), headers),
+    async run(request) {
+      const telling = await callerFormat(path, request.exchange).loadModels()
+      return jsonReply(200, await body(request, telling), headers)
+    },
   })
   const upstream = (exchange: Exchange) => endingWith(exchange, options.upstream(exchange))
 
   const list =
     (kinds: readonly Kind[]): Body =>
-    async ({ exchange }, format) => {
-      const models = await formatOf(format).loadModels()
-      return models.list(await listing.list(kinds, upstream(exchange)), {
-        kinds,
-        query: new URLSearchParams(exchange.query),
-      })
+    async ({ exchange }, telling) => {
+      const entries = await listing.list(kinds, upstream(exchange))
+      return telling.list(entries, { kinds, query: new URLSearchParams(exchange.query) })
     }
 
-  const find: Body = async ({ exchange, params }, format) => {
-    const [{ findModel }, models] = await Promise.all([import('./models-find.ts'), formatOf(format).loadModels()])
+  const find: Body = async ({ exchange, params }, telling) => {
+    const { findModel } = await import('./models-find.ts')
     const { entry, kinds } = await findModel(listing, params.id ?? '', upstream(exchange))
-    return models.one(entry, kinds)
+    return telling.one(entry, kinds)
   }
 
   return [
-    get('/v1/models', list(['llm']), { headers: anyOrigin }),
+    get('/v1/models', list(['llm']), anyOrigin),
     { method: 'OPTIONS', path: '/v1/models', run: async () => emptyReply(204, preflight) },
     ...kindPaths.map(([path, kinds]) => get(`/v1/models/${path}`, list(kinds))),
     get('/v1/models/:id+', find),
-    get('/v1beta/models', list(['llm']), { format: onlyGoogle }),
-    get('/v1beta/models/:id+', find, { format: onlyGoogle }),
+    get('/v1beta/models', list(['llm'])),
+    get('/v1beta/models/:id+', find),
   ]
 }
 
-type Body = (request: RoutedRequest, format: WireFormat) => Promise<object>
-
-interface Manner {
-  format?: (exchange: Exchange) => WireFormat
-  headers?: Record<string, string>
-}
+type Body = (request: RoutedRequest, telling: ModelsTelling) => Promise<object>

@@ -17,6 +17,12 @@ test("a method of a model that is not served is a 404 in Google's format", async
   assert.match(body, /"status":"NOT_FOUND"/)
 })
 
+test("Google's methods are Google's, even where the model's name looks like a path of another format", async () => {
+  const { status, body } = await post('/v1/messages/x:generateContent')
+  assert.is(status, 404)
+  assert.match(body, /"status":"NOT_FOUND"/)
+})
+
 test('a model whose name holds a colon is still no place to post to', async () => {
   const { status, body } = await post('/v1/models/llama3:8b-instruct')
   assert.is(status, 405)

@@ -11,6 +11,7 @@ export const anthropicMessages: Format = {
   name: 'anthropic-messages',
   auth: 'x-api-key',
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
+  clientSigns: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // also with /v1 twice, a common mistake
   requestIdHeader: 'request-id',
   loadErrors: once(async () => (await import('./error.ts')).anthropicErrors),
   loadModels: async () => (await import('./models.ts')).anthropicModels,

@@ -12,6 +12,10 @@ export const gemini: Format = {
   name: 'gemini',
   auth: 'x-goog-api-key',
   defaultHeaders: {},
+  clientSigns: {
+    paths: /^\/v1beta(?:\/|$)|:(?:generateContent|streamGenerateContent|countTokens)$/,
+    headers: ['x-goog-api-key', 'x-goog-api-client'],
+  },
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).geminiErrors),
   loadModels: async () => (await import('./models.ts')).geminiModels,

@@ -17,6 +17,7 @@ export const openaiChat: Format = {
   name: 'openai-chat',
   auth: 'bearer',
   defaultHeaders: {},
+  clientSigns: { headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).chatErrors),
   loadModels: async () => (await import('../openai-models.ts')).openaiModels,

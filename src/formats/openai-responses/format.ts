@@ -11,6 +11,7 @@ export const openaiResponses: Format = {
   name: 'openai-responses',
   auth: 'bearer',
   defaultHeaders: {},
+  clientSigns: { paths: /^\/v1\/responses/, headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).responseErrors),
   loadModels: async () => (await import('../openai-models.ts')).openaiModels,
