@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import type { TokenUsage } from './canonical/usage.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { ModelsTelling } from './models-telling.ts'
 import type { Translator, UpstreamTranslator } from './translator.ts'
 
@@ -122,6 +123,8 @@ export interface ClientSigns {
 /** What the gateway knows about a client's format. */
 export interface Format extends UpstreamFormat {
   readonly name: WireFormat
+  /** Where its clients send model requests. */
+  readonly endpoints: readonly Endpoint[]
   readonly clientSigns: ClientSigns
   /** Loads the form of errors, while the first request is under way. */
   loadErrors(): Promise<ErrorTelling>

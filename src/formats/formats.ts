@@ -1,5 +1,6 @@
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { Format, UpstreamFormat } from './format.ts'
 import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
@@ -28,6 +29,9 @@ const deferred: Readonly<Record<Exclude<ProviderFormat, WireFormat>, Deferred>> 
 
 /** The formats of clients. */
 export const formats: readonly Format[] = Object.values(served)
+
+/** All endpoints of model requests; src/http/ serves each of them. */
+export const endpoints: readonly Endpoint[] = formats.flatMap((format) => format.endpoints)
 
 /** The format of clients. */
 export const formatOf = (name: WireFormat): Format => served[name]

@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
+import type { Endpoint } from '../formats/endpoint.ts'
+import { endpoints } from '../formats/formats.ts'
 import type { Reply } from '../lib/exchange.ts'
-import { type Endpoint, endpoints } from '../pipeline/endpoints.ts'
 import type { Route, RoutedRequest } from './route.ts'
 
 /** `pathModel`: the model's name, where the path has it. */

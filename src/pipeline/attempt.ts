@@ -1,3 +1,4 @@
+import type { Operation } from '../formats/endpoint.ts'
 import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -6,7 +7,6 @@ import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import { type Committed, commitStream, type NotCommitted } from './commit.ts'
 import type { PipelineContext } from './context.ts'
-import type { Operation } from './endpoints.ts'
 import { type Failure, failureOfError } from './failure.ts'
 import { receiveObject, receiveWhole } from './receive-whole.ts'
 

@@ -1,9 +1,9 @@
 import { gatewayError } from '../errors.ts'
+import type { Endpoint } from '../formats/endpoint.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { replaceSpans, scanTopLevel } from '../lib/json-scan.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
-import type { Endpoint } from './endpoints.ts'
 
 /** A client's model request, read once. */
 export interface ModelCall {

@@ -1,3 +1,4 @@
+import type { Operation } from '../formats/endpoint.ts'
 import type { EmbeddedError, FailureReading } from '../formats/format.ts'
 import {
   saysAccountRefused,
@@ -18,7 +19,6 @@ import type { UpstreamAnswer } from '../lib/exchange.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import { askedWaitMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
-import type { Operation } from './endpoints.ts'
 import type { Failure } from './failure.ts'
 import { retold } from './retold.ts'
 import { windowSaid } from './window-said.ts'

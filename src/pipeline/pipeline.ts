@@ -1,3 +1,4 @@
+import type { Endpoint } from '../formats/endpoint.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { Exchange, Reply, UpstreamFetch } from '../lib/exchange.ts'
 import { loadedOnce, once } from '../lib/once.ts'
@@ -13,7 +14,6 @@ import type { Storage } from '../types.ts'
 import { createCloudCall } from '../upstream/cloud-call.ts'
 import type { Choosing } from './choosing.ts'
 import type { PipelineContext } from './context.ts'
-import type { Endpoint } from './endpoints.ts'
 import type { Question } from './explain.ts'
 import { runModelRequest } from './run.ts'
 

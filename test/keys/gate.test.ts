@@ -1,4 +1,4 @@
-import { endpoints } from '../../src/pipeline/endpoints.ts'
+import { endpoints } from '../../src/formats/formats.ts'
 import { chatAnswer, type ErrorAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'

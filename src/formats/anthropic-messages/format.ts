@@ -1,6 +1,7 @@
 import { isObject } from '../../lib/json.ts'
 import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
+import { fixedEndpoint } from '../endpoint.ts'
 import type { Format } from '../format.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchMessageStream } from './stream.ts'
@@ -11,6 +12,10 @@ export const anthropicMessages: Format = {
   name: 'anthropic-messages',
   auth: 'x-api-key',
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
+  endpoints: [
+    fixedEndpoint('anthropic-messages', '/messages'),
+    fixedEndpoint('anthropic-messages', '/messages/count_tokens', 'count-tokens'),
+  ],
   clientSigns: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // also with /v1 twice, a common mistake
   requestIdHeader: 'request-id',
   loadErrors: once(async () => (await import('./error.ts')).anthropicErrors),

@@ -3,6 +3,7 @@ import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
 import type { Format } from '../format.ts'
 import { brokenBy, hasContent } from './broken.ts'
+import { geminiEndpoints } from './endpoints.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchGeminiStream } from './stream.ts'
 import { geminiUsage } from './usage.ts'
@@ -12,6 +13,7 @@ export const gemini: Format = {
   name: 'gemini',
   auth: 'x-goog-api-key',
   defaultHeaders: {},
+  endpoints: geminiEndpoints,
   clientSigns: {
     paths: /^\/v1beta(?:\/|$)|:(?:generateContent|streamGenerateContent|countTokens)$/,
     headers: ['x-goog-api-key', 'x-goog-api-client'],

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
+import { fixedEndpoint } from '../endpoint.ts'
 import type { Format } from '../format.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { errorInChoices, errorOf, watchChatStream } from './stream.ts'
@@ -17,6 +18,10 @@ export const openaiChat: Format = {
   name: 'openai-chat',
   auth: 'bearer',
   defaultHeaders: {},
+  endpoints: [
+    fixedEndpoint('openai-chat', '/chat/completions'),
+    fixedEndpoint('openai-chat', '/completions', 'complete'),
+  ],
   clientSigns: { headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).chatErrors),

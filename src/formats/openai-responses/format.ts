@@ -1,16 +1,23 @@
 import { isObject } from '../../lib/json.ts'
 import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
+import { fixedEndpoint } from '../endpoint.ts'
 import type { Format } from '../format.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchResponseStream } from './stream.ts'
 import { responseUsage } from './usage.ts'
+
+const stateful = ['previous_response_id', 'conversation', 'background']
 
 /** OpenAI Responses. */
 export const openaiResponses: Format = {
   name: 'openai-responses',
   auth: 'bearer',
   defaultHeaders: {},
+  endpoints: [
+    { ...fixedEndpoint('openai-responses', '/responses'), stateful },
+    { ...fixedEndpoint('openai-responses', '/responses/input_tokens', 'count-tokens'), stateful },
+  ],
   clientSigns: { paths: /^\/v1\/responses/, headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).responseErrors),
