@@ -1,6 +1,7 @@
 import type { EmbeddedError, ErrorFacts, ErrorTelling, Format, StreamPlace, StreamWatch } from '../formats/format.ts'
 import { readVendorError } from '../formats/read-vendor-error.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { splitEvents } from '../lib/split-events.ts'
 import { createSseParser } from '../lib/sse.ts'
 import { censored } from './redact.ts'
 
@@ -26,18 +27,14 @@ export async function failedEvents(
   whole: Uint8Array,
   { format, secrets, before }: Terms,
 ): Promise<FailedEvents | undefined> {
-  const text = byteByByte.decode(whole)
-  if (!SPEAKS_OF_ERRORS.test(text)) return undefined
+  if (!SPEAKS_OF_ERRORS.test(decodeUtf8Lenient(whole))) return undefined
   const errors = await format.loadErrors()
   const kept: Uint8Array[] = []
   let error: EmbeddedError | undefined
   let isTold = false
   let isEnded = false // within these
   let place: StreamPlace = {}
-  let start = 0
-  for (const { index, 0: blank } of text.matchAll(EVENT_END)) {
-    const bytes = whole.subarray(start, index + blank.length)
-    start = index + blank.length
+  for (const bytes of splitEvents(whole)) {
     const said = saidIn(bytes, format, errors)
     if (!error) isEnded ||= said.ended && !said.error
     error ??= said.error
@@ -53,13 +50,8 @@ export async function failedEvents(
   return { error, bytes: concatBytes(kept) }
 }
 
-/** One character a byte, so that positions in the text are positions in the bytes. */
-const byteByByte = new TextDecoder('latin1')
-
 /** Some formats have an `error` member in every event, mostly null. */
 const SPEAKS_OF_ERRORS = /"error"(?!\s*:\s*null)|event: ?error/
-
-const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
 
 function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTelling) {
   const watch = format.watchStream()
