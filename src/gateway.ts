@@ -84,6 +84,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits,
     isStrict: options.strict ?? false,
     fetchesMedia: options.fetchMedia ?? true,
+    asksForUsage: options.askForUsage ?? false,
     inFlight,
     observer,
   })

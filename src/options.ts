@@ -65,6 +65,11 @@ export interface GatewayOptions {
    */
   fetchMedia?: boolean
   /**
+   * Are providers of Chat Completions asked for the usage of streams whose clients do not ask, so that it is counted? Default `false`: such
+   * streams pass through as they are. The event that tells nothing else is kept from those clients.
+   */
+  askForUsage?: boolean
+  /**
    * Encrypts keys and credentials at rest; 32 characters or more. Default: the storage's `ownSecret`, if it has one; otherwise they are
    * stored in clear.
    */
@@ -100,14 +105,11 @@ export function checkOptions(options: GatewayOptions): void {
     throw new TypeError('catalog must be an object of provider definitions by provider id.')
   }
   if (catalog) checkCatalog(catalog)
-  if (sharedState !== undefined && typeof sharedState !== 'boolean')
-    throw new TypeError('sharedState must be true or false.')
+  for (const name of switches)
+    if (options[name] !== undefined && typeof options[name] !== 'boolean')
+      throw new TypeError(`${name} must be true or false.`)
   if (sharedState && !storage.atomic)
     throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
-  if (options.strict !== undefined && typeof options.strict !== 'boolean')
-    throw new TypeError('strict must be true or false.')
-  if (options.fetchMedia !== undefined && typeof options.fetchMedia !== 'boolean')
-    throw new TypeError('fetchMedia must be true or false.')
   checkOrigins(options.allowedOrigins)
   checkManagement(options.management)
   checkSecret(secret)
@@ -167,6 +169,7 @@ function checkLimits(limits: unknown): void {
 /** No key stretching slows down an attacker who has the storage and tries secrets. */
 const MIN_SECRET_LENGTH = 32
 
+const switches = ['sharedState', 'strict', 'fetchMedia', 'askForUsage'] as const
 const names = [
   'storage',
   'fetch',
@@ -174,9 +177,7 @@ const names = [
   'basePath',
   'allowedOrigins',
   'management',
-  'sharedState',
-  'strict',
-  'fetchMedia',
+  ...switches,
   'secret',
   'catalog',
   'limits',

@@ -112,6 +112,16 @@ export interface ErrorTelling {
   isErrorEvent(event: SseEvent): boolean
 }
 
+/** How the usage of a stream is asked for, where providers tell it only then. */
+export interface UsageQuestion {
+  /** Does this request leave it open, so that it can be asked in the client's place? */
+  isOpen(request: JsonObject): boolean
+  /** The body of such a request with the question in it; every other character stays. */
+  ask(body: string): string
+  /** Is this the event that tells the usage and nothing else, which clients expect only if they have asked? */
+  isAnswer(event: SseEvent): boolean
+}
+
 /** How the clients of a format are known, where that is not by the endpoint that they call. */
 export interface ClientSigns {
   /** The paths that only they call, whether something is there or not. */
@@ -136,5 +146,7 @@ export interface Format extends UpstreamFormat {
   readonly keepAlive: string
   /** The body of a request to count tokens, for another model; only where it names the model in more places than one. */
   countBody?(text: string, model: string): Promise<string>
+  /** Loads how the usage of streams is asked for; only where it is not always told. */
+  loadUsageQuestion?(): Promise<UsageQuestion>
   loadTranslator(): Promise<Translator>
 }

@@ -48,6 +48,8 @@ export interface PipelineContext {
   isStrict: boolean
   /** Are media fetched that a request names by address, for targets that take only bytes? */
   fetchesMedia: boolean
+  /** Are providers asked for the usage of streams whose clients do not ask? */
+  asksForUsage: boolean
   /** Loaded with the first request that comes to a group. */
   choosing(): Awaitable<Choosing>
   health: Health

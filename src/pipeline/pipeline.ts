@@ -40,7 +40,9 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   upstream(exchange?: Exchange): UpstreamFetch
 }
 
-type Shared = 'catalog' | 'clock' | 'random' | 'limits' | 'isStrict' | 'fetchesMedia' | 'inFlight' | 'observer'
+type Shared =
+  | ('catalog' | 'clock' | 'random' | 'limits' | 'inFlight' | 'observer')
+  | ('isStrict' | 'fetchesMedia' | 'asksForUsage')
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
 export function createPipeline({ store, sharedIn, upstream, ...shared }: PipelineDependencies): Pipeline {

@@ -28,8 +28,10 @@ const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
 /** Unchanged, but for the model's name. */
 function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Transform> {
-  const { call, format } = request
+  const { call, format, context } = request
   const transform = verbatim(request, target)
+  if (context.asksForUsage && call.stream && format.loadUsageQuestion)
+    return import('./usage-question.ts').then(({ askingForUsage }) => askingForUsage(request, { target, transform }))
   if (!format.countBody || call.endpoint.operation !== 'count-tokens') return transform
   const counting = format.countBody(call.text, target.model)
   return counting.then((body) => ({ ...transform, ask: { ...transform.ask, body } }))

@@ -85,6 +85,22 @@ for (const stream of [false, true]) {
   })
 }
 
+test('is asked for the usage of its stream as the first one is, whose client gets none of either', async () => {
+  const { up, world, ask, untilBoth } = await hedging({ two: () => answer(true) }, { stream: true, askForUsage: true })
+  const asked = ask()
+  await untilBoth()
+  const text = await (await asked).text()
+  assert.ok(!text.includes('"usage"') && text.endsWith('data: [DONE]\n\n'), text)
+  assert.equal(
+    up.calls.map(({ provider, body }) => [provider, body.includes('"include_usage":true')]),
+    [
+      ['one', true],
+      ['two', true],
+    ],
+  )
+  assert.equal([world.told.usages.at(-1)?.provider, world.told.usages.at(-1)?.inputTokens], ['two', 7])
+})
+
 test('takes the place of the first when that one fails meanwhile', async () => {
   let fail: () => void = () => {}
   const failing = new Promise<void>((resolve) => {

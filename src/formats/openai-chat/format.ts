@@ -32,5 +32,6 @@ export const openaiChat: Format = {
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
   isAnswer: hasChoices,
+  loadUsageQuestion: async () => (await import('./usage-question.ts')).chatUsageQuestion,
   loadTranslator: async () => (await import('./translator.ts')).chatTranslator,
 }

@@ -18,9 +18,12 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/pipeline/keep-alive.ts'),
     import('../../../src/pipeline/unasked-events.ts'),
     import('../../../src/pipeline/unknown-model.ts'),
+    import('../../../src/pipeline/usage-question.ts'),
     import('../../../src/formats/anthropic-messages/error.ts'),
     import('../../../src/formats/gemini/error.ts'),
     import('../../../src/formats/openai-chat/error.ts'),
+    import('../../../src/formats/openai-chat/translator.ts'),
+    import('../../../src/formats/openai-chat/usage-question.ts'),
     import('../../../src/formats/openai-responses/error.ts'),
   ])
   return loading

@@ -27,6 +27,7 @@ export interface WorldOptions {
   secret?: string
   sharedState?: boolean
   fetchMedia?: boolean
+  askForUsage?: boolean
   /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
   combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
@@ -82,6 +83,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.limits && { limits: options.limits }),
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
+    ...(options.askForUsage !== undefined && { askForUsage: options.askForUsage }),
     ...(options.secret !== undefined && { secret: options.secret }),
     ...(options.basePath !== undefined && { basePath: options.basePath }),
     ...(options.allowedOrigins && { allowedOrigins: options.allowedOrigins }),

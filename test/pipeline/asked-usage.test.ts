@@ -1,0 +1,241 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatChunk, chatEvents, messageEvents } from './support/answers.ts'
+import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
+import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('the usage of streams, asked for by the gateway')
+
+const HEAD =
+  '{ "messages" : [{"role":"user","content":"Is \\"stream_options\\" set? 1.0"}],"model": "one/m" , "stream":true'
+const sent = (more = '') => `${HEAD}${more} }`
+const asked = (body: string) => body.replace('{ ', '{"stream_options":{"include_usage":true}, ').replace('one/m', 'm')
+
+/** The answer of a provider that was asked. */
+const events = chatEvents()
+const isUsage = (event: string) => event.includes('"choices":[]')
+const withoutUsage = events.filter((event) => !isUsage(event)).join('')
+const usageEvent = events.find(isUsage) ?? ''
+const FINISH = chatChunk({}, 'stop')
+
+const open = (answer: Answering = () => sse(events), more: WorldOptions = {}) => {
+  const up = fakeUpstream(answer)
+  return openWorld({ fetch: up, askForUsage: true, ...more }).then((world) => ({ up, world }))
+}
+
+const chat = '/v1/chat/completions'
+
+test('is not asked for by default: bytes stay as they are, in both directions', async () => {
+  const { up, world } = await open(undefined, { askForUsage: false })
+  const response = await world.post(chat, sent())
+  assert.is(await response.text(), events.join(''))
+  assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
+})
+
+test('is asked for, counted, and kept from a client that has not asked', async () => {
+  const { up, world } = await open()
+  const response = await world.post(chat, sent())
+  assert.is(await response.text(), withoutUsage)
+  assert.is(up.calls[0]?.body, asked(sent()))
+  assert.is(response.headers.get('x-signalbox-target'), 'one/m')
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200')
+  assert.is(response.headers.get('content-type'), 'text/event-stream')
+  assert.equal(
+    world.told.usages.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]),
+    [[7, 3]],
+  )
+  assert.is(world.told.requests[0]?.status, 200)
+})
+
+test('has its price', async () => {
+  const catalog = {
+    one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1_000_000, output: 2_000_000 } }] },
+  }
+  const { world } = await open(undefined, { catalog, connections: ['one'] })
+  await (await world.post(chat, sent())).text()
+  assert.is(world.told.usages[0]?.costUsd, 7 + 3 * 2)
+})
+
+/** The client's `stream_options`, and those that the provider gets. */
+const rewritten: Record<string, string> = {
+  null: '{"include_usage":true}',
+  '{ }': '{"include_usage":true }',
+  '{"include_usage":false}': '{"include_usage":true}',
+  '{"include_usage": null , "x":1.0}': '{"include_usage": true , "x":1.0}',
+  '{ "include_obfuscation" : false}': '{"include_usage":true, "include_obfuscation" : false}',
+  '{"\\u0069nclude_usage":false}': '{"\\u0069nclude_usage":true}',
+  '{"include_usage":true}, "stream_options": {"include_usage":false}':
+    '{"include_usage":true}, "stream_options": {"include_usage":true}',
+}
+for (const [given, wanted] of Object.entries(rewritten)) {
+  test(`is asked for in the place of ${given}, every other byte unchanged`, async () => {
+    const { up, world } = await open()
+    const response = await world.post(chat, sent(`, "stream_options":${given}, "n" : 1`))
+    assert.is(await response.text(), withoutUsage)
+    assert.is(up.calls[0]?.body, sent(`, "stream_options":${wanted}, "n" : 1`).replace('one/m', 'm'))
+  })
+}
+
+/** What the client has asked for itself, and what no provider takes, which it is the provider's to say. */
+for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
+  test(`is the client's own matter where its stream_options are ${given}`, async () => {
+    const { up, world } = await open()
+    const body = sent(`, "stream_options":${given}`)
+    const response = await world.post(chat, body)
+    assert.is(await response.text(), events.join(''))
+    assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
+    assert.is(world.told.usages[0]?.inputTokens, 7)
+  })
+}
+
+test('is not asked for with an answer that is not streamed', async () => {
+  const { up, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
+  const body = sent().replace('true', 'false')
+  await (await world.post(chat, body)).text()
+  assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
+})
+
+test('is asked for with completions as they were before chats', async () => {
+  const said = [
+    'data: {"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}],"usage":null}\n\n',
+    'data: [DONE]\n\n',
+  ]
+  const { up, world } = await open(() => sse([said[0] ?? '', usageEvent, said[1] ?? '']))
+  const response = await world.post('/v1/completions', '{"model":"one/m","prompt":"Hi","stream":true}')
+  assert.is(await response.text(), said.join(''))
+  assert.is(up.calls[0]?.body, '{"stream_options":{"include_usage":true},"model":"m","prompt":"Hi","stream":true}')
+  assert.is(world.told.usages[0]?.inputTokens, 7)
+})
+
+test('is not asked for where the provider is known to refuse the question', async () => {
+  const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
+  const { up, world } = await open(undefined, { catalog, connections: ['mistral'] })
+  const response = await world.post(chat, sent().replace('one/m', 'mistral/m'))
+  assert.is(await response.text(), events.join(''))
+  assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
+})
+
+test('is kept back event by event, however they are cut and end', async () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const told = (text: string) => text.replaceAll('\n', end)
+    const bytes = new TextEncoder().encode(told(chatEvents('Hällo wörld 😀').join('')))
+    for (const size of [1, 7, bytes.length]) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, (at + 1) * size),
+      )
+      const world = await openWorld({ fetch: rawUpstream(() => chunksOf(chunks, 'close')), askForUsage: true })
+      const { text } = await askRaw(world.gateway, chat, { model: 'one/m', stream: true })
+      const kept = chatEvents('Hällo wörld 😀').filter((event) => !isUsage(event))
+      assert.is(text, told(kept.join('')), `${JSON.stringify(end)}, ${size}`)
+      assert.is(world.told.usages[0]?.inputTokens, 7)
+    }
+  }
+})
+
+test('leaves no gap where it is kept back', async () => {
+  const pieces = async (more: object) => {
+    const encoded = events.map((event) => new TextEncoder().encode(event))
+    const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), askForUsage: true })
+    return (await askRaw(world.gateway, chat, { model: 'one/m', stream: true, ...more })).pieces
+  }
+  assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
+})
+
+test('is kept back only where it is all that an event tells', async () => {
+  const usage = '"usage":{"prompt_tokens":7,"completion_tokens":3}'
+  const others = [
+    'data: {"choices":[],"prompt_filter_results":[{"x":1}],"usage":null}\n\n',
+    ': still here\n\n',
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: `{"choices":[],${usage}}` } }] })}\n\n`,
+    `data: {"choices":[{"index":0,"delta":{"content":"."}}],${usage}}\n\n`,
+    `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],${usage}}\n\n`,
+  ]
+  const alone = [`data: {${usage}, "choices": [ ]}\n\n`, `data: {"choices":null,${usage}}\n\n`, `data: {${usage}}\n\n`]
+  const { world } = await open(() => sse([...others, ...alone, 'data: [DONE]\n\n']))
+  assert.is(await (await world.post(chat, sent())).text(), `${others.join('')}data: [DONE]\n\n`)
+  assert.is(world.told.usages[0]?.inputTokens, 7)
+})
+
+test('does not hide that a stream breaks off behind it', async () => {
+  const { world } = await open(() => sse([...events.slice(0, -1)], 'error'))
+  const text = await (await world.post(chat, sent())).text()
+  assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
+  assert.match(text, /"code":"upstream_cut"/)
+  assert.ok(!text.includes('[DONE]') && !text.includes(usageEvent))
+  assert.is(world.told.usages[0]?.inputTokens, 7)
+  assert.is(world.told.requests[0]?.status, 502)
+})
+
+test('does not hide that a stream ends before its answer is complete', async () => {
+  const said = [chatChunk({ content: 'Hi' }), usageEvent]
+  const { world } = await open(() => sse(said))
+  const text = await (await world.post(chat, sent())).text()
+  assert.ok(text.startsWith(`${said[0]}data: {"error"`), text)
+  assert.match(text, /"code":"upstream_cut"/)
+})
+
+test('does not hide an error behind it, in the same piece or the next, nor one that it comes with', async () => {
+  const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
+  const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
+  const first = chatChunk({ content: 'Hi' })
+  for (const rest of [[usageEvent + error], [usageEvent, error], [both]]) {
+    const { world } = await open(() => sse([first, ...rest]))
+    const text = await (await world.post(chat, sent())).text()
+    assert.ok(text.startsWith(first + (rest[0] === both ? both : error)), text)
+    assert.ok(!text.includes('[DONE]') && !text.includes(usageEvent))
+    assert.is(world.told.requests[0]?.status, 503)
+  }
+})
+
+test('is kept back where it comes without a blank line at the very end', async () => {
+  const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
+  assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
+  assert.is(world.told.usages[0]?.inputTokens, 7)
+})
+
+test('is asked of each target, in its own way', async () => {
+  const { up, world } = await open(
+    ({ provider }) => {
+      if (provider === 'one') return json({ error: { message: 'Down' } }, 500)
+      return sse(provider === 'claude' ? messageEvents() : events)
+    },
+    { combos: { chain: ['one/m', 'two/m'], mixed: ['one/m', 'claude/c'] } },
+  )
+  const response = await world.post(chat, sent().replace('one/m', 'chain'))
+  assert.is(await response.text(), withoutUsage)
+  assert.equal(
+    up.calls.map(({ provider, body }) => [provider, body]),
+    [
+      ['one', asked(sent())],
+      ['two', asked(sent())],
+    ],
+  )
+  const translated = await world.post(chat, sent().replace('one/m', 'mixed'))
+  assert.ok(!(await translated.text()).includes('"usage"'))
+  assert.ok(!up.calls.at(-1)?.body.includes('include_usage'))
+  assert.equal(
+    world.told.usages.map(({ provider, inputTokens }) => [provider, inputTokens]),
+    [
+      ['two', 7],
+      ['claude', 10],
+    ],
+  )
+})
+
+test('changes nothing for clients of other formats', async () => {
+  const { up, world } = await open(({ provider }) => sse(provider === 'claude' ? messageEvents() : events))
+  const body = { model: 'claude/c', max_tokens: 9, messages: [], stream: true }
+  const response = await world.messages(body)
+  assert.is(await response.text(), messageEvents().join(''))
+  assert.is(up.calls[0]?.body, JSON.stringify({ ...body, model: 'c' }))
+  assert.match(await (await world.messages({ model: 'one/m', stream: true })).text(), /event: message_stop/)
+  assert.ok(up.calls[1]?.body.includes('"stream_options":{"include_usage":true}'), 'translation asks in any case')
+})
+
+test('is kept back from the last of several empty answers, which the client gets', async () => {
+  const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
+  const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
+  const response = await world.post(chat, sent())
+  assert.is(response.status, 200)
+  assert.is(await response.text(), `${empty.join('')}data: [DONE]\n\n`)
+})
