@@ -4,6 +4,7 @@ import type { Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('keys and credentials at rest')
@@ -22,14 +23,14 @@ test('nothing of a key or a credential stands in the store in clear', async () =
   const storage = memoryStorage()
   const { world } = await open(storage, { connections: [] })
   const secrets: string[] = []
-  for (let made = 0; made < 1_000; made++) {
+  for (let made = 0; made < times(1_000); made++) {
     secrets.push((await world.api.keys.create({ name: `key ${made}` })).key)
     const apiKey = `sk-credential-${made}-${'x'.repeat(20)}`
     await world.api.connections.create({ provider: 'one', apiKey })
     secrets.push(apiKey)
   }
   const raw = await contents(storage)
-  assert.ok(raw.length > 500_000)
+  assert.ok(raw.length > times(500_000))
   for (const secret of secrets) {
     for (const form of [secret, secret.slice(4, 30), btoa(secret), btoa(secret).slice(4, 30)])
       assert.not.ok(raw.includes(form), form)

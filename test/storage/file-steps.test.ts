@@ -62,11 +62,12 @@ test('keeps the first secret when its maker is killed before any step', async ({
     return Number((await child.said('steps ')).split(' ')[1])
   })
   assert.ok(steps > 20, `${steps}`)
-  await inLanes(LANES, steps, (index) =>
+  await inLanes(LANES, Math.ceil(steps / STRIDE), (index) =>
     inFolder(async (path) => {
-      const child = program?.start('step', path, 'kill', String(index + 1), 'secret') as Child
+      const step = String(index * STRIDE + 1)
+      const child = program?.start('step', path, 'kill', step, 'secret') as Child
       child.go()
-      const name = `${index + 1}, ${await child.said('at ')}`
+      const name = `${step}, ${await child.said('at ')}`
       await child.ended()
       const before = await readFile(join(path, 'secret'), 'utf8').catch(() => undefined)
       const storage = fileStorage({ path, logger: false })
@@ -119,7 +120,7 @@ test('answers a failing disk with an error, and goes on when it works again', as
   assert.is(answers.size, 2)
 })
 
-/** Does the work on a store for each step, at a desk for every second one. */
+/** Does the work on a store for each step, at a desk for some. */
 async function eachStep(steps: number, work: (path: string, step: string) => Promise<void>): Promise<void> {
   assert.ok(steps > 0)
   await inLanes(LANES, Math.ceil(steps / STRIDE), (index) => onStore((path) => work(path, String(index * STRIDE + 1))))
