@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { anyText } from '../support/any-text.ts'
 import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
@@ -40,7 +41,7 @@ async function assertSane(world: World, response: Response, shown: string) {
 const value = fc.jsonValue({ maxDepth: 2 })
 const model = fc.oneof(
   fc.constantFrom('one/m', 'claude/c', 'turn', 'alias', 'one/', '/', '', ' ', '__proto__', 'constructor', 'one/../two'),
-  fc.string({ unit: 'binary' }),
+  anyText(),
   value,
 )
 const name = fc.oneof(
@@ -61,7 +62,7 @@ const body = fc.oneof(
   }),
   value.map((made) => JSON.stringify(made)),
   fc.uint8Array({ maxLength: 50 }).map((bytes) => new Uint8Array(bytes)),
-  fc.string({ unit: 'binary' }),
+  anyText(),
 )
 
 const headerName = fc.constantFrom(
@@ -143,7 +144,7 @@ const segment = fc.oneof(
     '#',
     'constructor',
   ),
-  fc.string({ unit: 'binary', maxLength: 5 }),
+  anyText({ maxLength: 5 }),
 )
 const area = fc.constantFrom(
   ...['', '/v1', '/v1beta', '/api', '/v1/models', '/v1beta/models', '/v1/messages', '/api/keys', '/api/combos'],

@@ -5,6 +5,7 @@ import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts
 import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
 import type { Turn } from '../../../src/formats/canonical/turns.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { anyText } from '../../support/any-text.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { calls, json, media, optional, origin, plain, saidPart, words } from './arbitraries.ts'
@@ -151,7 +152,7 @@ test('a client gets the state of any maker back to the gateway, on the same part
   const foreign = fc.record({
     origin: fc.record({ format: fc.constantFrom('anthropic-messages' as const, 'gemini' as const), account: words }),
     kind: fc.constantFrom('signature' as const, 'redacted' as const, 'thought-signature' as const),
-    data: fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
+    data: anyText().filter((text) => text.isWellFormed()),
     id: optional(words),
   })
   const { write, warnings } = contexts(geminiTranslator)

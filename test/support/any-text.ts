@@ -1,0 +1,11 @@
+import fc from 'fast-check'
+
+const SURROGATES = 0x800
+
+/** Any text that is one: of any code points but halves of pairs. What `unit: 'binary'` gives, without its second of preparation. */
+export const anyText = (constraints: { maxLength?: number } = {}): fc.Arbitrary<string> =>
+  fc.string({ unit: character, ...constraints })
+
+const character = fc
+  .nat({ max: 0x10ffff - SURROGATES })
+  .map((point) => String.fromCodePoint(point < 0xd800 ? point : point + SURROGATES))
