@@ -4,6 +4,7 @@ import type { CanonicalRequest, RequestOptions } from '../../../src/formats/cano
 import type { Tool, ToolChoice } from '../../../src/formats/canonical/tools.ts'
 import type { Turn } from '../../../src/formats/canonical/turns.ts'
 import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { anyUrl } from '../../support/any-text.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { ours } from './support/streams.ts'
@@ -18,7 +19,7 @@ const base64 = fc.constant('AAAA')
 const media = (mediaType: string) =>
   fc.oneof(
     fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant(mediaType), data: base64 }),
-    fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
+    fc.record({ type: fc.constant('url' as const), url: anyUrl }),
     fc.record({
       type: fc.constant('file-id' as const),
       id: fc.stringMatching(/^file_[a-z]{4}$/),
