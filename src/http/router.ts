@@ -9,22 +9,21 @@ type Handler = (request: IRequest, exchange: Exchange, key?: PresentedKey) => Pr
 /** Runs the route of a path below the base path. Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
 export type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
 
-/** A route table as one function; the first route that fits wins. Paths without parameters are looked up before any pattern is tried. */
+/**
+ * A route table as one function; the first route that fits wins. Paths without parameters are looked up before any pattern is tried, and
+ * most gateways never need the patterns.
+ */
 export function createRouter(routes: readonly Route[]): Dispatch {
-  const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
-  const methodsByPath = new Map<string, Set<Method>>()
   const exact = new Map<string, Map<string, Route>>()
   for (const route of routes) {
-    const { method, path, run } = route
+    const { method, path } = route
     if (!path.includes(':')) exact.set(path, (exact.get(path) ?? new Map()).set(method, route))
-    const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
-    router[lowerCase[method]](path, handler)
-    methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
   }
-  const allowed = Router<IRequest, [], Set<Method>>()
-  for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
+  let patterns: Patterns | undefined
 
   async function search(path: string, exchange: Exchange, key?: PresentedKey): Promise<Reply> {
+    patterns ??= patternsOf(routes)
+    const { router, allowed } = patterns
     const method = methodOf(exchange)
     const url = `http://gateway${path}`
     const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
@@ -50,6 +49,22 @@ export function createRouter(routes: readonly Route[]): Dispatch {
     const route = exact.get(path)?.get(methodOf(exchange))
     return route ? route.run({ exchange, params: {}, key }) : search(path, exchange, key)
   }
+}
+
+type Patterns = ReturnType<typeof patternsOf>
+
+/** The routes by their patterns, and the methods that each pattern has. */
+function patternsOf(routes: readonly Route[]) {
+  const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
+  const methodsByPath = new Map<string, Set<Method>>()
+  for (const { method, path, run } of routes) {
+    const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
+    router[lowerCase[method]](path, handler)
+    methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
+  }
+  const allowed = Router<IRequest, [], Set<Method>>()
+  for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
+  return { router, allowed }
 }
 
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
