@@ -4,7 +4,7 @@ import { runTests } from './runner/main.ts'
 
 /*
  * The test runner: `node test/run.ts [--isolate] [--workers N] [part of a path ...]`.
- * Files share a process for each core, two at most; with `--isolate` each has its own.
+ * Files share three processes, or one more than there are cores, since one lane mostly waits; with `--isolate` each has its own.
  * Properties meet the same cases and `Math.random` draws the same numbers each time; `SEED=<number>` has them be others.
  * The last line is `N passed, N failed, N skipped`; any failure exits with 1.
  */
@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     isolate: { type: 'boolean', default: false },
-    workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    workers: { type: 'string', default: String(Math.min(3, availableParallelism() + 1)) },
     root: { type: 'string', default: 'test' },
     'timeout-ms': { type: 'string', default: '20000' },
     'grace-ms': { type: 'string', default: '5000' },

@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process'
-import process from 'node:process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { wireFormats } from '../../src/lib/unions.ts'
+import { childProgram } from '../storage/support/children.ts'
 import { assert, suite } from '../support/suite.ts'
 import { printMatrix } from './support/matrix.ts'
 
@@ -11,12 +8,15 @@ const test = suite<{ ratios: Record<string, number> }>('the cost of translating 
 /** So many times the parsing of the events' JSON at most. */
 const MOST = 3
 
-const script = fileURLToPath(new URL('support/measure-speed.ts', import.meta.url))
-
 test.before(async (context) => {
-  for (const from of wireFormats) {
-    const { stdout } = await promisify(execFile)(process.execPath, [script, from, String(MOST)])
-    Object.assign(context.ratios, JSON.parse(stdout))
+  const program = await childProgram(new URL('support/measure-speed.ts', import.meta.url))
+  try {
+    for (const from of wireFormats) {
+      const [measured = ''] = await program.start(from, String(MOST)).ended()
+      Object.assign(context.ratios, JSON.parse(measured))
+    }
+  } finally {
+    await program.remove()
   }
 })
 

@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-/** Tests that start many processes and builds, the longest first, so that nobody waits for them at the end. */
-const SLOW = ['storage/file-kills', 'storage/file-processes', 'runtimes', 'dist', 'runner', 'mount']
+/** Tests that mostly wait for processes of their own. */
+const WAITING = ['runtimes', 'cli', 'setup', 'storage/file-', 'dist', 'runner', 'keys/pause']
 
 export interface Discovery {
+  /** Those that mostly wait for processes of their own first. */
   readonly files: string[]
   /** Filters that match no file: each one is a mistake. */
   readonly unmatched: string[]
@@ -35,6 +36,6 @@ async function testFiles(folder: string): Promise<string[]> {
 
 function rank(root: string, path: string): number {
   const name = relative(root, path).split(sep).join('/')
-  const at = SLOW.findIndex((start) => name.startsWith(start))
-  return at < 0 ? SLOW.length : at
+  const at = WAITING.findIndex((start) => name.startsWith(start))
+  return at < 0 ? WAITING.length : at
 }

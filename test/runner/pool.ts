@@ -27,12 +27,12 @@ export interface PoolOptions {
 
 /**
  * Runs every file and settles when all have a result; a process that dies or blocks costs its file a failure, no more. One lane begins
- * with the last: neighbours wait for the same thing, such as the disk, and would wait for each other.
+ * with the first, the others with the last: neighbours wait for the same thing, such as the disk, and would wait for each other.
  */
 export async function runFiles(paths: readonly string[], options: PoolOptions): Promise<void> {
   const waiting = [...paths]
   const lane = async (_: unknown, number: number) => {
-    const take = () => (number % 2 === 0 ? waiting.shift() : waiting.pop())
+    const take = () => (number === 0 ? waiting.shift() : waiting.pop())
     while (waiting.length > 0) await runWorker({ waiting, take }, options)
   }
   await Promise.all(Array.from({ length: Math.min(options.workers, paths.length) }, lane))
