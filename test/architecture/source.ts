@@ -24,9 +24,12 @@ export interface Source {
   readonly silenced: number[]
 }
 
+/** Comments are read as text only. */
+const READING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
+
 /** Reads what the rules ask about from the text of one file. */
 export function parseSource(path: string, text: string): Source {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const file = ts.createSourceFile(path, text, READING, true)
   const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1
   const imports: Import[] = []
   const ambients: Ambient[] = []

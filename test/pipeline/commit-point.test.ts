@@ -1,4 +1,4 @@
-import { isCi } from '../support/ci.ts'
+import { isCi, times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatEvents, messageEvents } from './support/answers.ts'
 import { type Break, brokenBody } from './support/broken.ts'
@@ -133,9 +133,9 @@ for (const api of ['chat', 'anthropic'] as const) {
     const seen = none()
     for (const [at, recording] of recordings.entries()) {
       const how = ways[at % ways.length] ?? 'end'
-      add(seen, await breakEverywhere(recording, how, Math.ceil(recording.bytes.length / 9)))
+      add(seen, await breakEverywhere(recording, how, Math.ceil(recording.bytes.length / (isCi ? 9 : 4))))
     }
-    assert.ok(recordings.length >= 29 && seen.spare > 50 && seen.error > 150, JSON.stringify(seen))
+    assert.ok(recordings.length >= 29 && seen.spare > times(50) && seen.error > times(150), JSON.stringify(seen))
   })
 
   test(`${api}: an error of the provider between any two events`, async () => {
