@@ -1,34 +1,20 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatChunk, chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
+import { chatChunk, chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
 import { limits, textOf } from './support/time-outs.ts'
-import { type Answering, bodyOf, type End, fakeUpstream, json, slowly, sse } from './support/upstream.ts'
-import { openWorld, type WorldOptions } from './support/world.ts'
+import { attemptsOf, chain, messages, openChain, typed } from './support/unasked.ts'
+import { fakeUpstream, slowly, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
 
 const test = suite('a stream that nobody has asked for, when it fails:')
 
-const typed = (type: string, chunks: Iterable<string>, end?: End) =>
-  new Response(bodyOf(chunks, end), { headers: { 'content-type': type } })
-
-const messages = [{ role: 'user', content: 'Hi' }]
-const chain = ['one/m', 'two/m']
-
-/** A chain of two targets, the first of which answers so. */
-async function open(answer: Answering, options: WorldOptions = {}) {
-  const up = fakeUpstream((call, nth) => (call.provider === 'one' ? answer(call, nth) : json(chatAnswer('spare'))))
-  const world = await openWorld({ fetch: up, combos: { chain }, ...options })
-  const ask = (body: object = {}, init?: RequestInit) => world.chat({ model: 'chain', messages, ...body }, init)
-  return { up, world, ask }
-}
-
-const attemptsOf = (response: Response) => response.headers.get('x-signalbox-attempts')
 const passed = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
 
 test('that is cut, by its end or by the network, goes to the next target wherever it is cut', async () => {
   const events = chatEvents('Hello there')
   for (const end of ['close', 'error'] as const)
     for (let count = 0; count < events.length - 3; count++) {
-      const { ask } = await open(() => sse(events.slice(0, count), end))
+      const { ask } = await openChain(() => sse(events.slice(0, count), end))
       const response = await ask()
       const attempt = attemptsOf(response) ?? ''
       assert.ok([passed('502:network'), passed('200:content')].includes(attempt), `${count} ${end}: ${attempt}`)
@@ -37,20 +23,20 @@ test('that is cut, by its end or by the network, goes to the next target whereve
 })
 
 test('that is cut after it has begun is told as one that has broken off', async () => {
-  const { ask } = await open(() => sse(chatEvents().slice(0, 3)))
+  const { ask } = await openChain(() => sse(chatEvents().slice(0, 3)))
   const response = await ask({ model: 'one/m' })
   assert.is(await textOf(response), '502 The provider "one" ended the stream before its answer was complete.')
 })
 
 test('that says nothing to its end goes to the next target', async () => {
-  const { ask } = await open(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
+  const { ask } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
   assert.is(attemptsOf(await ask()), passed('200:content'))
 })
 
 test('with an error at its beginning, or in its middle, is the failure that it tells of', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
-    const { up, world, ask } = await open(() => sse([...before, error, ...chatEvents()], 'hang'))
+    const { up, world, ask } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
     assert.is(attemptsOf(await ask()), passed('429:rate-limit'))
     assert.is(up.open, 0)
     await world.api.health.reset()
@@ -71,7 +57,7 @@ test('with an error in it is told in the format of the client', async () => {
 
 test('that is empty goes to the next target, and to the client when none says more', async () => {
   const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
-  const { ask } = await open(() => sse(ending))
+  const { ask } = await openChain(() => sse(ending))
   assert.is(attemptsOf(await ask()), passed('200:content'))
   const all = await openWorld({ fetch: fakeUpstream(() => sse(ending)), combos: { chain } })
   const last = await all.chat({ model: 'chain', messages })
@@ -85,7 +71,9 @@ test('that is empty goes to the next target, and to the client when none says mo
 test('is bounded like every answer that is not streamed', async () => {
   const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
   for (const type of ['text/event-stream', 'application/json']) {
-    const { up, world, ask } = await open(() => typed(type, words, 'hang'), { limits: { maxAnswerBytes: 100_000 } })
+    const { up, world, ask } = await openChain(() => typed(type, words, 'hang'), {
+      limits: { maxAnswerBytes: 100_000 },
+    })
     assert.is(attemptsOf(await ask()), passed('200:content'))
     assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
     assert.ok(up.pulled < 110_000)
@@ -100,7 +88,7 @@ test('may be silent only so long, and take only so long in all', async () => {
     [150, '504:timeout', 'The provider did not finish its answer within 3 s.'],
   ] as const) {
     const clock = fakeClock()
-    const { up, world, ask } = await open(() => sse(slowly(clock, events, everyMs)), { clock, limits })
+    const { up, world, ask } = await openChain(() => sse(slowly(clock, events, everyMs)), { clock, limits })
     const asked = ask()
     while (up.calls.length < 2) await clock.advance(10)
     assert.is(attemptsOf(await asked), passed(attempt))
@@ -110,7 +98,7 @@ test('may be silent only so long, and take only so long in all', async () => {
 })
 
 test('ends at once when the client leaves', async () => {
-  const { up, world, ask } = await open(() => sse(chatEvents().slice(0, 3), 'hang'))
+  const { up, world, ask } = await openChain(() => sse(chatEvents().slice(0, 3), 'hang'))
   const abort = new AbortController()
   const asked = ask({}, { signal: abort.signal })
   while (up.pulled === 0) await world.clock.advance(0)

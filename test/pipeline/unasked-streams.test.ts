@@ -5,8 +5,9 @@ import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { looked, looking, wholeResponse } from './support/looking.ts'
 import { questions } from './support/questions.ts'
-import { type Answering, bodyOf, type End, fakeUpstream, json, sse } from './support/upstream.ts'
-import { openWorld, type WorldOptions } from './support/world.ts'
+import { attemptsOf, messages, openChain, typed } from './support/unasked.ts'
+import { type End, fakeUpstream, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
 
 const test = suite('a stream that nobody has asked for')
 
@@ -27,9 +28,6 @@ const providers: Readonly<Record<ProviderFormat, string>> = {
   gemini: 'google',
   'bedrock-converse': 'bedrock',
 }
-
-const typed = (type: string, chunks: Iterable<string | Uint8Array>, end?: End) =>
-  new Response(bodyOf(chunks, end), { headers: { 'content-type': type } })
 
 const streamOf = (format: ProviderFormat, end?: End) =>
   typed(
@@ -100,19 +98,6 @@ test('is put together where its last event leaves out what was said', async () =
   }
 })
 
-const messages = [{ role: 'user', content: 'Hi' }]
-const chain = ['one/m', 'two/m']
-
-/** A chain of two targets, the first of which answers so. */
-async function open(answer: Answering, options: WorldOptions = {}) {
-  const up = fakeUpstream((call, nth) => (call.provider === 'one' ? answer(call, nth) : json(chatAnswer('spare'))))
-  const world = await openWorld({ fetch: up, combos: { chain }, ...options })
-  const ask = (body: object = {}, init?: RequestInit) => world.chat({ model: 'chain', messages, ...body }, init)
-  return { up, world, ask }
-}
-
-const attemptsOf = (response: Response) => response.headers.get('x-signalbox-attempts')
-
 test('keeps the name that the provider gives its model, where it is passed through', async () => {
   const { world } = await openAll(streamOf)
   const chat = await (await world.post(...questions['openai-chat']('chat/m', false))).json()
@@ -121,7 +106,7 @@ test('keeps the name that the provider gives its model, where it is passed throu
 
 test('is known by its events under any content type', async () => {
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', '']) {
-    const { ask } = await open(() => typed(type, chatEvents('Hello there')))
+    const { ask } = await openChain(() => typed(type, chatEvents('Hello there')))
     const response = await ask()
     assert.is(attemptsOf(response), 'one/m=200;via=chain:fallback', type)
     assert.is((await response.json()).choices[0].message.content, 'Hello there')
@@ -130,7 +115,7 @@ test('is known by its events under any content type', async () => {
 
 test('is none where a whole answer has its content type', async () => {
   const text = JSON.stringify(chatAnswer(), null, 1)
-  const { ask } = await open(() => typed('text/event-stream', ['\n', text]))
+  const { ask } = await openChain(() => typed('text/event-stream', ['\n', text]))
   assert.is(await (await ask()).text(), `\n${text}`)
 })
 
@@ -154,14 +139,14 @@ test('is put together also where sealed state in the request keeps it from being
 })
 
 test('cannot be put together for a client whose request cannot be read, which is its fault', async () => {
-  const { ask } = await open(() => sse(chatEvents()))
+  const { ask } = await openChain(() => sse(chatEvents()))
   const response = await ask({ messages: 'Hi' })
   assert.is(response.status, 400)
   assert.match(await response.text(), /messages/)
 })
 
 test('stays a failure for completions as they were before chats, and for counts', async () => {
-  const { world } = await open(() => sse(chatEvents()))
+  const { world } = await openChain(() => sse(chatEvents()))
   assert.is((await world.post('/v1/completions', { model: 'one/m', prompt: 'Hi' })).status, 502)
   const claude = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
   assert.is((await claude.post('/v1/messages/count_tokens', { model: 'claude/c', messages })).status, 502)

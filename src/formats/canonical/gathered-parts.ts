@@ -1,3 +1,4 @@
+import type { Citation } from './citations.ts'
 import type { AssistantPart, TokenLogprob } from './parts.ts'
 import type { OpaqueState } from './state.ts'
 import type { PartEvent } from './stream.ts'
@@ -12,9 +13,10 @@ export interface GatheredParts {
 interface OpenPart {
   candidate: number
   part: AssistantPart
-  /** Joined once, at the end: an argument may come in many thousands of pieces. */
+  /** These are joined once, at the end: an argument may come in many thousands of pieces. */
   texts: string[]
   logprobs: TokenLogprob[][]
+  citations: Citation[]
 }
 
 export function createGatheredParts(): GatheredParts {
@@ -22,25 +24,23 @@ export function createGatheredParts(): GatheredParts {
 
   function take(event: PartEvent): void {
     if (event.type === 'part-start') {
-      parts.set(event.key, { candidate: event.candidate, part: event.part, texts: [], logprobs: [] })
+      parts.set(event.key, { candidate: event.candidate, part: event.part, texts: [], logprobs: [], citations: [] })
       return
     }
     const open = parts.get(event.key)
     if (!open) return
-    const { part } = open
     if (event.type === 'part-delta') {
       open.texts.push(event.text)
       open.logprobs.push(event.logprobs ?? [])
-    } else if (event.type === 'part-state') open.part = withState(part, event.state)
-    else if (event.type === 'part-citation' && part.type === 'text')
-      open.part = { ...part, citations: [...(part.citations ?? []), event.citation] }
+    } else if (event.type === 'part-state') open.part = withState(open.part, event.state)
+    else if (event.type === 'part-citation') open.citations.push(event.citation)
   }
 
   function contents(): AssistantPart[][] {
     const all: AssistantPart[][] = []
-    for (const { candidate, part, texts, logprobs } of parts.values()) {
-      while (all.length <= candidate) all.push([])
-      all[candidate]?.push(withText(part, texts.join(''), logprobs.flat()))
+    for (const open of parts.values()) {
+      while (all.length <= open.candidate) all.push([])
+      all[open.candidate]?.push(wholePart(open))
     }
     return all
   }
@@ -48,11 +48,18 @@ export function createGatheredParts(): GatheredParts {
   return { take, contents }
 }
 
-function withText(part: AssistantPart, text: string, logprobs: TokenLogprob[]): AssistantPart {
+function wholePart({ part, texts, logprobs, citations }: OpenPart): AssistantPart {
+  const text = texts.join('')
   switch (part.type) {
     case 'text': {
-      const tokens = [...(part.logprobs ?? []), ...logprobs]
-      return { ...part, text: part.text + text, ...(tokens.length > 0 && { logprobs: tokens }) }
+      const tokens = [...(part.logprobs ?? []), ...logprobs.flat()]
+      const cited = [...(part.citations ?? []), ...citations]
+      return {
+        ...part,
+        text: part.text + text,
+        ...(tokens.length > 0 && { logprobs: tokens }),
+        ...(cited.length > 0 && { citations: cited }),
+      }
     }
     case 'reasoning':
     case 'refusal':
