@@ -42,7 +42,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
   const { context, report, client } = request
   const { health, limits, retryBudget } = context
   const progress = noProgress(request)
-  const { tried, failures } = progress
+  const { tried, failures, cooling } = progress
   const spares: Route[] = [] // left aside to keep the last attempt for another
   let attempts = 0 // in which somebody was called
   let repeats = 0
@@ -75,7 +75,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
 
   /** When no other target is left: one that was tried before, or, when none was, one that is cooling. */
   async function lastResort(): Promise<Candidate | undefined> {
-    if (isLast || (attempts === 0 && !progress.soonest)) return undefined
+    if (isLast || (attempts === 0 && cooling.length === 0)) return undefined
     const { lastCandidate, candidateAgain } = await import('./last-candidates.ts')
     if (attempts > 0) return candidateAgain(progress, { times: repeats++, mayRetry })
     isLast = true
@@ -107,7 +107,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
       stop,
       untried,
       refusal: progress.refusal,
-      dueAt: progress.soonest && health.standingOf(progress.soonest.route.target)?.dueAt,
+      dueAt: cooling[0] && health.standingOf(cooling[0].route.target)?.dueAt,
     }),
     async next({ hedge = false } = {}) {
       if (stop || failures.some(isClientsFault)) return undefined

@@ -15,12 +15,26 @@ export async function explainTargets(
   const { context, call } = request
   const { health, limits } = context
   const standings = routes.map(({ target }) => health.standingOf(target))
-  const lastResort = earliest(standings)
+  const refusals = new Map<Route, GatewayError | undefined>()
   const targets: ExplainedTarget[] = []
   let used = 0
   let only: string | undefined // the model of all that are used so far
   const seen = new Set<string>()
+  const cooling: Array<{ at: number; route: Route; standing: Standing }> = []
   let refusal: GatewayError | undefined
+
+  async function refused(route: Route): Promise<GatewayError | undefined> {
+    if (!refusals.has(route)) refusals.set(route, await refusalOf(request, route))
+    return refusals.get(route)
+  }
+
+  /** Is there another model behind it, for which the last attempt is kept? */
+  async function isBeforeAnother(at: number): Promise<boolean> {
+    for (const [later, route] of routes.entries())
+      if (later > at && !standings[later] && modelOf(route) !== only && !(await refused(route))) return true
+    return false
+  }
+
   for (const [at, route] of routes.entries()) {
     const standing = standings[at]
     const { connection, model } = route.target
@@ -30,38 +44,36 @@ export async function explainTargets(
       continue
     }
     seen.add(place)
-    if (standing === undefined && used > 0 && used === limits.maxAttempts - 1 && modelOf(route) === only) {
-      const isKept = routes.some((other, later) => later > at && !standings[later] && modelOf(other) !== only)
-      if (isKept) {
-        targets.push(explained(route, 'beyond', `${whyOf(route)}; the last attempt is kept for another model`))
-        continue
-      }
+    if (standing) {
+      cooling.push({ at, route, standing })
+      targets.push(explained(route, 'skipped', isCooling(standing)))
+      continue
     }
-    const isCandidate = standing === undefined || at === lastResort
-    const refused = isCandidate && used < limits.maxAttempts ? await refusalOf(request, route) : undefined
-    refusal ??= refused
-    const isUsed = isCandidate && !refused
+    if (used > 0 && used === limits.maxAttempts - 1 && modelOf(route) === only && (await isBeforeAnother(at))) {
+      targets.push(explained(route, 'beyond', `${whyOf(route)}; the last attempt is kept for another model`))
+      continue
+    }
+    const reason = used < limits.maxAttempts ? await refused(route) : undefined
+    refusal ??= reason
     const usable = used === 0 ? 'first' : used < limits.maxAttempts ? 'next' : 'beyond'
-    const use = isUsed ? (standing ? 'last-resort' : usable) : 'skipped'
-    if (isUsed) only = used++ === 0 || only === modelOf(route) ? modelOf(route) : undefined
-    targets.push(explained(route, use, refused ? cannotCarry(refused) : standing ? isCooling(standing) : whyOf(route)))
+    targets.push(reason ? explained(route, 'skipped', cannotCarry(reason)) : explained(route, usable, whyOf(route)))
+    if (!reason) only = used++ === 0 || only === modelOf(route) ? modelOf(route) : undefined
   }
-  if (used > 0 || !refusal || call.endpoint.operation === 'count-tokens') return { targets } // counts are estimated then
+  if (used > 0) return { targets }
+  for (const { at, route, standing } of cooling.sort((one, other) => one.standing.dueAt - other.standing.dueAt)) {
+    const reason = await refused(route)
+    refusal ??= reason
+    targets[at] = reason
+      ? explained(route, 'skipped', cannotCarry(reason))
+      : explained(route, 'last-resort', isCooling(standing))
+    if (!reason) return { targets }
+  }
+  if (!refusal || call.endpoint.operation === 'count-tokens') return { targets } // counts are estimated then
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }
 }
 
 const modelOf = ({ target }: Route) => `${target.provider}/${target.model}`
-
-/** When all are cooling: the index of the one that recovers first. */
-function earliest(standings: ReadonlyArray<Standing | undefined>): number {
-  let earliest = 0
-  for (const [at, standing] of standings.entries()) {
-    if (!standing) return -1
-    if (standing.dueAt < (standings[earliest]?.dueAt ?? 0)) earliest = at
-  }
-  return earliest
-}
 
 /** Why the target's format cannot carry the request. Not checked for a body without contents, which only sketches a request. */
 async function refusalOf(request: SpokenRequest, { target }: Route): Promise<GatewayError | undefined> {

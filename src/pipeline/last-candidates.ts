@@ -7,17 +7,22 @@ import type { Progress } from './progress.ts'
 import { stillCooling } from './still-cooling.ts'
 
 /**
- * When all targets are cooling: the candidate that recovers first. `undefined` when another request has just failed there, which counts as a
- * failure of this one, too.
+ * When all targets are cooling: of those whose format can carry the request, the candidate that recovers first. `undefined` when there is
+ * none, or when another request has just failed there, which counts as a failure of this one, too.
  */
 export async function lastCandidate(progress: Progress): Promise<Candidate | undefined> {
-  const { request, failures, soonest } = progress
-  if (!soonest) return undefined
-  const { route } = soonest
-  const found = await candidateInTurn(route, progress)
-  if (!found || 'trial' in found) return found
-  const failure = stillCooling(targetName(route.target), found, request.context.clock.now())
-  failures.push({ kind: 'failure', failure, route })
+  const { request, failures, cooling } = progress
+  for (let first = cooling[0]; first; first = cooling[0]) {
+    const { route } = first
+    const found = await candidateInTurn(route, progress)
+    if (found && 'trial' in found) return found
+    if (found) {
+      const failure = stillCooling(targetName(route.target), found, request.context.clock.now())
+      failures.push({ kind: 'failure', failure, route })
+      return undefined
+    }
+    cooling.shift() // to wait for it would be of no use
+  }
   return undefined
 }
 

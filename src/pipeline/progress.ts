@@ -11,8 +11,8 @@ export interface Progress {
   readonly tried: RouteTarget[]
   /** The last failure of each target that was tried. */
   readonly failures: FailedTarget[]
-  /** Of the cooling targets that were passed over, the first to recover (epoch ms). */
-  soonest: { route: Route; dueAt: number } | undefined
+  /** The cooling targets that were passed over, and when they recover (epoch ms), the first one first. */
+  readonly cooling: Array<{ route: Route; dueAt: number }>
   /** What the first target was refused for whose format cannot carry the request. */
   refusal: GatewayError | undefined
 }
@@ -27,13 +27,13 @@ export const noProgress = (request: ModelRequest): Progress => ({
   request,
   tried: [],
   failures: [],
-  soonest: undefined,
+  cooling: [],
   refusal: undefined,
 })
 
 /** Was it tried already, is it cooling, or is its context window too small for the request? The report is told. */
 export function isPassedOver(route: Route, progress: Progress): boolean {
-  const { request, tried, failures, soonest } = progress
+  const { request, tried, failures, cooling } = progress
   const { report, context } = request
   const { target } = route
   if (isAmong(tried, target)) {
@@ -43,7 +43,9 @@ export function isPassedOver(route: Route, progress: Progress): boolean {
   }
   const standing = context.health.standingOf(target)
   if (standing) {
-    if (!soonest || standing.dueAt < soonest.dueAt) progress.soonest = { route, dueAt: standing.dueAt }
+    const { dueAt } = standing
+    const later = cooling.findIndex((one) => one.dueAt > dueAt)
+    cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt })
     report.skipped(route, standing.class)
     return true
   }
