@@ -8,7 +8,7 @@ import { checkedData, connectionChange, innerFields, newConnection } from './con
 import { requireProvider } from './connection-provider.ts'
 import { findRecord, present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
-import { timestamp } from './time.ts'
+import { timestamp, timestampAfter } from './time.ts'
 
 /** Connections. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ConnectionOperations<Input = never> {
@@ -143,7 +143,7 @@ export function createConnectionOperations({
       }
       const sealedApiKey = typeof change.apiKey === 'string' ? await seal(id, change.apiKey) : change.apiKey
       const changed = await connections.update(id, (current) => {
-        const next: ConnectionRecord = { ...current, updatedAt: timestamp(clock) }
+        const next: ConnectionRecord = { ...current, updatedAt: timestampAfter(current.updatedAt, clock) }
         if (change.name !== undefined) next.name = change.name
         if (change.isActive !== undefined) next.isActive = change.isActive
         put(next, 'priority', change.priority)

@@ -102,7 +102,7 @@ export function createCooldowns({
 
   function countForProvider(target: HealthTarget, failure: FailedCall) {
     const record = records.at(target, 'provider')
-    record.connections.add(target.connection.id)
+    record.connections.set(target.connection.id, target.connection.updatedAt)
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
     const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one bad model takes no other with it
     const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS

@@ -17,8 +17,8 @@ export interface HealthRecord {
   model?: string
   /** The connection's `updatedAt` at the time of the failure. */
   updatedAt?: string
-  /** The connections whose failures count against the provider. */
-  connections: Set<string>
+  /** The connections whose failures count against the provider, by id, with their `updatedAt` at that time. */
+  connections: Map<string, string>
   /** The models of those failures, but for failures that no model answered. */
   models: Set<string>
   reason: FailureClass
@@ -63,13 +63,20 @@ const MAX_RECORDS = 1_000
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
-  const read = (target: HealthTarget, level: HealthRecord['level']) => records.get(keyOf(subjectOf(target, level)))
+  /** Another instance may have changed the connection, and told nobody but the storage. */
+  function read(target: HealthTarget, level: HealthRecord['level']): HealthRecord | undefined {
+    const key = keyOf(subjectOf(target, level))
+    const record = records.get(key)
+    if (!record || !isMended(record, target.connection)) return record
+    records.delete(key)
+    return undefined
+  }
 
   function make(target: HealthTarget, level: HealthRecord['level']): HealthRecord {
     const subject = subjectOf(target, level)
     const record: HealthRecord = {
       ...subject,
-      connections: new Set(),
+      connections: new Map(),
       models: new Set(),
       reason: 'server',
       message: '',
@@ -110,9 +117,12 @@ export function createHealthRecords(): HealthRecords {
     current(connections) {
       const standing = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
       const providers = new Set(connections.map(({ provider }) => provider))
-      return [...records.values()].filter(({ level, provider, connectionId = '', updatedAt }) =>
-        level === 'provider' ? providers.has(provider) : standing.get(connectionId) === updatedAt,
-      )
+      return [...records.values()].filter((record) => {
+        const { level, provider, connectionId = '', updatedAt } = record
+        return level === 'provider'
+          ? providers.has(provider) && !connections.some((connection) => isMended(record, connection))
+          : standing.get(connectionId) === updatedAt
+      })
     },
     reset(connectionId) {
       if (connectionId === undefined) return records.clear()
@@ -122,6 +132,10 @@ export function createHealthRecords(): HealthRecords {
     },
   }
 }
+
+/** Has a connection been changed since it failed for a provider? */
+const isMended = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
+  (connections.get(id) ?? updatedAt) < updatedAt
 
 type Kept = [key: string, record: HealthRecord]
 

@@ -127,3 +127,12 @@ test('a call that began before its connection was changed says nothing of what i
   health.begin(target('a', 'm', '2')).answered()
   assert.is(waitOf(target('a', 'm', '2')), undefined)
 })
+
+test('what stands against a provider ends with the change of a connection that has failed there', () => {
+  const { failAddress, waitOf } = open()
+  for (const id of ['a', 'a', 'b', 'b', 'b']) failAddress(target(id))
+  assert.is(waitOf(target('c')), 5_000)
+  assert.is(waitOf(target('c', 'm', '2')), 5_000, 'it has not failed')
+  assert.is(waitOf(target('a', 'm', '2')), undefined)
+  assert.is(waitOf(target('c')), undefined)
+})

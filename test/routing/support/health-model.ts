@@ -20,7 +20,7 @@ export function createModel() {
       failures: 0,
       times: 0,
       cooledIn: 0,
-      accounts: new Set(),
+      accounts: new Map(),
       models: new Set(),
       isProbed: false,
     }
@@ -34,7 +34,16 @@ export function createModel() {
     model: `p ${connection.id}@${connection.updatedAt} ${model}`,
   })
 
-  const allOf = (target: HealthTarget) => Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
+  /** What is held against a provider ends with the change of an account that had failed there. */
+  function mend({ connection: { id, updatedAt } }: HealthTarget) {
+    const failedAt = held.get('p')?.accounts.get(id)
+    if (failedAt !== undefined && failedAt < updatedAt) held.delete('p')
+  }
+
+  function allOf(target: HealthTarget) {
+    mend(target)
+    return Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
+  }
 
   function forget(record: Held) {
     if (held.get(record.key) === record) held.delete(record.key)
@@ -120,8 +129,9 @@ export function createModel() {
         count(account, { after, baseMs: 5_000, maxMs: 300_000, what, asked: undefined, now, began })
       }
       if (what !== 'server' && what !== 'network' && what !== 'timeout') return
+      mend(target)
       const provider = heldAgainst('p')
-      provider.accounts.add(target.connection.id)
+      provider.accounts.set(target.connection.id, target.connection.updatedAt)
       provider.models.add(level === 'connection' ? 'all' : target.model)
       const isOfMany = provider.models.size > 1 || provider.models.has('all')
       const after = provider.accounts.size > 1 && isOfMany ? 5 : Number.POSITIVE_INFINITY
@@ -150,7 +160,8 @@ interface Held {
   isProbed: boolean
   /** Streams have broken off. */
   isCut?: boolean
-  accounts: Set<string>
+  /** Those of the provider that failed, and when they had been changed. */
+  accounts: Map<string, string>
   models: Set<string>
 }
 

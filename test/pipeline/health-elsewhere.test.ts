@@ -1,0 +1,55 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { refused } from './support/failing.ts'
+import { type Answering, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('a connection that another instance changes')
+
+/** Two instances on one storage; the first has made two connections, which `tried` finds not well at the second one. */
+async function pair(answer: Answering) {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const up = fakeUpstream(answer)
+  const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-of-${name}` }))
+  const { api } = await openWorld({ fetch: up, clock, storage, connections })
+  const world = await openWorld({ fetch: up, clock, storage, connections: [] })
+  const ids = (await api.connections.list()).connections.map(({ id }) => id)
+  async function tried() {
+    const response = await world.chat({ model: 'one/m' })
+    await response.text()
+    return (response.headers.get('x-signalbox-attempts') ?? '').replace(/;connection=[^,]*/g, '')
+  }
+  return { api, world, ids, tried }
+}
+
+test('is another one from then on, even within the millisecond in which it was made', async () => {
+  const { api, ids, tried } = await pair(({ headers }) =>
+    headers.get('authorization') === 'Bearer key-of-b' ? refused(401)() : json(chatAnswer()),
+  )
+  const [a = '', b = ''] = ids
+  await api.connections.update(a, { isActive: false })
+  assert.is(await tried(), 'one/m=401:credentials')
+  await api.connections.update(b, { apiKey: 'key-that-is-new' })
+  assert.is(await tried(), 'one/m=200')
+  await api.connections.update(b, { apiKey: 'key-of-b' })
+  assert.is(await tried(), 'one/m=401:credentials')
+  await api.connections.update(b, { apiKey: 'key-that-is-new' })
+  assert.is(await tried(), 'one/m=200')
+})
+
+test('is reason enough to ask its provider again', async () => {
+  const { api, world, ids, tried } = await pair(({ provider }) => {
+    if (provider === 'mended') return json(chatAnswer())
+    throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) })
+  })
+  for (let times = 0; times < 4; times++) await tried()
+  const levels = async () =>
+    (await world.api.health.list()).health.map(({ level, state }) => `${level} ${state}`).sort()
+  assert.ok((await levels()).includes('provider cooling'))
+  for (const id of ids) await api.connections.update(id, { providerSpecificData: { baseUrl: 'http://mended.test' } })
+  assert.equal(await levels(), [])
+  assert.is(await tried(), 'one/m=200')
+})
