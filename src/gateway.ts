@@ -124,7 +124,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async close({ graceMs = 10_000 } = {}) {
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
-      await settlesWithin(background.settled(), LAST_WORK_MS, clock)
+      await settlesWithin(Promise.all([background.settled(), pipeline.close()]), LAST_WORK_MS, clock)
       store.close()
     },
   }

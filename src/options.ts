@@ -50,8 +50,9 @@ export interface GatewayOptions {
   /** Who may call `/api`; default: nobody. `gateway.api` is open regardless. */
   management?: ManagementOptions
   /**
-   * Are the turns of `round-robin` and the sessions that `sticky` has moved kept in the storage, so that all gateways on it share them?
-   * Costs one write for each turn. Default: yes when the storage is `atomic`; otherwise they are kept in memory.
+   * Are the turns of `round-robin`, the sessions that `sticky` has moved, and the load and latency that `least-busy` and `least-latency`
+   * choose by kept in the storage, so that all gateways on it share them? Costs one write for each turn, and up to ten reads and writes a
+   * second for load and latency. Default: yes when the storage is `atomic`; otherwise they are kept in memory.
    */
   sharedState?: boolean
   /**

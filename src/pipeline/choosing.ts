@@ -1,10 +1,13 @@
 import { type ChooserDependencies, createChooser, type Selection } from '../routing/chooser.ts'
 import { unmet } from '../routing/condition.ts'
 import type { RequestFacts } from '../routing/facts.ts'
+import { ownMeasures } from '../routing/measures.ts'
 import { createPins } from '../routing/pins.ts'
 import { createRotation, type Rotation } from '../routing/rotation.ts'
 import type { Select } from '../routing/select.ts'
-import { localState, type SharedState, storedState } from '../routing/shared-state.ts'
+import { sharedMeasures } from '../routing/shared-measures.ts'
+import { localState, storedState } from '../routing/shared-state.ts'
+import type { TargetStats } from '../routing/target-stats.ts'
 import type { Clock, Condition, Storage } from '../types.ts'
 import { factsOf } from './facts.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -15,6 +18,8 @@ export interface Choosing {
   selectionFor(request: Pick<ModelRequest, 'call' | 'exchange'>): RequestSelection
   /** For a request that is only asked about: nothing changes. */
   previewFor(facts: RequestFacts): Select
+  /** Ends what goes on between requests. */
+  close(): Promise<void>
 }
 
 /** The selections of one request. */
@@ -24,18 +29,22 @@ export interface RequestSelection extends Selection {
 }
 
 /** What choosing depends on besides the state of groups. */
-export interface ChoosingDependencies extends Omit<ChooserDependencies, 'rotation' | 'pins'> {
+export interface ChoosingDependencies extends Omit<ChooserDependencies, 'rotation' | 'pins' | 'measures'> {
   /** Kept there for all instances on it; else this one keeps it in memory. */
   sharedIn: Storage | undefined
+  /** What this instance measures. */
+  targetStats: TargetStats
   clock: Clock
   onError(error: unknown): void
 }
 
 /** Chooses, and keeps the turns and moved sessions of groups. */
-export function createChoosing({ sharedIn, clock, onError, ...dependencies }: ChoosingDependencies): Choosing {
-  const state: SharedState = sharedIn ? storedState(sharedIn, { clock, onError }) : localState(clock)
+export function createChoosing(dependencies: ChoosingDependencies): Choosing {
+  const { sharedIn, targetStats, health, random, clock, onError } = dependencies
+  const state = sharedIn ? storedState(sharedIn, { clock, onError }) : localState(clock)
   const rotation = createRotation(state)
-  const chooser = createChooser({ ...dependencies, rotation, pins: createPins(state) })
+  const measures = sharedIn ? sharedMeasures(targetStats, { state, clock }) : ownMeasures(targetStats)
+  const chooser = createChooser({ rotation, pins: createPins(state), measures, health, random })
   return {
     rotation,
     selectionFor({ call, exchange }) {
@@ -43,5 +52,6 @@ export function createChoosing({ sharedIn, clock, onError, ...dependencies }: Ch
       return { ...chooser.selectionFor(facts), unmet: (when) => unmet(facts, when) }
     },
     previewFor: chooser.previewFor,
+    close: measures.close,
   }
 }

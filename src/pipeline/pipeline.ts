@@ -29,6 +29,8 @@ export interface Pipeline {
   explain(question: Question): Promise<Explanation>
   choosing(): Awaitable<Choosing>
   health: Health
+  /** Call it when no request is under way any more. */
+  close(): Promise<void>
 }
 
 /** The settings of the pipeline, and what it shares with the rest of the gateway. */
@@ -51,9 +53,11 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
   const health = createHealth({ clock, random })
   const apiKeyOf = createCredentials(store)
 
+  let loadedChoosing: Choosing | undefined
   const choosing = loadedOnce(async () => {
     const { createChoosing } = await import('./choosing.ts')
-    return createChoosing({ sharedIn, targetStats, health, random, clock, onError: observer.onError })
+    loadedChoosing = createChoosing({ sharedIn, targetStats, health, random, clock, onError: observer.onError })
+    return loadedChoosing
   })
   const knownKeys = once(async () => {
     const { createKnownKeys } = await import('./known-keys.ts')
@@ -95,5 +99,6 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     },
     choosing,
     health,
+    close: async () => loadedChoosing?.close(),
   }
 }

@@ -1,13 +1,15 @@
+import { isPromise } from '../lib/awaitable.ts'
 import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
 import type { Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
 import type { Health } from './health.ts'
+import type { Measures } from './measures.ts'
 import type { Pins } from './pins.ts'
 import type { Rotation, Turn } from './rotation.ts'
 import type { Lookahead, Select } from './select.ts'
 import type { Inputs } from './strategies/order.ts'
 import { orderOf } from './strategies/strategies.ts'
-import type { Run, TargetStats } from './target-stats.ts'
+import type { Run } from './target-stats.ts'
 
 /** Applies the strategies of groups, with the state that they need. */
 export interface Chooser {
@@ -32,14 +34,14 @@ export interface Selection {
 export interface ChooserDependencies {
   rotation: Rotation
   pins: Pins
-  targetStats: TargetStats
+  measures: Measures
   health: Health
   /** A random number in [0, 1). */
   random: () => number
 }
 
 /** Makes the chooser. */
-export function createChooser({ rotation, pins, targetStats, health, random }: ChooserDependencies): Chooser {
+export function createChooser({ rotation, pins, measures, health, random }: ChooserDependencies): Chooser {
   const isWell = (target: RouteTarget) => !health.standingOf(target)
 
   /** The target that an entry will probably lead to now. */
@@ -51,7 +53,7 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
   /** The number of requests under way to all targets of an entry. */
   function loadOf(entry: Entry, { reach }: Lookahead): number {
     let load = 0
-    for (const target of new Set(reach(entry))) load += targetStats.loadOf(target)
+    for (const target of new Set(reach(entry))) load += measures.loadOf(target)
     return load
   }
 
@@ -71,8 +73,7 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
           session,
           pin,
           costOf: lookahead.costOf,
-          latencyOf: (entry) =>
-            ask(likelyOf(entry, lookahead), (target) => targetStats.averageOf(target, facts.stream)),
+          latencyOf: (entry) => ask(likelyOf(entry, lookahead), (target) => measures.averageOf(target, facts.stream)),
           loadOf: (entry) => loadOf(entry, lookahead),
         }
         const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
@@ -83,7 +84,8 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
 
       if (strategy === 'round-robin') return turnOf(group, isUsable).then((turn) => chosen(turn, undefined))
       if (session !== '') return pins.of(group, session).then((pin) => chosen(undefined, pin))
-      return chosen(undefined, undefined)
+      const known = MEASURED.has(strategy) ? measures.refresh() : undefined
+      return isPromise(known) ? known.then(() => chosen(undefined, undefined)) : chosen(undefined, undefined)
     }
   }
 
@@ -97,7 +99,7 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
       if (group.strategy !== 'least-busy') return
       for (const entry of entries) {
         const target = likelyOf(entry, lookahead)
-        if (target && isWell(target)) return void reserved.push(targetStats.begin(target, facts.stream))
+        if (target && isWell(target)) return void reserved.push(measures.begin(target, facts.stream))
       }
     }
 
@@ -138,6 +140,9 @@ export function createChooser({ rotation, pins, targetStats, health, random }: C
 
   return { selectionFor, previewFor }
 }
+
+/** The strategies that choose by what is measured of targets. */
+const MEASURED: ReadonlySet<string> = new Set(['least-latency', 'least-busy'])
 
 type OnChosen = (group: Group, chosen: Chosen, lookahead: Lookahead) => void
 

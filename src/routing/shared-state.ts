@@ -11,6 +11,8 @@ export interface SharedState {
   write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Awaitable<string | false>
   /** Deletes the key and all below it: `<key>/…`. */
   drop(key: string): Awaitable<void>
+  /** All below the key. */
+  list(key: string): Awaitable<ReadonlyArray<{ key: string; value: string }>>
 }
 
 /** Keys contain what clients send, so their number is limited; the oldest are dropped first. */
@@ -39,6 +41,10 @@ export function localState(clock: Clock): SharedState {
     },
     drop(key) {
       for (const one of values.keys()) if (one === key || one.startsWith(`${key}/`)) values.delete(one)
+    },
+    list(key) {
+      const below = [...values].filter(([one]) => one.startsWith(`${key}/`))
+      return below.map(([key, { value }]) => ({ key, value }))
     },
   }
 }
@@ -85,6 +91,14 @@ export function storedState(
         await storage.delete(PREFIX + key)
         for (const below of await storage.list(`${PREFIX}${key}/`)) await storage.delete(below.key)
       }, noop)
+    },
+    list(key) {
+      const instead = () => own.list(key)
+      if (isPaused()) return instead()
+      return attempt(async () => {
+        const below = await storage.list(`${PREFIX}${key}/`)
+        return below.map(({ key, value }) => ({ key: key.slice(PREFIX.length), value }))
+      }, instead)
     },
   }
 }

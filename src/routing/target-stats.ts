@@ -11,7 +11,12 @@ export interface TargetStats {
   p95Of(target: RouteTarget, stream: boolean): number | undefined
   /** The number of requests under way. */
   loadOf(target: RouteTarget): number
+  /** Calls `onChange` with the key of each target that is measured anew, in place of the one before. */
+  watch(onChange: (key: string, what: Measured) => void): void
 }
+
+/** What is measured of a target. */
+export type Measured = 'load' | 'average'
 
 /** One request under way to a target. */
 export interface Run {
@@ -43,11 +48,9 @@ const MAX_RECORDS = 10_000
 /** Makes empty statistics, of at most 10,000 targets. */
 export function createTargetStats(): TargetStats {
   const records = new Map<string, Record>()
+  let changed: (key: string, what: Measured) => void = () => {}
 
-  const keyOf = ({ connection, model }: RouteTarget) => `${connection.id} ${model}`
-
-  function recordOf(target: RouteTarget): Record {
-    const key = keyOf(target)
+  function recordOf(key: string): Record {
     const known = records.get(key)
     if (known) return known
     makeRoom(records, MAX_RECORDS)
@@ -57,18 +60,25 @@ export function createTargetStats(): TargetStats {
   }
 
   const measureOf = (target: RouteTarget, stream: boolean) =>
-    records.get(keyOf(target))?.[stream ? 'streams' : 'answers']
+    records.get(statsKeyOf(target))?.[stream ? 'streams' : 'answers']
 
   return {
     begin(target, stream) {
-      const record = recordOf(target)
+      const key = statsKeyOf(target)
+      const record = recordOf(key)
       let over = false
       record.load += 1
+      changed(key, 'load')
       return {
-        answeredAfter: (ms) => add(stream ? record.streams : record.answers, ms),
+        answeredAfter(ms) {
+          add(stream ? record.streams : record.answers, ms)
+          changed(key, 'average')
+        },
         ended() {
-          if (!over) record.load -= 1
+          if (over) return
           over = true
+          record.load -= 1
+          changed(key, 'load')
         },
       }
     },
@@ -78,9 +88,15 @@ export function createTargetStats(): TargetStats {
       if (samples.length < MIN_SAMPLES) return undefined
       return [...samples].sort((a, b) => a - b)[Math.ceil(samples.length * 0.95) - 1]
     },
-    loadOf: (target) => records.get(keyOf(target))?.load ?? 0,
+    loadOf: (target) => records.get(statsKeyOf(target))?.load ?? 0,
+    watch(onChange) {
+      changed = onChange
+    },
   }
 }
+
+/** What a target is measured under. */
+export const statsKeyOf = ({ connection, model }: RouteTarget): string => `${connection.id} ${model}`
 
 const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
 

@@ -1,0 +1,142 @@
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { makeRoom } from '../lib/make-room.ts'
+import { createTelling } from '../lib/telling.ts'
+import type { Clock } from '../types.ts'
+import type { RouteTarget } from './group.ts'
+import type { Measures } from './measures.ts'
+import type { SharedState } from './shared-state.ts'
+import { type Measured, statsKeyOf, type TargetStats } from './target-stats.ts'
+
+/** Speeds are of use for so long. */
+const TTL_MS = 60 * 60 * 1_000
+/** How old may be what is known of the others, and what they know. */
+const PAUSE_MS = 100
+/** Load is told anew so often as long as there is any. */
+const BEAT_MS = 20_000
+/** An instance that has not told of its load for so long has ended without a word. */
+const LOAD_MS = 60_000
+/** Speed is told when it has changed by this part, and again after a time. */
+const CHANGE = 0.1
+const SPEED_MS = 10 * 60 * 1_000
+/** Of so many targets; the oldest are dropped first. */
+const MAX_TARGETS = 1_000
+
+const FOLDER = 'measures'
+
+/** What one instance tells of its targets. The averages are absent before the first answer. */
+interface Told {
+  /** Epoch ms. */
+  at: number
+  targets: Record<string, ToldTarget>
+}
+
+interface ToldTarget {
+  load: number
+  streams?: number | undefined
+  answers?: number | undefined
+}
+
+/**
+ * What all instances have measured: the sum of their loads, and the mean of their averages. Each tells of the targets that it has itself
+ * chosen among, in an entry of its own, which nobody else writes.
+ */
+export function sharedMeasures(stats: TargetStats, { state, clock }: { state: SharedState; clock: Clock }): Measures {
+  const ownKey = `${FOLDER}/${crypto.randomUUID()}`
+  const chosenBy = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
+  let told: Told | undefined
+  let others: Told[] = []
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+
+  /** Whoever asks for a measure chooses by it. */
+  function share(target: RouteTarget, what: Measured): string {
+    const key = statsKeyOf(target)
+    if (!chosenBy[what].has(key)) makeRoom(chosenBy[what], MAX_TARGETS)
+    chosenBy[what].set(key, target)
+    return key
+  }
+
+  function measured(target: RouteTarget): ToldTarget {
+    const averageOf = (stream: boolean) => stats.averageOf(target, stream)
+    return { load: stats.loadOf(target), streams: averageOf(true), answers: averageOf(false) }
+  }
+
+  const telling = createTelling(
+    async () => {
+      const targets: Told['targets'] = {}
+      for (const [key, target] of [...chosenBy.load, ...chosenBy.average]) targets[key] = measured(target)
+      told = { at: clock.now(), targets }
+      await state.write(ownKey, JSON.stringify(told), { ttlMs: TTL_MS })
+      return Object.values(targets).some(({ load }) => load > 0)
+    },
+    { clock, pauseMs: PAUSE_MS, beatMs: BEAT_MS },
+  )
+
+  function isNews(key: string, what: Measured): boolean {
+    const target = chosenBy[what].get(key)
+    if (!target || what === 'load' || !told) return target !== undefined
+    const { streams, answers } = measured(target)
+    const before = told.targets[key]
+    const isOld = clock.now() - told.at > SPEED_MS
+    return isOld || hasChanged(before?.streams, streams) || hasChanged(before?.answers, answers)
+  }
+
+  stats.watch((key, what) => {
+    if (isNews(key, what)) telling.news()
+  })
+
+  async function read() {
+    const entries = await state.list(FOLDER)
+    others = entries.flatMap(({ key, value }) => (key === ownKey ? [] : toldIn(value)))
+    reading = undefined
+  }
+
+  return {
+    begin: stats.begin,
+    refresh() {
+      const now = clock.now()
+      if (now - readAt < PAUSE_MS) return reading
+      readAt = now
+      reading ??= read()
+      return reading
+    },
+    averageOf(target, stream) {
+      const key = share(target, 'average')
+      const averages = others.map(({ targets }) => targets[key]?.[stream ? 'streams' : 'answers'])
+      return meanOf([stats.averageOf(target, stream), ...averages])
+    },
+    loadOf(target) {
+      const key = share(target, 'load')
+      let load = stats.loadOf(target)
+      for (const { at, targets } of others) if (clock.now() - at < LOAD_MS) load += targets[key]?.load ?? 0
+      return load
+    },
+    async close() {
+      await telling.stop()
+      if (told) await state.drop(ownKey)
+    },
+  }
+}
+
+const hasChanged = (before: number | undefined, now: number | undefined) =>
+  now !== undefined && (before === undefined || Math.abs(now - before) > CHANGE * before)
+
+function meanOf(values: ReadonlyArray<number | undefined>): number | undefined {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length
+}
+
+/** What another instance has told, perhaps in another version of this program; what cannot be read is left out. */
+function toldIn(text: string): Told[] {
+  const read = tryParseJson(text)
+  if (!isObject(read) || typeof read.at !== 'number' || !isObject(read.targets)) return []
+  const targets: Told['targets'] = {}
+  for (const [key, target] of Object.entries(read.targets)) {
+    if (!isObject(target)) continue
+    const { load, streams, answers } = target
+    targets[key] = { load: numberIn(load) ?? 0, streams: numberIn(streams), answers: numberIn(answers) }
+  }
+  return [{ at: read.at, targets }]
+}
+
+const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)

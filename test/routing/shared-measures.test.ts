@@ -1,0 +1,180 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { countOf, joinPool, openPool, type Pool } from './support/pool.ts'
+
+const test = suite('load and latency of several instances')
+
+const busy = { models: ['one/m', 'two/m'], strategy: 'least-busy' as const }
+const fastest = { models: ['one/m', 'two/m', 'three/m'], strategy: 'least-latency' as const }
+
+/** What instances know of each other is at most so old. */
+const NEWS = 100
+
+type Instance = Pick<Pool, 'world' | 'asks'>
+
+interface TwoOptions {
+  clock?: FakeClock
+  storage?: Storage
+  sharedState?: boolean
+  /** How long providers take, in ms. */
+  ms?: Record<string, number>
+}
+
+async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions = {}) {
+  const { clock = fakeClock(), ms = {}, ...more } = options
+  const storage = options.storage ?? memoryStorage({ clock })
+  let isHeld = false
+  const held: Array<() => void> = []
+  const first = await openPool(combo, {
+    ...more,
+    clock,
+    storage,
+    limits: { headersTimeoutMs: 1e9, silenceTimeoutMs: 1e9, totalTimeoutMs: 1e9 },
+    async answer({ provider }) {
+      if (isHeld) await new Promise<void>((resolve) => held.push(resolve))
+      await clock.sleep(ms[provider] ?? 0)
+      return json(chatAnswer())
+    },
+  })
+  const second = await joinPool(first, { ...more, storage })
+
+  /** Begins a request whose answer does not come before `release`, and answers whom it waits for. */
+  async function hold({ world }: Instance) {
+    const { calls } = first.up
+    const before = calls.length
+    isHeld = true
+    void world.chat({ model: 'pool' })
+    while (calls.length === before) await clock.advance(0)
+    isHeld = false
+    return calls[before]?.provider
+  }
+
+  async function release() {
+    for (const end of held.splice(0)) end()
+    await clock.advance(NEWS)
+  }
+
+  /** Whom each of so many requests called, one after the other. */
+  async function race({ asks }: Instance, times: number) {
+    let isOver = false
+    const asked = asks(times).finally(() => {
+      isOver = true
+    })
+    while (!isOver) await clock.advance(first.up.open > 0 ? 50 : 0)
+    return (await asked).split(' ')
+  }
+
+  return { first, second, clock, storage, hold, release, race }
+}
+
+const toldIn = (storage: Storage) => storage.list('routing/measures/')
+
+test('what is under way at one instance counts at the others, until it ends', async () => {
+  const { first, second, clock, hold, release } = await openTwo(busy)
+  assert.is(await hold(first), 'one')
+  assert.is(await second.asks(2), 'two two')
+  assert.is(await hold(second), 'two')
+  await clock.advance(NEWS)
+  assert.is(await hold(first), 'one', 'one waits at each of them')
+  await clock.advance(NEWS)
+  assert.is(await second.asks(1), 'two', 'two wait there')
+  await release()
+  assert.is(await second.asks(1), 'one')
+})
+
+test('streams of many minutes go on counting', async () => {
+  const { first, second, clock, hold, release } = await openTwo(busy)
+  await hold(first)
+  for (let minute = 0; minute < 30; minute++) await clock.advance(60_000)
+  assert.is(await second.asks(1), 'two')
+  await release()
+  assert.is(await second.asks(1), 'one')
+})
+
+test('what waits at an instance that has ended without a word counts for a minute', async () => {
+  const clock = fakeClock()
+  const { first, second, hold, storage } = await openTwo(busy, { clock })
+  await hold(first)
+  await storage.set('routing/measures/lost', (await toldIn(storage))[0]?.value ?? '')
+  assert.is((await toldIn(storage)).length, 2)
+  await first.world.gateway.close({ graceMs: 0 })
+  assert.is((await toldIn(storage)).length, 1, 'one that is closed takes its words with it')
+  await clock.advance(NEWS)
+  assert.is(await second.asks(1), 'two')
+  await clock.advance(60_000)
+  assert.is(await second.asks(1), 'one')
+})
+
+test('one that has measured nothing goes by what the others have', async () => {
+  const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 900, two: 200, three: 500 } })
+  assert.is(new Set(await race(first, 12)).size, 3)
+  await clock.advance(NEWS)
+  const { targets } = await second.world.api.explain({ model: 'pool' })
+  assert.equal(targets.map(({ provider, why }) => `${provider} ${/\d+ ms on average/.exec(why)}`).sort(), [
+    'one 900 ms on average',
+    'three 500 ms on average',
+    'two 200 ms on average',
+  ])
+  const { two = 0 } = countOf(await race(second, 40))
+  assert.ok(two > 28, 'but for those that try another')
+})
+
+test('where they differ, the mean counts', async () => {
+  const ms = { one: 300, two: 400, three: 900 }
+  const { first, second, clock, race } = await openTwo(fastest, { ms })
+  await race(first, 12)
+  await race(second, 12)
+  await clock.advance(NEWS)
+  ms.one = 3_000
+  for (let time = 0; time < 3; time++) {
+    await race(second, 10)
+    await clock.advance(NEWS)
+  }
+  const { two = 0 } = countOf(await race(first, 40))
+  assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
+})
+
+test('with `sharedState: false` each goes by itself, and tells nothing', async () => {
+  const { first, second, hold, storage } = await openTwo(busy, { sharedState: false })
+  await hold(first)
+  assert.is(await second.asks(1), 'one')
+  assert.equal(await toldIn(storage), [])
+})
+
+test('nothing is told of targets that are not chosen so', async () => {
+  const { first, storage, hold } = await openTwo(busy)
+  await first.world.chat({ model: 'one/m' })
+  assert.equal(await toldIn(storage), [])
+  await first.world.api.explain({ model: 'pool' })
+  assert.equal(await toldIn(storage), [], 'nor by explaining')
+  await hold(first)
+  const [{ value = '' } = {}] = await toldIn(storage)
+  assert.equal(Object.keys(JSON.parse(value).targets).length, 2)
+})
+
+for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at":1e15,"targets":{"a b":7,"c d":null}}'])
+  test(`what cannot be read is nothing: ${rubbish || 'an empty text'}`, async () => {
+    const { first, storage } = await openTwo(busy)
+    await storage.set('routing/measures/other', rubbish)
+    assert.is(await first.asks(2), 'one one')
+    assert.equal(first.world.told.errors, [])
+  })
+
+test('a storage that fails leaves each to itself, and the host is told', async () => {
+  const clock = fakeClock()
+  const inner = memoryStorage({ clock })
+  const fails = (key: string) => key.startsWith('routing/') && Promise.reject(new Error('down'))
+  const storage: Storage = {
+    ...inner,
+    set: async (key, ...rest) => (await fails(key)) || inner.set(key, ...rest),
+    list: async (key, ...rest) => (await fails(key)) || inner.list(key, ...rest),
+  }
+  const { first, hold } = await openTwo(busy, { clock, storage })
+  assert.is(await hold(first), 'one')
+  assert.is(await first.asks(2), 'two two')
+  assert.is(first.world.told.errors.length, 1, 'and it is left alone for a while')
+})
