@@ -171,6 +171,16 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
     'messages',
     [event({ type: 'message_delta', delta: { stop_reason: 'max_tokens' } }), event({ type: 'message_stop' })],
   ],
+  [
+    'messages', // the calls that a program at Anthropic makes
+    [
+      event({
+        type: 'message_start',
+        message: message([{ type: 'tool_use', id: 't1', name: 'f', input: {} }], 'tool_use'),
+      }),
+      event({ type: 'message_stop' }),
+    ],
+  ],
   ['gemini', [data(candidate({ finishReason: 'MAX_TOKENS' }))]],
   ['responses', [event({ type: 'response.completed', response: response([item(text('a'))]) })]],
   ['responses', [event({ type: 'response.incomplete', response: response([], 'incomplete') })]],

@@ -21,8 +21,10 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (said === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(said)) return // says nothing that a client could read
     switch (said.type ?? event) {
-      case 'message_start':
-        return startMessage(isObject(said.message) ? said.message : {})
+      case 'message_start': {
+        const { message } = exactObject(data, said) // which may be there whole
+        return startMessage(isObject(message) ? message : {})
+      }
       case 'content_block_start': {
         const { content_block: block } = exactObject(data, said) // some followers say all of an input here
         return startBlock(said.index, isObject(block) ? block : {})
@@ -42,7 +44,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     }
   }
 
-  function startMessage({ id, model, usage }: JsonObject) {
+  function startMessage(message: JsonObject) {
+    const { id, model, content, usage } = message
     mergeCounts(counts, usage)
     const known = messageUsage(usage)
     emit({
@@ -51,6 +54,17 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
       ...(typeof model === 'string' && model && { model }),
       ...(known && { usage: known }),
     })
+    if (Array.isArray(content) && content.length > 0) sayWhole(content, message)
+  }
+
+  /** Anthropic tells the calls that a program of its own makes by the start alone: with all blocks, and why it ended. */
+  function sayWhole(content: readonly unknown[], message: JsonObject) {
+    for (const block of content) {
+      startBlock(undefined, isObject(block) ? block : {})
+      blocks.end(undefined)
+    }
+    const finish = parseStop(message)
+    if (finish) emit({ type: 'finish', candidate: 0, finish })
   }
 
   function startBlock(index: unknown, block: JsonObject) {

@@ -15,8 +15,11 @@ export function watchMessageStream(): StreamWatch {
     switch (message.type ?? event) {
       case 'ping':
         return
-      case 'message_start':
-        return count(isObject(message.message) ? message.message.usage : undefined)
+      case 'message_start': {
+        const { usage, content } = isObject(message.message) ? message.message : {}
+        watch.started ||= Array.isArray(content) && content.some(isMeaningfulBlock)
+        return count(usage)
+      }
       case 'content_block_start':
         watch.started ||= isMeaningfulBlock(message.content_block)
         return

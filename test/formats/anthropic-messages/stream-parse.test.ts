@@ -44,6 +44,10 @@ const begin = {
   type: 'message_start',
   message: { id: 'msg_1', model: 'claude', content: [], usage: { input_tokens: 10, output_tokens: 1 } },
 }
+const wholeBegin = (content: object[], stop_reason: string | null) => ({
+  ...begin,
+  message: { ...begin.message, content, stop_reason },
+})
 const start = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: block })
 const delta = (index: number, fields: object) => ({ type: 'content_block_delta', index, delta: fields })
 const text = (index: number, said: string) => delta(index, { type: 'text_delta', text: said })
@@ -178,6 +182,15 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
       end,
     ],
     ['text: a', 'text: b'],
+  ],
+  'a message that is whole in its start': [
+    [wholeBegin([{ type: 'text', text: 'a' }, tool({ input: { x: 1 } })], 'tool_use'), end],
+    ['text: a', 'f#a: {"x":1}'],
+    'tool-calls',
+  ],
+  'a start with an empty text, which its block repeats': [
+    [wholeBegin([TEXT], null), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
+    ['text: a'],
   ],
   'the window being full': [
     [begin, start(0, TEXT), text(0, 'a'), stop(0), finish('model_context_window_exceeded'), end],
