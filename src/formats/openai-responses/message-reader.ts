@@ -10,8 +10,7 @@ import { phaseOf } from './output-parse.ts'
 interface OpenText {
   type: 'text' | 'refusal'
   key: number
-  hasText: boolean
-  hasLogprobs: boolean
+  said: string
   citations: number
   isClosed: boolean
 }
@@ -27,7 +26,7 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
     const part: TextPart = { type: 'text', text: '' }
     if (phase) part.phase = phase
     const key = start(type === 'text' ? part : { type, text: '' })
-    const text = { type, key, hasText: false, hasLogprobs: false, citations: 0, isClosed: false }
+    const text = { type, key, said: '', citations: 0, isClosed: false }
     texts.set(place, text)
     return text
   }
@@ -36,8 +35,7 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
     const tokens = parseTokens(logprobs)
     if (typeof more !== 'string' || (more === '' && !tokens)) return
     const text = textAt(place, type)
-    text.hasText = true
-    if (tokens) text.hasLogprobs = true
+    text.said += more
     const { key } = text
     emit(tokens ? { type: 'part-delta', key, text: more, logprobs: tokens } : { type: 'part-delta', key, text: more })
   }
@@ -53,10 +51,9 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
   function settle(place: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
     const known = texts.get(place)
     if (known?.isClosed) return
-    if (!known?.hasText) {
-      if (type === 'refusal') add(place, 'refusal', refusal)
-      else add(place, 'text', text, logprobs)
-    }
+    const said = known?.said ?? ''
+    if (type === 'refusal') add(place, 'refusal', restOf(refusal, said))
+    else add(place, 'text', restOf(text, said), said === '' ? logprobs : undefined)
     cite(place, parseAnnotations(annotations).slice(known?.citations ?? 0))
   }
 
@@ -109,5 +106,9 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
     },
   }
 }
+
+/** What is said behind a beginning that was told; nothing of a text that is another. */
+const restOf = (text: unknown, told: string): string =>
+  typeof text === 'string' && text.startsWith(told) ? text.slice(told.length) : ''
 
 const isSaid = (part: unknown): part is JsonObject => isObject(part) && Boolean(part.text || part.refusal)

@@ -43,6 +43,14 @@ const table: Record<string, [events: (object | '[DONE]')[], content: object[], f
     ],
     'a text by its deltas only': [[delta('a'), delta('b'), completed()], [text('ab')]],
     'a text by its end only': [[{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()], [text('ab')]],
+    'a text whose deltas have a gap': [
+      [delta('a'), { type: 'response.output_text.done', ...at, text: 'ab' }, done(message(output('abc'))), completed()],
+      [text('abc')],
+    ],
+    'a text that ends as another than its deltas': [
+      [delta('a'), { type: 'response.output_text.done', ...at, text: 'bc' }, completed()],
+      [text('a')],
+    ],
     'a text by its item only': [[done(message(output('ab'))), completed()], [text('ab')]],
     'a text by the whole response only': [[completed(message(output('ab')))], [text('ab')]],
     'an item that is left open, completed by the whole response': [
