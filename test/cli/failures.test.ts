@@ -3,7 +3,8 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { encodeStore, SCHEMA } from '../../adapters/storage/file/format.ts'
+import { SCHEMA } from '../../adapters/storage/file/format.ts'
+import { storeFile } from '../storage/support/store-file.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
 
@@ -91,7 +92,7 @@ failures('says what is wrong with the environment', async ({ used }) => {
 failures('never starts on data that it cannot read, and changes none of it', async ({ used }) => {
   const store = await readFile(join(used, 'store'))
   const cut = await dataFolder(used, { store: store.subarray(0, 300), 'store.previous': Buffer.from('nonsense') })
-  const newer = await dataFolder(used, { store: encodeStore({ revision: 9, rows: [] }, SCHEMA + 1).bytes })
+  const newer = await dataFolder(used, { store: storeFile(9, new Map(), SCHEMA + 1) })
   const foreign = await dataFolder(used, { secret: Buffer.from(`${'A'.repeat(43)}\n`) })
   const file = join(cut, 'store')
   const tokenless = await dataFolder(used, { 'admin-token.sha256': Buffer.from('') })

@@ -1,6 +1,6 @@
 import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decodeStore, encodeStore } from '../../adapters/storage/file/format.ts'
+import { decodeStore } from '../../adapters/storage/file/format.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import type { Storage } from '../../src/index.ts'
 import { times } from '../support/ci.ts'
@@ -11,6 +11,7 @@ import { inFolder } from './support/folder.ts'
 import { inLanes } from './support/lanes.ts'
 import { listeningLogger } from './support/logger.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
+import { storeFile } from './support/store-file.ts'
 
 const IN_MEMORY = times(10_000)
 /** Every so many of them is damage to a large file. */
@@ -121,7 +122,7 @@ test('starts empty in a new folder only, not where traces of a store are left', 
 test('refuses the store of a newer version and leaves it as it is', () =>
   inFolder(async (path) => {
     await twoVersions(path)
-    const newer = encodeStore({ revision: 9, rows: [] }, 2).bytes
+    const newer = storeFile(9, new Map(), 2)
     const previous = await readFile(join(path, 'store.previous'))
     for (const files of [
       { store: newer, 'store.previous': previous },
@@ -205,13 +206,11 @@ test('never gives a version again that was lost with a commit', () =>
 
 /** The file of a store of so many keys. */
 function fileWith(keys: number): Buffer {
-  const rows = new Map(
-    Array.from({ length: keys }, (_, number) => {
-      const { key, value = '' } = plannedWrite(number)
-      return [key, { value, version: String(number) }]
-    }),
-  )
-  return encodeStore({ revision: 41, rows }).bytes
+  const rows = Array.from({ length: keys }, (_, number) => {
+    const { key, value = '' } = plannedWrite(number)
+    return [key, { value, version: String(number) }] as const
+  })
+  return storeFile(41, new Map(rows))
 }
 
 /** A store that holds a = 2, and a = 1 in its previous version. Answers its files. */

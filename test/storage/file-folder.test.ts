@@ -1,7 +1,6 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { folderAt } from '../../adapters/storage/file/folder.ts'
-import { encodeStore } from '../../adapters/storage/file/format.ts'
 import { takeLock } from '../../adapters/storage/file/lock.ts'
 import { newToken } from '../../adapters/storage/file/owner.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
@@ -10,6 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
 import { listeningLogger } from './support/logger.ts'
+import { storeFile } from './support/store-file.ts'
 
 const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, its folder', {})
 
@@ -46,7 +46,7 @@ test('notices another version of the same size, time and place', () =>
     const storage = fileStorage({ path, logger: false })
     await storage.set('key', 'one')
     for (const value of ['two', 'six', 'ten']) {
-      const { bytes } = encodeStore({ revision: 1, rows: [['key', { value, version: '1-000000000' }]] })
+      const bytes = storeFile(1, new Map([['key', { value, version: '1-000000000' }]]))
       await writeFile(file, bytes) // in place: the inode stays
       await utimes(file, time, time)
       assert.is((await storage.get('key'))?.value, value)

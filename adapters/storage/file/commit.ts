@@ -6,11 +6,12 @@ import { type Folder, folderError, hasCode } from './folder.ts'
 import { encodeStore } from './format.ts'
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
+import { changePages, type RowChanges } from './pages.ts'
 import { type FileStamp, type Snapshot, stampOf } from './snapshot.ts'
 
-/** What a commit changes in a snapshot; `undefined` removes a row. */
+/** What a commit changes in a snapshot. */
 export interface Changes {
-  rows?: ReadonlyMap<string, Row | undefined>
+  rows?: RowChanges
   secretMark?: string
 }
 
@@ -30,18 +31,19 @@ export async function commit(
   const rows = new Map<string, Row | undefined>()
   for (const [key, row] of table.entries()) if (!liveRow(row, now)) rows.set(key, undefined)
   for (const [key, row] of changes.rows ?? []) rows.set(key, row)
-  const { bytes, header } = encodeStore({ revision, secretMark, rows: merged(table.entries(), rows) })
+  const pages = changePages(base.pages, rows, (key) => table.get(key, now))
+  const { parts, header } = encodeStore({ revision, secretMark, pages })
 
   const temporary = lock.inside('store')
-  const stamp = await writeDurably(temporary, bytes)
+  const stamp = await writeDurably(temporary, parts)
   if (base.stamp) await keepPrevious(folder, lock)
   await move(temporary, folder.store) // the commit: fails with ENOENT when the lock was lost
   for (const [key, row] of rows) row ? table.put(key, row) : table.remove(key)
-  return { revision, table, secretMark, header, stamp }
+  return { revision, table, pages, secretMark, header, stamp }
 }
 
 /** Creates a file (0600) with these bytes on the disk, not in a cache. Throws when there is one already. */
-export async function writeDurably(path: string, bytes: Uint8Array): Promise<FileStamp> {
+export async function writeDurably(path: string, bytes: Uint8Array | readonly Uint8Array[]): Promise<FileStamp> {
   const file = await open(path, 'wx', 0o600)
   try {
     await file.writeFile(bytes)
@@ -77,12 +79,4 @@ async function keepPrevious(folder: Folder, lock: Lock): Promise<void> {
   const second = lock.inside('previous')
   await linkOrCopy(folder.store, second)
   await move(second, folder.previous)
-}
-
-function* merged(
-  rows: Iterable<[string, Row]>,
-  changes: ReadonlyMap<string, Row | undefined>,
-): Iterable<[string, Row]> {
-  for (const row of rows) if (!changes.has(row[0])) yield row
-  for (const [key, row] of changes) if (row) yield [key, row]
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../lib/operations.ts'
+import { decodePages, type Page } from './pages.ts'
 
 /** What a store file holds. */
 export interface Contents {
@@ -7,12 +8,12 @@ export interface Contents {
   readonly revision: number
   /** Tells whether `secret` is the one that belongs to this store; absent until one was made. */
   readonly secretMark?: string | undefined
-  readonly rows: Iterable<[string, Row]>
+  readonly pages: readonly Page[]
 }
 
 /** What the bytes of a store file are. */
 export type Decoded =
-  | { kind: 'good'; revision: number; secretMark: string | undefined; rows: Map<string, Row>; header: string }
+  | ({ kind: 'good'; header: string; rows: Map<string, Row> } & Contents)
   | { kind: 'corrupt'; reason: string }
   | { kind: 'newer'; schema: number }
 
@@ -23,18 +24,19 @@ export const MAX_HEADER_BYTES = 128
 
 const HEADER = /^signalbox-store (\d{1,9}) (\d{1,15}) ([0-9a-f]{64})\n/
 
-/** The bytes of a store file: `signalbox-store <schema> <revision> <sha256>` and a line of JSON for each row. */
+/**
+ * The bytes of a store file, to be written one after the other: `signalbox-store <schema> <revision> <sha256>` and a line of JSON for each
+ * row.
+ */
 export function encodeStore(
-  { revision, secretMark, rows }: Contents,
+  { revision, secretMark, pages }: Contents,
   schema = SCHEMA,
-): { bytes: Buffer; header: string } {
-  const lines: string[] = []
-  for (const [key, { value, version, expiresAt }] of rows) {
-    lines.push(JSON.stringify(expiresAt === undefined ? [key, value, version] : [key, value, version, expiresAt]))
-  }
-  const body = Buffer.from(`{"secretMark":${JSON.stringify(secretMark ?? null)},"rows":[\n${lines.join(',\n')}\n]}\n`)
+): { parts: Buffer[]; header: string } {
+  const [first, ...others] = pages.map(({ bytes }) => bytes)
+  const start = Buffer.from(`{"secretMark":${JSON.stringify(secretMark ?? null)}${ROWS}`)
+  const body = [start, first?.subarray(1) ?? LINE_BREAK, ...others, END]
   const header = `signalbox-store ${schema} ${revision} ${checksum(String(schema), String(revision), body)}\n`
-  return { bytes: Buffer.concat([Buffer.from(header), body]), header }
+  return { parts: [Buffer.from(header), ...body], header }
 }
 
 /** Reads a store file back. One bit more, less or other than what was written is `corrupt`. */
@@ -45,29 +47,28 @@ export function decodeStore(bytes: Buffer): Decoded {
     return { kind: 'corrupt', reason: bytes.length === 0 ? 'it is empty' : 'it has no valid header' }
   }
   const body = bytes.subarray(header.length)
-  if (checksum(schema, revision, body) !== sum) return { kind: 'corrupt', reason: 'its checksum does not match' }
+  if (checksum(schema, revision, [body]) !== sum) return { kind: 'corrupt', reason: 'its checksum does not match' }
   if (Number(schema) > SCHEMA) return { kind: 'newer', schema: Number(schema) }
   try {
-    return { kind: 'good', revision: Number(revision), header, ...parseBody(body.toString()) }
+    return { kind: 'good', revision: Number(revision), header, ...parseBody(body) }
   } catch {
     return { kind: 'corrupt', reason: 'it is not what this version writes' }
   }
 }
 
-function checksum(schema: string, revision: string, body: Buffer): string {
-  return createHash('sha256').update(`${schema} ${revision}\n`).update(body).digest('hex')
+const ROWS = ',"rows":['
+const LINE_BREAK = Buffer.from('\n')
+const END = Buffer.from('\n]}\n')
+
+function checksum(schema: string, revision: string, body: readonly Buffer[]): string {
+  const hash = createHash('sha256').update(`${schema} ${revision}\n`)
+  for (const part of body) hash.update(part)
+  return hash.digest('hex')
 }
 
-function parseBody(text: string): { secretMark: string | undefined; rows: Map<string, Row> } {
+function parseBody(body: Buffer) {
+  const start = body.indexOf(ROWS) + ROWS.length
   // The checksum vouches for the shape: these bytes were written by `encodeStore`.
-  const { secretMark, rows } = JSON.parse(text) as {
-    secretMark: string | null
-    rows: [string, string, string, number?][]
-  }
-  const toRow = (value: string, version: string, expiresAt?: number): Row =>
-    expiresAt === undefined ? { value, version } : { value, version, expiresAt }
-  return {
-    secretMark: secretMark ?? undefined,
-    rows: new Map(rows.map(([key, value, version, expiresAt]) => [key, toRow(value, version, expiresAt)])),
-  }
+  const { secretMark } = JSON.parse(`${body.toString('utf8', 0, start)}]}`) as { secretMark: string | null }
+  return { secretMark: secretMark ?? undefined, ...decodePages(body.subarray(start, body.length - END.length)) }
 }

@@ -3,11 +3,14 @@ import { open } from 'node:fs/promises'
 import { createTable, type Table } from '../lib/table.ts'
 import { folderError, hasCode } from './folder.ts'
 import { type Decoded, decodeStore, MAX_HEADER_BYTES } from './format.ts'
+import type { Page } from './pages.ts'
 
 /** A store file as it was read or written, and by what to tell that it has changed. */
 export interface Snapshot {
   readonly revision: number
   readonly table: Table
+  /** The rows of the table as they lie in the file. */
+  readonly pages: readonly Page[]
   readonly secretMark: string | undefined
   /** The file's first line; empty when there is no file yet. */
   readonly header: string
@@ -25,6 +28,7 @@ export interface FileStamp {
 export const emptySnapshot = (): Snapshot => ({
   revision: 0,
   table: createTable(),
+  pages: [],
   secretMark: undefined,
   header: '',
   stamp: undefined,
@@ -42,8 +46,8 @@ export async function readSnapshot(path: string): Promise<Reading> {
   if (!bytes) return { kind: 'missing' }
   const decoded = decodeStore(bytes)
   if (decoded.kind !== 'good') return decoded
-  const { revision, secretMark, rows, header } = decoded
-  return { kind: 'good', snapshot: { revision, table: createTable(rows), secretMark, header, stamp } }
+  const { revision, secretMark, rows, pages, header } = decoded
+  return { kind: 'good', snapshot: { revision, table: createTable(rows), pages, secretMark, header, stamp } }
 }
 
 async function readStamped(path: string) {
