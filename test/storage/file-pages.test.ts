@@ -1,5 +1,7 @@
 import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { decodeStore, encodeStore } from '../../adapters/storage/file/format.ts'
 import { changePages, encodePages } from '../../adapters/storage/file/pages.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
@@ -80,6 +82,34 @@ test('reads a file whose rows lie in no order, and goes on from it', () =>
     await storage.set('aa', 'new')
     await storage.delete('c')
     assert.equal(await keysOf(fileStorage({ path, logger: false })), ['a', 'aa', 'b'])
+  }))
+
+test('does not read the file that it is about to put into place itself', () =>
+  inFolder(async (path) => {
+    const { open, rename } = fs
+    const storage = fileStorage({ path, logger: false })
+    await storage.set('key', 'old')
+    const opened: unknown[] = []
+    let reading: Promise<unknown> | undefined
+    Reflect.set(fs, 'open', (...args: Parameters<typeof open>) => {
+      opened.push(args[0])
+      return open(...args)
+    })
+    Reflect.set(fs, 'rename', async (...args: Parameters<typeof rename>) => {
+      await rename(...args)
+      if (args[1] !== join(path, 'store')) return
+      reading = storage.get('key').then((stored) => stored?.value)
+      for (let turn = 0; turn < 20; turn++) await setImmediate()
+    })
+    syncBuiltinESMExports()
+    try {
+      await storage.set('key', 'new')
+      assert.is(await reading, 'new')
+      assert.not.ok(opened.includes(join(path, 'store')), String(opened))
+    } finally {
+      Object.assign(fs, { open, rename })
+      syncBuiltinESMExports()
+    }
   }))
 
 function decoded(pages: ReturnType<typeof changePages>) {

@@ -32,6 +32,7 @@ export function createView(options: ViewOptions): View {
   const { folder, logger } = options
   let known: Snapshot | undefined
   let loading: Promise<Snapshot | undefined> | undefined
+  let committing: Promise<unknown> | undefined
   let isShared = false
   let seenAt = 0
 
@@ -68,8 +69,9 @@ export function createView(options: ViewOptions): View {
   async function fresh(): Promise<Snapshot> {
     for (;;) {
       if (known && isKnownCurrent(known)) return known
-      if (loading !== undefined) {
-        await loading.catch(() => {}) // it began before this call: look again
+      const underWay = loading ?? committing
+      if (underWay) {
+        await underWay.catch(() => {}) // it began before this call: look again
         continue
       }
       loading = load().finally(() => {
@@ -109,10 +111,15 @@ export function createView(options: ViewOptions): View {
     locked,
     async commit(lock, snapshot, changes) {
       await options.prepare(lock)
-      const committed = await commit({ folder, lock, now: options.now() }, snapshot, changes)
-      known = committed
+      const underWay = commit({ folder, lock, now: options.now() }, snapshot, changes)
+      committing = underWay // whoever sees its file before it is known here need not read it
+      try {
+        known = await underWay
+      } finally {
+        committing = undefined
+      }
       await syncFolder(folder)
-      return committed
+      return known
     },
   }
 }
