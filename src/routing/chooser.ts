@@ -91,11 +91,14 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
 
   function selectionFor(facts: RequestFacts): Selection {
     let reserved: Run[] = []
-    const turns = new Map<Group, Turn>()
+    const turns = new Map<string, { group: Group; turn: Turn }>()
 
     /** Counts the choice as load at once; otherwise all requests of a burst would find the same target idle. */
     function reserve(group: Group, { entries, turn }: Chosen, lookahead: Lookahead) {
-      if (turn) turns.set(group, turn)
+      if (turn) {
+        const { label } = group
+        turns.set(label, { group, turn: rotation.joined(turns.get(label)?.turn, turn) })
+      }
       if (group.strategy !== 'least-busy') return
       for (const entry of entries) {
         const target = likelyOf(entry, lookahead)
@@ -120,11 +123,11 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
         for (let choice = route?.via; choice; choice = choice.before) {
           const { group, chosen, entry } = choice
           if (chosen.turn) await rotation.answered(group, entry, chosen.turn)
-          turns.delete(group)
+          turns.delete(group.label)
           if (group.strategy === 'sticky' && facts.session() !== '' && entry !== chosen.entries[0])
             await pins.set(group, facts.session(), entry)
         }
-        for (const [group, turn] of turns) await rotation.answered(group, undefined, turn)
+        for (const { group, turn } of turns.values()) await rotation.answered(group, undefined, turn)
       },
     }
   }

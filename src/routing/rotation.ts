@@ -18,6 +18,8 @@ export interface Rotation {
   peek(group: Group, isUsable: (entry: Entry) => boolean, after?: Turn): Promise<Turn>
   /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
   answered(group: Group, entry: Entry | undefined, taken: Turn): Promise<void>
+  /** Two turns of one request as one, to give both back; the later one alone when another request has taken a turn between them. */
+  joined(earlier: Turn | undefined, later: Turn): Turn
   /** Starts again at the first entry, also for groups below that label. */
   reset(label: string): Promise<void>
 }
@@ -81,6 +83,8 @@ export function createRotation(state: SharedState): Rotation {
       const text = entry ? textOf({ index: entry.index, times: 1 }) : before
       await state.write(keyOf(group.label), text, { ifVersion: version })
     },
+    joined: (earlier, later) =>
+      earlier && later.before === textOf(earlier) ? { ...later, before: earlier.before ?? '' } : later,
     reset: async (label) => state.drop(keyOf(label)),
   }
 }

@@ -91,3 +91,25 @@ test('300 at once are even, also when one of them is dead', async () => {
   await many(300)
   assert.equal(countOf(up.providers), { one: 150, two: 150 })
 })
+
+for (const stays of ['all', 'no'])
+  test(`a request that takes two turns in vain gives ${stays === 'all' ? 'both back when all targets were tried' : 'neither back when attempts ran out'}`, async () => {
+    const keys = ['a', 'b', 'c']
+    const { world, up, down } = await openPool(
+      { models: ['one/m', 'one/other'], connectionStrategy: 'round-robin' },
+      {
+        connections: keys.map((apiKey) => ({ provider: 'one', name: apiKey, apiKey })),
+        limits: { maxAttempts: stays === 'all' ? 6 : 4 },
+      },
+    )
+    const next = async () => {
+      await world.chat({ model: 'pool' })
+      return up.calls.at(-1)?.headers.get('authorization')
+    }
+    assert.is(await next(), 'Bearer a')
+    down.set('one', 500)
+    await world.chat({ model: 'pool' })
+    down.clear()
+    await world.clock.advance(60_000)
+    assert.is(await next(), stays === 'all' ? 'Bearer b' : 'Bearer a')
+  })
