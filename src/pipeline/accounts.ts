@@ -18,7 +18,7 @@ export interface Accounts {
 /** Opens the accounts of an attempt that begins. */
 export function openAccounts(request: ModelRequest, { route, trial }: Candidate): Accounts {
   const { call, context, report } = request
-  const { clock, targetStats } = context
+  const { clock, targetStats, observer } = context
   const begun = report.begin()
   const running = targetStats.begin(route.target, call.stream)
   let isSettled = false
@@ -34,8 +34,10 @@ export function openAccounts(request: ModelRequest, { route, trial }: Candidate)
         return report.attempted(route, begun, { outcome: 'answered', status: head.status })
       }
       const { failure, head, blank } = result
-      if (failure.class === 'internal') trial.dropped()
-      else if (!blank) trial.failed(failure)
+      if (failure.class === 'internal') {
+        trial.dropped()
+        observer.onError(failure.cause)
+      } else if (!blank) trial.failed(failure)
       const { class: outcome, message, upstreamStatus = failure.status } = failure
       const status = outcome === 'content' ? head?.status || 200 : upstreamStatus
       report.attempted(route, begun, { outcome, status, message })

@@ -23,6 +23,8 @@ export interface Failure {
   isInviting?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */
   code?: unknown
+  /** The error that nobody has foreseen, of a failure that is the gateway's own. */
+  cause?: unknown
   /** The provider's JSON error body, which may go to the client. */
   body?: Uint8Array
   /** The headers of a translated error, in place of the provider's. */
@@ -32,7 +34,7 @@ export interface Failure {
 /** The failure that an error thrown by a call stands for. */
 export function failureOfError(thrown: unknown): Failure {
   const error = toGatewayError(thrown)
-  if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message }
+  if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message, cause: thrown }
   const failureClass = CLASSES[error.code] ?? 'network'
   const { code } = error.data
   const isOfAddress = failureClass === 'network' && typeof code === 'string' && !OF_ONE_CALL.test(code)

@@ -24,9 +24,9 @@ export function prepareCall(
     try {
       if (!cloud) return upstreamCall(target, apiKey, ask)
       const made = context.cloudCall(ask, { cloud, target, apiKey, fetch: context.fetch })
-      return abandonable(made).catch((thrown) => failedBy(thrown, context))
+      return abandonable(made).catch(failedBy)
     } catch (thrown) {
-      return failedBy(thrown, context)
+      return failedBy(thrown)
     }
   }
 
@@ -38,9 +38,5 @@ export function prepareCall(
   })
 }
 
-/** The failed attempt that an error stands for; `onError` hears of what nobody has foreseen. */
-export function failedBy(thrown: unknown, { observer }: ModelRequest['context']): FailedAttempt {
-  const failure = failureOfError(thrown)
-  if (failure.class === 'internal') observer.onError(thrown)
-  return { kind: 'failure', failure }
-}
+/** The failed attempt that an error stands for. */
+export const failedBy = (thrown: unknown): FailedAttempt => ({ kind: 'failure', failure: failureOfError(thrown) })

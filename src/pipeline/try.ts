@@ -84,7 +84,7 @@ export function tryCandidate(request: ModelRequest, candidate: Candidate): Try {
       if (!answer) return failed
       return { ...failed, kept: { kind: 'success', route, transform, answer, bytes: undefined, secrets, trial, ended } }
     } catch (thrown) {
-      return failedBy(thrown, context)
+      return failedBy(thrown)
     }
   }
 

@@ -195,6 +195,20 @@ test('a failing storage: whole to onError, once, and bare to the client, also wh
   }
 })
 
+test('what the gateway fails at while it reads an answer: whole to onError, once, and the next target is tried', async () => {
+  for (const stream of [false, true]) {
+    const odd = () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue('no bytes') }))
+    const fetch = async (url: unknown) => (String(url).includes('one.test') ? odd() : json(chatAnswer()))
+    const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
+    const response = await world.chat({ model: 'chain', stream })
+    await response.text()
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:internal;.*, two\/m=200$/)
+    assert.is(world.told.errors.length, 1)
+    assert.match(String(world.told.errors[0]), 'TypeError')
+    assert.equal((await world.api.health.list()).health, [])
+  }
+})
+
 test('no secret reaches a hook or a logger, whatever goes wrong', async () => {
   const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
   const lines: unknown[] = []
