@@ -123,6 +123,8 @@ export interface Traits {
   toolNames: Alphabet
   /** Are tools with free-text input accepted? */
   freeFormTools: boolean
+  /** May the schema of a tool's input be a union or a reference, rather than say itself what the properties are? */
+  unionTools: boolean
   /** Is `strict` accepted on tools? */
   strictTools: boolean
   /** The accepted kinds of tool choice; any other is narrowed or refused. */

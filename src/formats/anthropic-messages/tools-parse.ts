@@ -11,12 +11,13 @@ export function parseTools(body: Fields, warnings: Warnings): Tool[] {
     const tool = parseTool(fields, warnings)
     fields.drop()
     if (!tool) return []
-    warnings.place(tool, fields.at, SEARCH_NAMES)
+    warnings.place(tool, fields.at, TOOL_NAMES)
     return [tool]
   })
 }
 
-const SEARCH_NAMES = {
+const TOOL_NAMES = {
+  schema: 'input_schema',
   maxUses: 'max_uses',
   allowedDomains: 'allowed_domains',
   blockedDomains: 'blocked_domains',

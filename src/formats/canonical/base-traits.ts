@@ -36,6 +36,7 @@ export const baseTraits: Traits = {
   callIds: true,
   toolNames: NAME,
   freeFormTools: false,
+  unionTools: false,
   strictTools: true,
   toolChoices: ['none', 'required', 'tool', 'allowed'],
   declaresTools: false,

@@ -35,7 +35,10 @@ function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
     outputSchema: declaration.object('responseJsonSchema') ?? (response && jsonSchemaOf(response)),
   })
   declaration.drop()
-  warnings.place(tool, declaration.at, { outputSchema: response ? 'response' : 'responseJsonSchema' })
+  warnings.place(tool, declaration.at, {
+    schema: parameters ? 'parameters' : 'parametersJsonSchema',
+    outputSchema: response ? 'response' : 'responseJsonSchema',
+  })
   return tool
 }
 

@@ -44,6 +44,7 @@ function traits(): Traits {
   return {
     ...baseTraits,
     lacks: ['labels'],
+    unionTools: true,
     inputs: ['image', 'file', 'audio', 'video'],
     toolResultInputs: ['image', 'file'],
     maxStopSequences: 5,

@@ -14,14 +14,14 @@ export function parseTools(body: Fields, warnings: Warnings): Tool[] {
   const functions = (body.list('functions') ?? []).map((entry, index) => {
     const fields = elementFields(entry, `functions[${index}]`, warnings)
     const tool = parseFunction(fields, warnings)
-    warnings.place(tool, fields.at)
+    warnings.place(tool, fields.at, { schema: 'parameters' })
     return tool
   })
   const search = body.fields('web_search_options')
   return [...tools, ...functions, ...(search ? [parseSearch(search, warnings)] : [])]
 }
 
-const TOOL_NAMES = { strict: 'function.strict', grammar: 'custom.format' }
+const TOOL_NAMES = { schema: 'function.parameters', strict: 'function.strict', grammar: 'custom.format' }
 
 function parseTool(tool: Fields, warnings: Warnings): Tool {
   const type = tool.text('type') ?? 'function'

@@ -5,6 +5,7 @@ import type { Warnings } from '../canonical/warnings.ts'
 import { type Namespaces, plainName } from './namespaces.ts'
 
 const TOOL_NAMES = {
+  schema: 'parameters',
   outputSchema: 'output_schema',
   grammar: 'format',
   contextSize: 'search_context_size',

@@ -27,7 +27,9 @@ export function prepareOutput(
   warnings.changed('output', 'replaced')
   if (output.type === 'json') return { ...same, output: undefined, turns: withInstruction(turns) }
   const { name = OUTPUT_TOOL, description = 'Give the answer by calling this.', schema } = output
-  return { ...same, output: undefined, tool: { type: 'function', name, description, schema } }
+  const tool: FunctionTool = { type: 'function', name, description, schema }
+  warnings.place(tool, 'output', { schema: '/output' })
+  return { ...same, output: undefined, tool }
 }
 
 /** Then there will be calls and no answer, whose form could be asked for. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { Traits } from '../../../traits.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../tools.ts'
 import type { Warnings } from '../warnings.ts'
+import { flatSchema } from './flat-schema.ts'
 import type { Renamer } from './names.ts'
 
 interface Target {
@@ -28,10 +29,13 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
     const { description } = tool
     return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
   }
-  const { strict, ...rest } = tool
-  if (strict === undefined || traits.strictTools) return { ...tool, name }
+  const flat = !traits.unionTools && tool.schema && flatSchema(tool.schema)
+  if (flat && flat.isLooser) warnings.changed(warnings.pathOf(tool, 'tools', 'schema'), 'replaced')
+  const fitting: FunctionTool = flat ? { ...tool, name, schema: flat.schema } : { ...tool, name }
+  const { strict, ...rest } = fitting
+  if (strict === undefined || (traits.strictTools && !(flat && strict))) return fitting
   if (strict) warnings.dropped(warnings.pathOf(tool, 'tools', 'strict'))
-  return { ...rest, name }
+  return rest
 }
 
 /** A tool of free text as one with a single input. */

@@ -1,0 +1,75 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { whole } from './answers.ts'
+import { ask, providerOf } from './support.ts'
+
+const test = suite('cases: tools whose input is one of several objects')
+
+const byId = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+const byPath = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
+const union = { type: 'object', anyOf: [byId, byPath] }
+const parts = { type: 'object', allOf: [byId, byPath] }
+
+/** How each client brings the tool `open`, and what it calls the schema. */
+const bringing: Record<WireFormat, [tools: (schema: JsonObject) => JsonObject, path: string]> = {
+  'openai-chat': [
+    (parameters) => ({ tools: [{ type: 'function', function: { name: 'open', parameters } }] }),
+    'tools[0].function.parameters',
+  ],
+  'openai-responses': [
+    (parameters) => ({ tools: [{ type: 'function', name: 'open', parameters, strict: false }] }),
+    'tools[0].parameters',
+  ],
+  'anthropic-messages': [(input_schema) => ({ tools: [{ name: 'open', input_schema }] }), 'tools[0].input_schema'],
+  gemini: [
+    (parametersJsonSchema) => ({ tools: [{ functionDeclarations: [{ name: 'open', parametersJsonSchema }] }] }),
+    'tools[0].functionDeclarations[0].parametersJsonSchema',
+  ],
+}
+
+function schemaIn(sent: JsonObject): unknown {
+  const { tools } = JSON.parse(JSON.stringify(sent))
+  const { function: chat, functionDeclarations, ...tool } = tools[0]
+  const { parameters, input_schema, parametersJsonSchema } = chat ?? functionDeclarations?.[0] ?? tool
+  return parameters ?? input_schema ?? parametersJsonSchema
+}
+
+const pairs = wireFormats.flatMap((client) => wireFormats.map((target) => [client, target] as const))
+
+for (const [client, target] of pairs) {
+  const [bring, path] = bringing[client]
+  const asks = (schema: JsonObject, headers: Record<string, string> = {}) =>
+    ask({ client, model: `${providerOf[target]}/m`, body: bring(schema), headers, answer: () => json(whole[target]) })
+
+  if (client === target || target === 'gemini')
+    test(`${client} to ${target}: goes as it is`, async () => {
+      const { sent, warned } = await asks(union)
+      assert.equal([schemaIn(sent), warned], [union, []])
+    })
+  else
+    test(`${client} to ${target}: becomes one object, of which the client is told`, async () => {
+      const { sent, warned } = await asks(union)
+      const properties = { ...byId.properties, ...byPath.properties }
+      assert.equal(schemaIn(sent), { type: 'object', properties })
+      assert.equal(warned, [`replaced:${path}`])
+      const together = await asks(parts)
+      assert.equal(schemaIn(together.sent), { type: 'object', properties, required: ['id', 'path'] })
+      assert.equal(together.warned, [], 'nothing is lost of what holds at once')
+      const strict = await asks(union, { 'x-signalbox-strict': 'true' })
+      assert.equal([strict.response.status, strict.up.calls.length], [400, 0])
+    })
+}
+
+test('it is no longer strict, which OpenAI would refuse', async () => {
+  const { call, warned } = await ask({
+    client: 'anthropic-messages',
+    model: 'responses/m',
+    body: { tools: [{ name: 'open', input_schema: union, strict: true }] },
+    answer: () => json(whole['openai-responses']),
+  })
+  assert.is(JSON.parse(call?.body ?? '').tools[0].strict, false)
+  assert.equal(warned, ['replaced:tools[0].input_schema', 'dropped:tools[0].strict'])
+})
