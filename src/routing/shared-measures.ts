@@ -64,7 +64,9 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
   const telling = createTelling(
     async () => {
       const targets: Told['targets'] = {}
-      for (const [key, target] of [...chosenBy.load, ...chosenBy.average]) targets[key] = measured(target)
+      // a load that is not told again when it ends would go on counting
+      for (const [key, target] of chosenBy.average) targets[key] = { ...measured(target), load: 0 }
+      for (const [key, target] of chosenBy.load) targets[key] = measured(target)
       told = { at: clock.now(), targets }
       await state.write(ownKey, JSON.stringify(told), { ttlMs: TTL_MS })
       return Object.values(targets).some(({ load }) => load > 0)

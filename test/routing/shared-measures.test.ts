@@ -138,6 +138,19 @@ test('where they differ, the mean counts', async () => {
   assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
 })
 
+test('what was under way while a speed was told does not go on counting', async () => {
+  const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
+  await first.world.api.combos.create({ name: 'busy', ...busy })
+  assert.equal(await race(first, 1), ['one'])
+  await clock.advance(NEWS)
+  const { targets } = await second.world.api.explain({ model: 'busy' })
+  assert.equal(
+    targets.map(({ provider, why }) => `${provider} ${why}`),
+    ['one busy: 0 requests under way', 'two busy: 0 requests under way'],
+  )
+  assert.is(clock.pending(), 0, 'there is nothing more to tell')
+})
+
 test('with `sharedState: false` each goes by itself, and tells nothing', async () => {
   const { first, second, hold, storage } = await openTwo(busy, { sharedState: false })
   await hold(first)
