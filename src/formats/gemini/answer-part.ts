@@ -22,11 +22,8 @@ export function answerPart(part: JsonObject, { origin, warnings }: ReadContext):
     return said || state ? defined<ReasoningPart>({ type: 'reasoning', text: said, isSummary: true, state }) : undefined
   if (isObject(inlineData)) return answerMedia(inlineData, state)
   const other = Object.keys(part).find((name) => !NOTES.has(name))
-  if (other !== undefined) {
-    warnings.dropped(other)
-    return undefined
-  }
-  return said || state ? defined<TextPart>({ type: 'text', text: said, state }) : undefined
+  if (other !== undefined) warnings.dropped(other)
+  return said || (state && !other) ? defined<TextPart>({ type: 'text', text: said, state }) : undefined
 }
 
 const NOTES: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'partMetadata'])

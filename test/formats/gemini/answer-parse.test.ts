@@ -59,6 +59,24 @@ reading('takes all that a candidate says, and what is around it', () => {
   assert.equal(warnings, [])
 })
 
+reading('keeps a text that comes with something unknown, and nothing of what is only that', () => {
+  const { choices, warnings } = parse({
+    candidates: [
+      {
+        content: {
+          parts: [
+            { text: 'a', audioTimestamp: '1s' },
+            { executableCode: { code: 'x' }, thoughtSignature: 's' },
+          ],
+        },
+        finishReason: 'STOP',
+      },
+    ],
+  })
+  assert.equal(choices[0]?.content, [{ type: 'text', text: 'a' }])
+  assert.equal(warnings, ['dropped:audioTimestamp', 'dropped:executableCode'])
+})
+
 reading('a call between text and its sources does not part them', () => {
   const { choices } = parse({
     candidates: [
