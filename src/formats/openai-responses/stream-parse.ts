@@ -4,18 +4,17 @@ import type { AssistantPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
 import { responseError } from './error-parse.ts'
+import { createItemBook } from './item-book.ts'
 import { createItemReader, type ItemReader, kindOfEvent } from './item-reader.ts'
 import { createOutputParser } from './output-parse.ts'
 import { finishReasonOf } from './stop-reason.ts'
 import { responseUsage } from './usage.ts'
 
 /**
- * Reads events about items, each named by its place in the output: ids change on the way at some providers. Any event may be missing whose
- * sense a later one has, down to a stream of one event with the whole response.
+ * Reads events about items. Any event may be missing whose sense a later one has, down to a stream of one event with the whole response.
  */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
-  const items = new Map<unknown, ItemReader>() // by place
-  const told = new Map<unknown, number>() // items of each kind
+  const book = createItemBook()
   const parser = createOutputParser(context)
   let next = 0
 
@@ -27,7 +26,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observe({ event: name, data }: SseEvent) {
     if (data === '[DONE]') {
-      end()
+      book.end()
       return emit({ type: 'done' })
     }
     const event = tryParseJson(data)
@@ -60,45 +59,39 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observeItem(type: string, event: JsonObject) {
     const item = isObject(event.item) ? event.item : undefined
-    const place = event.output_index ?? event.item_id ?? item?.id
-    const reader = items.get(place) ?? open(place, item ? item.type : kindOfEvent(type))
+    const place = book.placeOf(event, item)
+    const known = place === undefined ? undefined : book.at(place)
+    const reader = known ?? other(type, place, item)
     if (!item) reader?.observe(type, event)
     else if (type === 'response.output_item.done') reader?.complete(item)
     else reader?.begin(item)
   }
 
+  function other(type: string, place: unknown, item: JsonObject | undefined): ItemReader | undefined {
+    const kind = item ? item.type : kindOfEvent(type)
+    return (place === undefined ? book.unnamed(type, kind) : undefined) ?? open(place, kind)
+  }
+
   function open(place: unknown, kind: unknown): ItemReader | undefined {
     if (kind === undefined) return undefined // an event about something else
     const reader = createItemReader(kind, { ...context, parser, start }, emit)
-    items.set(place, reader)
-    told.set(kind, (told.get(kind) ?? 0) + 1)
+    book.add(place, kind, reader)
     return reader
   }
 
-  /**
-   * The end mark holds the whole output: it completes what is open, and tells what was never told. Places may differ from those on the way:
-   * an item is new only where the output has more of its kind.
-   */
+  /** The end mark holds the whole output: it completes what is open, and tells what was never told. */
   function finish(response: JsonObject) {
+    if (book.isEmpty()) begin(response)
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : []
-    if (items.size === 0) begin(response)
-    output.forEach((item, place) => {
-      const isNew = (told.get(item.type) ?? 0) < output.filter(({ type }) => type === item.type).length
-      const reader = items.get(place) ?? (isNew ? open(place, item.type) : undefined)
-      reader?.complete(item)
-    })
-    end()
+    for (const { item, reader = open(item, item.type) } of book.pair(output)) reader?.complete(item)
+    book.end()
     const usage = responseUsage(response.usage)
     if (usage) emit({ type: 'usage', usage })
     emit({ type: 'finish', candidate: 0, finish: { reason: finishReasonOf(response) } })
     emit({ type: 'done' })
   }
 
-  function end() {
-    for (const item of items.values()) item.end()
-  }
-
-  return { observe, end }
+  return { observe, end: book.end }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''

@@ -80,6 +80,48 @@ const table: Record<string, [events: (object | '[DONE]')[], content: object[], f
       ],
       [text('a')],
     ],
+    'ids in the place of places': [
+      [
+        added(message()),
+        { ...delta('a'), output_index: undefined },
+        { ...done(message(output('a'))), output_index: undefined },
+        added(call({ id: undefined }), 1),
+        { type: 'response.function_call_arguments.delta', delta: '{}' },
+        { ...done(call({ id: undefined, arguments: '{}' })), output_index: undefined },
+        completed(message(output('a')), call({ arguments: '{}' })),
+      ],
+      [text('a'), called('{}')],
+      'tool-calls',
+    ],
+    'neither ids nor places': [
+      [
+        { type: 'response.output_item.added', item: { type: 'reasoning' } },
+        { type: 'response.output_item.done', item: { type: 'reasoning', summary: [], encrypted_content: 'e' } },
+        { type: 'response.output_item.added', item: { type: 'reasoning' } },
+        { type: 'response.reasoning_summary_text.delta', delta: 'hm' },
+        { type: 'response.output_item.done', item: { type: 'reasoning' } },
+        { type: 'response.output_text.delta', delta: 'a' },
+        completed(),
+      ],
+      [
+        { type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'e' } },
+        { type: 'reasoning', text: 'hm', isSummary: true },
+        text('a'),
+      ],
+    ],
+    'arguments that only the whole response has, at another place': [
+      [
+        added(call({ call_id: 'c1', name: undefined }), 1),
+        added(call({ call_id: 'c2', id: 'j' }), 2),
+        completed(call({ arguments: '{"a":1}' }), call({ call_id: 'c2', id: 'j', arguments: '{"a":2}' })),
+      ],
+      [called('{"a":2}', { id: 'c2' }), called('{"a":1}')],
+      'tool-calls',
+    ],
+    'the second of two messages, the first of which only the whole response has': [
+      [delta('b', { output_index: 1 }), completed(message(output('a')), message(output('b')))],
+      [text('b'), text('a')],
+    ],
     'two texts of a message, one of them empty, and a refusal': [
       [
         added({ ...message(), phase: 'commentary' }),
