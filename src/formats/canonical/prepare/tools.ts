@@ -29,8 +29,8 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
     const { description } = tool
     return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
   }
-  const flat = !traits.unionTools && tool.schema && flatSchema(tool.schema)
-  if (flat && flat.isLooser) warnings.changed(warnings.pathOf(tool, 'tools', 'schema'), 'replaced')
+  const flat = traits.unionTools || !tool.schema ? undefined : flatSchema(tool.schema)
+  if (flat?.isLooser) warnings.changed(warnings.pathOf(tool, 'tools', 'schema'), 'replaced')
   const fitting: FunctionTool = flat ? { ...tool, name, schema: flat.schema } : { ...tool, name }
   const { strict, ...rest } = fitting
   if (strict === undefined || (traits.strictTools && !(flat && strict))) return fitting
