@@ -44,10 +44,7 @@ const begin = {
   type: 'message_start',
   message: { id: 'msg_1', model: 'claude', content: [], usage: { input_tokens: 10, output_tokens: 1 } },
 }
-const wholeBegin = (content: object[], stop_reason: string | null) => ({
-  ...begin,
-  message: { ...begin.message, content, stop_reason },
-})
+const beginOf = (fields: object) => ({ ...begin, message: { ...begin.message, ...fields } })
 const start = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: block })
 const delta = (index: number, fields: object) => ({ type: 'content_block_delta', index, delta: fields })
 const text = (index: number, said: string) => delta(index, { type: 'text_delta', text: said })
@@ -170,26 +167,18 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
   ],
   'a second start between the blocks': [
     [
-      begin,
-      start(0, TEXT),
-      text(0, 'a'),
-      stop(0),
-      begin,
-      start(1, TEXT),
-      text(1, 'b'),
-      stop(1),
-      finish('end_turn'),
-      end,
+      ...[begin, start(0, TEXT), text(0, 'a'), stop(0), begin],
+      ...[start(1, TEXT), text(1, 'b'), stop(1), finish('end_turn'), end],
     ],
     ['text: a', 'text: b'],
   ],
   'a message that is whole in its start': [
-    [wholeBegin([{ type: 'text', text: 'a' }, tool({ input: { x: 1 } })], 'tool_use'), end],
+    [beginOf({ content: [{ type: 'text', text: 'a' }, tool({ input: { x: 1 } })], stop_reason: 'tool_use' }), end],
     ['text: a', 'f#a: {"x":1}'],
     'tool-calls',
   ],
   'a start with an empty text, which its block repeats': [
-    [wholeBegin([TEXT], null), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
+    [beginOf({ content: [TEXT] }), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
     ['text: a'],
   ],
   'the window being full': [
@@ -215,7 +204,7 @@ test('starts once, with id, model and the counts of the input', () => {
 })
 
 test('counts are cumulative: later ones replace earlier ones, null ones do not, and cached tokens are input', () => {
-  const first = { ...begin, message: { ...begin.message, usage: { input_tokens: 10, cache_read_input_tokens: 100 } } }
+  const first = beginOf({ usage: { input_tokens: 10, cache_read_input_tokens: 100 } })
   const counted = (usage: object) => read([first, finish('end_turn', usage), end]).usage
   const expected = { inputTokens: 110, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 0 }
   assert.equal(counted({ output_tokens: 5, input_tokens: null }), expected)

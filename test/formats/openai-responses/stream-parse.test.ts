@@ -62,66 +62,6 @@ const table: Record<string, [events: (object | '[DONE]')[], content: object[], f
       [text('ab'), called('{}')],
       'tool-calls',
     ],
-    'ids that change on the way': [
-      [
-        added({ ...message(), id: 'x' }),
-        delta('a', { item_id: 'y' }),
-        delta('b', { item_id: 'z' }),
-        done({ ...message(output('ab')), id: 'w' }),
-        completed({ ...message(output('ab')), id: 'v' }),
-      ],
-      [text('ab')],
-    ],
-    'places that do not begin with 0': [
-      [
-        delta('a', { content_index: 1, output_index: 3 }),
-        done(message(output('a')), 3),
-        completed(message(output('a'))),
-      ],
-      [text('a')],
-    ],
-    'ids in the place of places': [
-      [
-        added(message()),
-        { ...delta('a'), output_index: undefined },
-        { ...done(message(output('a'))), output_index: undefined },
-        added(call({ id: undefined }), 1),
-        { type: 'response.function_call_arguments.delta', delta: '{}' },
-        { ...done(call({ id: undefined, arguments: '{}' })), output_index: undefined },
-        completed(message(output('a')), call({ arguments: '{}' })),
-      ],
-      [text('a'), called('{}')],
-      'tool-calls',
-    ],
-    'neither ids nor places': [
-      [
-        { type: 'response.output_item.added', item: { type: 'reasoning' } },
-        { type: 'response.output_item.done', item: { type: 'reasoning', summary: [], encrypted_content: 'e' } },
-        { type: 'response.output_item.added', item: { type: 'reasoning' } },
-        { type: 'response.reasoning_summary_text.delta', delta: 'hm' },
-        { type: 'response.output_item.done', item: { type: 'reasoning' } },
-        { type: 'response.output_text.delta', delta: 'a' },
-        completed(),
-      ],
-      [
-        { type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'e' } },
-        { type: 'reasoning', text: 'hm', isSummary: true },
-        text('a'),
-      ],
-    ],
-    'arguments that only the whole response has, at another place': [
-      [
-        added(call({ call_id: 'c1', name: undefined }), 1),
-        added(call({ call_id: 'c2', id: 'j' }), 2),
-        completed(call({ arguments: '{"a":1}' }), call({ call_id: 'c2', id: 'j', arguments: '{"a":2}' })),
-      ],
-      [called('{"a":2}', { id: 'c2' }), called('{"a":1}')],
-      'tool-calls',
-    ],
-    'the second of two messages, the first of which only the whole response has': [
-      [delta('b', { output_index: 1 }), completed(message(output('a')), message(output('b')))],
-      [text('b'), text('a')],
-    ],
     'two texts of a message, one of them empty, and a refusal': [
       [
         added({ ...message(), phase: 'commentary' }),
