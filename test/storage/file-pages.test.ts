@@ -81,6 +81,7 @@ test('reads a file whose rows lie in no order, and goes on from it', () =>
     assert.equal(await keysOf(storage), ['a', 'b', 'c'])
     await storage.set('aa', 'new')
     await storage.delete('c')
+    await storage.close?.()
     assert.equal(await keysOf(fileStorage({ path, logger: false })), ['a', 'aa', 'b'])
   }))
 
@@ -106,6 +107,7 @@ test('does not read the file that it is about to put into place itself', () =>
       await storage.set('key', 'new')
       assert.is(await reading, 'new')
       assert.not.ok(opened.includes(join(path, 'store')), String(opened))
+      await storage.close?.()
     } finally {
       Object.assign(fs, { open, rename })
       syncBuiltinESMExports()
