@@ -41,7 +41,7 @@ export function createKeyOperations({ store, clock }: { store: Store; clock: Clo
   }
 
   return {
-    list: async () => ({ keys: await Promise.all((await store.keys.all()).map(shown)) }),
+    list: async () => ({ keys: await inBatches(await store.keys.all(), shown) }),
 
     get: async (id) => ({ key: await shown((await find(id)).record) }),
 
@@ -79,3 +79,14 @@ export function createKeyOperations({ store, clock }: { store: Store; clock: Clo
 /** It is found by its digest and never opened, so that it still works. */
 const UNREADABLE =
   'The key cannot be opened: it was changed, moved, or sealed with another secret. Whoever has it may still use it. Delete it and make a new one.'
+
+const BATCH = 64
+
+/** Some at a time: requests get their turn in between, and memory does not hold the work of all. */
+async function inBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
+  const mapped: R[] = []
+  for (let at = 0; at < items.length; at += BATCH) {
+    mapped.push(...(await Promise.all(items.slice(at, at + BATCH).map(map))))
+  }
+  return mapped
+}
