@@ -18,8 +18,8 @@ export interface RecordView<T> {
   current(): Awaitable<Seen<T>>
   /** After a change: what is in memory is dropped, and what is being read is not kept. */
   forget(): void
-  /** After an insertion that nobody else can have changed: the same, unless `entry` follows the `entries` that are still in memory. */
-  grow(entries: Entry<T>[], entry: Entry<T>): void
+  /** After a change that nobody else can have changed: the same, unless `change` makes it to the entries that are still in memory. */
+  revise(change: (entries: Entry<T>[]) => boolean): void
 }
 
 /** `list` reads all records. */
@@ -57,12 +57,10 @@ export function createRecordView<T>(
 
     forget,
 
-    grow(entries, entry) {
+    revise(change) {
       const before = seen
       forget()
-      if (before?.entries !== entries || (entries.at(-1)?.order ?? 0) > entry.order) return
-      entries.push(entry)
-      seen = { entries, readAt: before.readAt }
+      if (before && change(before.entries)) seen = { entries: before.entries, readAt: before.readAt }
     },
   }
 }

@@ -3,15 +3,15 @@ import { storageFailure } from './failure.ts'
 import type { RecordView } from './record-view.ts'
 import type { Records } from './records.ts'
 import { retryLostRace } from './retry-lost-race.ts'
-import type { Entry, Envelope, StoredRecords } from './stored-records.ts'
+import { type Entry, type Envelope, opened, type StoredRecords } from './stored-records.ts'
 
 /** What changing records takes of what reads them. */
 export interface RecordReads<T> {
   storage: Storage
   stored: StoredRecords<T>
   view: RecordView<T>
-  /** Does the view grow with an insertion? */
-  grows: boolean
+  /** Are changes made to the view as well, since others' are told? */
+  follows: boolean
   /** The keys under way, whose changes are the gateway's own. */
   inserting: Set<string>
 }
@@ -20,37 +20,45 @@ export interface RecordReads<T> {
 export function createRecordWrites<T extends object>(
   reads: RecordReads<T>,
 ): Pick<Records<T>, 'insert' | 'update' | 'upsert' | 'remove'> {
-  const { storage, view, grows, inserting } = reads
+  const { storage, view, follows, inserting } = reads
   const { keyOf, read } = reads.stored
   let last = 0 // the last place that was given here
 
   async function write(key: string, envelope: Envelope<T>, ifVersion: string | null) {
     try {
-      return (await storage.set(key, JSON.stringify(envelope), { ifVersion })) !== false
+      return await storage.set(key, JSON.stringify(envelope), { ifVersion })
     } catch (cause) {
       throw storageFailure('write', key, cause)
     }
   }
 
+  /** Waits for a change and has `follow` make it to the entries in memory, too; where it cannot, they are forgotten. */
+  async function followed<R>(change: Promise<R>, follow: (entries: Entry<T>[], result: R) => boolean): Promise<R> {
+    const result = await change.catch((cause: unknown) => {
+      view.forget() // it may have been made all the same
+      throw cause
+    })
+    view.revise((entries) => follows && follow(entries, result))
+    return result
+  }
+
+  const asRead = (envelope: Envelope<T>) => opened<T>('', JSON.stringify(envelope)) // and nobody else's object
+
   async function insert(id: string, record: T, order?: number) {
     const key = keyOf(id)
-    if (grows)
+    if (follows)
       await read(key) // others' changes have been told by then
     else view.forget() // another process may have inserted a moment ago
     const { entries } = await view.current()
     last = Math.max(last, entries.at(-1)?.order ?? 0) + 1
     const envelope = { order: order ?? last, record }
-    let entry: Entry<T> | undefined
-    if (grows) inserting.add(key)
-    try {
-      const isNew = await write(key, envelope, null)
-      if (isNew && grows) entry = { id, ...envelope }
-      return isNew
-    } finally {
-      inserting.delete(key)
-      if (entry) view.grow(entries, entry)
-      else view.forget()
-    }
+    if (follows) inserting.add(key)
+    const writing = write(key, envelope, null).finally(() => void inserting.delete(key))
+    const version = await followed(writing, (current, version) => {
+      if (version === false || current !== entries || (current.at(-1)?.order ?? 0) > envelope.order) return false
+      return current.push({ id, version, ...asRead(envelope) }) > 0
+    })
+    return version !== false
   }
 
   const update = (id: string, change: (current: T) => T | undefined) =>
@@ -60,8 +68,13 @@ export function createRecordWrites<T extends object>(
       if (!found) return undefined
       const record = change(found.record)
       if (record === undefined) return undefined
-      const isDone = await write(key, { order: found.order, record }, found.version).finally(view.forget)
-      return isDone && record
+      const envelope = { order: found.order, record }
+      const version = await followed(
+        write(key, envelope, found.version),
+        (entries, version) =>
+          version !== false && replace(entries, { id, version: found.version }, { id, version, ...asRead(envelope) }),
+      )
+      return version !== false && record
     })
 
   return {
@@ -76,13 +89,22 @@ export function createRecordWrites<T extends object>(
         const key = keyOf(id)
         const found = await read(key)
         if (!found || onlyIf?.(found.record) === false) return undefined
-        const removed = await storage
-          .delete(key, { ifVersion: found.version })
-          .catch((cause: unknown) => {
-            throw storageFailure('write', key, cause)
-          })
-          .finally(view.forget) // a delete that failed may have been done all the same
-        return removed && { record: found.record, order: found.order }
+        const removing = storage.delete(key, { ifVersion: found.version }).catch((cause: unknown) => {
+          throw storageFailure('write', key, cause)
+        })
+        const isRemoved = await followed(
+          removing,
+          (entries, isRemoved) => isRemoved && replace(entries, { id, version: found.version }),
+        )
+        return isRemoved && { record: found.record, order: found.order }
       }),
   }
+}
+
+/** Puts `next`, or nothing, in the place of the entry that was changed, if it is still the one in memory: nobody can have changed it since. */
+function replace<T>(entries: Entry<T>[], was: Pick<Entry<T>, 'id' | 'version'>, next?: Entry<T>): boolean {
+  const at = entries.findIndex(({ id }) => id === was.id)
+  if (entries[at]?.version !== was.version) return false
+  entries.splice(at, 1, ...(next ? [next] : []))
+  return true
 }

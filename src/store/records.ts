@@ -26,8 +26,8 @@ export interface Records<T> {
 }
 
 /**
- * `prefix`: of their storage keys. `hasSecretIds`: nobody can change a record that is being inserted, so that the view grows with it and is
- * not read again, which with many records is what an insertion costs.
+ * `prefix`: of their storage keys. `hasSecretIds`: nobody can change a record that is being inserted, so that the view follows the changes
+ * made here and is not read again, which with many records is most of what a change costs.
  */
 export function createRecords<T extends object>(
   prefix: string,
@@ -36,7 +36,7 @@ export function createRecords<T extends object>(
   const { storage, freshness } = deps
   const stored = createStoredRecords<T>(storage, prefix)
   const view = createRecordView(stored.list, deps)
-  const grows = deps.hasSecretIds === true && freshness.isWatched
+  const follows = deps.hasSecretIds === true && freshness.isWatched
   const inserting = new Set<string>()
 
   freshness.onChange((key) => {
@@ -45,7 +45,7 @@ export function createRecords<T extends object>(
 
   const writes = once(async () => {
     const { createRecordWrites } = await import('./record-writes.ts')
-    return createRecordWrites<T>({ storage, stored, view, grows, inserting })
+    return createRecordWrites<T>({ storage, stored, view, follows, inserting })
   })
 
   return {

@@ -9,9 +9,10 @@ export interface Envelope<T> {
   record: T
 }
 
-/** The same with its id. */
+/** The same with its id, and the version in which it was read or written. */
 export interface Entry<T> extends Envelope<T> {
   id: string
+  version: string
 }
 
 /** The records of one kind in the storage. Its methods reject with `STORAGE_FAILED`. */
@@ -44,13 +45,16 @@ export function createStoredRecords<T extends object>(storage: Storage, prefix: 
 
     async list() {
       const stored = await listAll(storage, prefix)
-      const entries = stored.map(({ key, value }): Entry<T> => ({ id: idOf(key), ...opened<T>(key, value) }))
+      const entries = stored.map(
+        ({ key, value, version }): Entry<T> => ({ id: idOf(key), version, ...opened<T>(key, value) }),
+      )
       return entries.sort((a, b) => a.order - b.order)
     },
   }
 }
 
-function opened<T extends object>(key: string, text: string): Envelope<T> {
+/** Parses a stored value. Throws `STORAGE_FAILED`. */
+export function opened<T extends object>(key: string, text: string): Envelope<T> {
   const envelope = tryParseJson(text)
   if (isObject(envelope) && typeof envelope.order === 'number' && isObject(envelope.record)) {
     return { order: envelope.order, record: envelope.record as T } // written by record-writes.ts, through a validated operation

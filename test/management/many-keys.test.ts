@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
+import { fileStorage } from '../../adapters/storage/file.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
+import { inFolder } from '../storage/support/folder.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('many keys')
@@ -60,7 +62,7 @@ test('a change elsewhere at any moment of an insertion is seen', async () => {
     const { id } = await elsewhere.create({ name: 'old' })
     await here.list()
     const making = here.create({ name: 'new' })
-    for (let tick = 0; tick < delay; tick++) await null
+    await ticks(delay)
     await Promise.all([making, elsewhere.update(id, { isActive: false })])
     await setImmediate()
     const { keys } = await here.list()
@@ -92,3 +94,89 @@ test('one whose writing failed is listed if it was written all the same', async 
   await keys.create({ name: 'next' })
   assert.equal(await namesOf(keys), ['good', 'lost', 'next'])
 })
+
+test('pausing, renaming and deleting one reads no others where changes of others are told', async () => {
+  await inFolder(async (path) => {
+    const { storage, counts } = counting(fileStorage({ path, logger: false }))
+    const other = fileStorage({ path, logger: false })
+    const keys = open(storage)
+    const ids: string[] = []
+    for (let made = 0; made < 5; made++) ids.push((await keys.create({ name: String(made) })).id)
+    const before = counts.list
+    await keys.update(ids[1] ?? '', { isActive: false })
+    await keys.update(ids[2] ?? '', { name: 'renamed' })
+    await keys.delete(ids[3] ?? '')
+    await keys.create({ name: 'new' })
+    const listed = (await keys.list()).keys
+    assert.is(counts.list, before)
+    assert.equal(
+      listed.map(({ name, isActive }) => `${name} ${isActive}`),
+      ['0 true', '1 false', 'renamed true', '4 true', 'new true'],
+    )
+    assert.equal(listed, (await open(other).list()).keys)
+    await Promise.all([storage.close?.(), other.close?.()])
+  })
+})
+
+test('a change elsewhere at any moment of one here is seen, also by who lists meanwhile', async () => {
+  for (const late of [
+    { list: 90, write: 30 },
+    { list: 5, write: 120 },
+  ]) {
+    const [here, elsewhere] = sides(memoryStorage(), late).map(open)
+    if (!here || !elsewhere) return assert.unreachable()
+    const { id } = await here.create({ name: 'one' })
+    const { id: other } = await here.create({ name: 'other' })
+    for (let delay = 0; delay < 90; delay += 3) {
+      await Promise.all([here.list(), elsewhere.list()])
+      const name = `after ${delay} ticks`
+      const changing = [here.update(id, { name })]
+      await ticks(delay)
+      changing.push(elsewhere.update(delay % 2 ? id : other, { isActive: delay % 4 < 2 }))
+      const listing: Array<Promise<unknown>> = []
+      for (let time = 0; time < 30; time++) {
+        await ticks(5)
+        listing.push(here.list())
+      }
+      await Promise.all([...changing, ...listing])
+      await setImmediate()
+      assert.equal(await here.list(), await elsewhere.list(), name)
+    }
+  }
+})
+
+/** Two sides of one storage, each told of what the other one changes, as two processes are; the first gets its answers late. */
+function sides(inner: Storage, late: { list: number; write: number }): Storage[] {
+  const listeners: Array<(key: string) => void> = []
+  return [0, 1].map((side) => {
+    const told = async <T>(key: string, change: Promise<T>) => {
+      const result = await change
+      queueMicrotask(() => listeners[1 - side]?.(key))
+      if (side === 0) await ticks(late.write)
+      return result
+    }
+    return {
+      ...inner,
+      set: (key, value, options) => told(key, inner.set(key, value, options)),
+      delete: (key, options) => told(key, inner.delete(key, options)),
+      list: async (...args) => {
+        const listed = await inner.list(...args)
+        if (side === 0) await ticks(late.list)
+        return listed
+      },
+      get: async (key) => {
+        const stored = await inner.get(key)
+        if (side === 0) await ticks(20)
+        return stored
+      },
+      watch(onChange) {
+        listeners[side] = onChange
+        return () => {}
+      },
+    }
+  })
+}
+
+async function ticks(count: number): Promise<void> {
+  for (let tick = 0; tick < count; tick++) await null
+}
