@@ -2,7 +2,7 @@ import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
-import type { Budget } from '../routing/budget.ts'
+import type { Budget, HedgeBudget } from '../routing/budget.ts'
 import type { Health } from '../routing/health.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
@@ -43,7 +43,7 @@ export interface PipelineContext {
   catalog: Catalog
   limits: PipelineLimits
   retryBudget: Budget
-  hedgeBudget: Budget
+  hedgeBudget: HedgeBudget
   /** Is a request refused when its translation would lose something? */
   isStrict: boolean
   /** Are media fetched that a request names by address, for targets that take only bytes? */

@@ -5,9 +5,13 @@ import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 
 /** Tries the next target beside a slow one. The first answer wins, and the other attempt is cancelled; `undefined` when neither answers. */
 export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
-  const coming = request.context.hedgeBudget.spend() ? plan.next({ hedge: true }) : undefined
+  const { hedgeBudget } = request.context
+  const coming = hedgeBudget.spend() ? plan.next({ hedge: true }) : undefined
   const other = coming && (await unlessAnswered(first, coming))
-  if (!other) return taken(first, await first.result)
+  if (!other) {
+    if (coming) hedgeBudget.giveBack()
+    return taken(first, await first.result)
+  }
   const second = tryCandidate(request, other)
   request.client.follows({
     cancel(reason) {

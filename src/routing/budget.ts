@@ -41,19 +41,29 @@ export function createRetryBudget(clock: Clock): Budget {
   }
 }
 
+/** A budget whose calls may turn out not to be made. */
+export interface HedgeBudget extends Budget {
+  /** Puts back what was taken for a call that was not made. */
+  giveBack(): void
+}
+
 const HEDGES_SAVED = 10
 
 /** The budget for hedges: 5 % of the requests, of which at most ten are saved up. */
-export function createHedgeBudget(): Budget {
+export function createHedgeBudget(): HedgeBudget {
   let left = 0 // in twentieths, so that nothing is rounded
+
+  function add(twentieths: number) {
+    left = Math.min(HEDGES_SAVED * 20, left + twentieths)
+  }
+
   return {
-    earn() {
-      left = Math.min(HEDGES_SAVED * 20, left + 1)
-    },
+    earn: () => add(1),
     spend() {
       if (left < 20) return false
       left -= 20
       return true
     },
+    giveBack: () => add(20),
   }
 }

@@ -128,6 +128,15 @@ test('a target that is cooling is no second attempt', async () => {
   assert.is((await ask()).called, 'one+three')
 })
 
+test('a second attempt for which there is no target takes nothing from those of others', async () => {
+  const { world, told, ask, warm } = await timed()
+  await world.api.combos.create({ name: 'lonely', models: ['one/m'], hedge: true })
+  await warm(40) // earns two of them
+  told.msOf = slowFirst
+  assert.equal([(await ask('lonely')).called, (await ask('lonely')).called], ['one', 'one'])
+  assert.is((await ask()).called, 'one+two')
+})
+
 test('what was outrun counts with the time that it had: only the slow ones are hedged, however many there are', async () => {
   const { told, ask, warm } = await timed()
   await warm(300)
