@@ -197,7 +197,11 @@ test('a failing storage: whole to onError, once, and bare to the client, also wh
 
 test('what the gateway fails at while it reads an answer: whole to onError, once, and the next target is tried', async () => {
   for (const stream of [false, true]) {
-    const odd = () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue('no bytes') }))
+    const start = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue('no bytes')
+      controller.close()
+    }
+    const odd = () => new Response(new ReadableStream({ start }))
     const fetch = async (url: unknown) => (String(url).includes('one.test') ? odd() : json(chatAnswer()))
     const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
     const response = await world.chat({ model: 'chain', stream })
