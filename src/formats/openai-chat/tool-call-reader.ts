@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { isNoArguments } from '../canonical/arguments.ts'
 import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
+import type { OpaqueState } from '../canonical/state.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import { googleSignature } from './assistant-parse.ts'
 import type { ChoiceContext } from './choice-reader.ts'
@@ -28,7 +29,7 @@ interface OpenCall {
   /** `{}` or `null` that may be a placeholder in front of the arguments. */
   isHeld: boolean
   isClosed: boolean
-  signature: string | undefined
+  state: OpaqueState | undefined
 }
 
 export function createToolCallReader(
@@ -49,7 +50,7 @@ export function createToolCallReader(
       callOf(entry.index ?? undefined, { id, name, more }) ?? open(entry.index ?? undefined, custom !== undefined)
     call.id ||= id
     call.name ||= name
-    call.signature ??= googleSignature(entry.extra_content)
+    sign(call, googleSignature(entry.extra_content))
     if (call.name !== '' && call.key === undefined) tell(call)
     add(call, more)
   }
@@ -76,7 +77,7 @@ export function createToolCallReader(
     const call: OpenCall = {
       ...{ key: undefined, index, id: '', name: '', isFreeForm },
       ...{ early: '', hasArguments: false, scan: createObjectScan() },
-      ...{ isHeld: false, isClosed: false, signature: undefined },
+      ...{ isHeld: false, isClosed: false, state: undefined },
     }
     calls.push(call)
     return call
@@ -87,11 +88,18 @@ export function createToolCallReader(
     ids.add(id)
     const part: ToolCallPart = { type: 'tool-call', id, name: call.name, arguments: '' }
     if (call.isFreeForm) part.isFreeForm = true
-    if (call.signature !== undefined) part.state = { origin, kind: 'thought-signature', data: call.signature }
+    if (call.state) part.state = call.state
     call.key = start(part)
     const { early } = call
     call.early = ''
     add(call, early)
+  }
+
+  /** A signature may come behind the arguments. */
+  function sign(call: OpenCall, data: string | undefined) {
+    if (data === undefined || call.state || call.isClosed) return
+    call.state = { origin, kind: 'thought-signature', data }
+    if (call.key !== undefined) emit({ type: 'part-state', key: call.key, state: call.state })
   }
 
   function add(call: OpenCall, more: string) {

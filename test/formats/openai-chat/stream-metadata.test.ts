@@ -47,3 +47,17 @@ test("a vendor's details of its thoughts come back whole, their text apart", () 
     signature: 'sig',
   })
 })
+
+test('the signature of a call comes with it, or alone behind its arguments', () => {
+  const extra_content = { google: { thought_signature: 's' } }
+  const signed = (...calls: object[]) => {
+    const { events, parts } = read([...calls.map(call), stop])
+    assert.equal(parts, ['f#a: {"x":1}'])
+    return events.flatMap((event) => {
+      if (event.type === 'part-state') return [event.state.data]
+      return event.type === 'part-start' && event.part.type === 'tool-call' ? [event.part.state?.data] : []
+    })
+  }
+  assert.equal(signed({ index: 0, id: 'a', ...fn('f', '{"x":1}'), extra_content }, { index: 0, extra_content }), ['s'])
+  assert.equal(signed({ id: 'a', ...fn('f', '{"x"') }, fn('', ':1}'), { extra_content }), [undefined, 's'])
+})
