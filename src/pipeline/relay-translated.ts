@@ -32,6 +32,7 @@ export function relayTranslated(
   const held = head.values()
   let usage: TokenUsage | undefined
   let error: StreamEnd['error']
+  let fault: StreamEnd['fault']
   let isOver = false // nothing more is read
   let isTold = false
   let pulling: Promise<void> | undefined
@@ -56,13 +57,15 @@ export function relayTranslated(
   function tell(cancelled: boolean) {
     if (isTold) return
     isTold = true
-    onEnd({ usage, error, cancelled })
+    onEnd({ usage, error, cancelled, fault })
   }
 
   function fail(thrown: unknown) {
     if (isOver) return
     body.cancel(thrown)
-    translator.fail(errorOf(toGatewayError(thrown)))
+    const known = toGatewayError(thrown)
+    if (known.code === 'INTERNAL') fault = thrown
+    translator.fail(errorOf(known))
     isOver = true
   }
 

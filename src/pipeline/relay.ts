@@ -17,6 +17,8 @@ export interface StreamEnd {
   error: EmbeddedError | undefined
   /** The client left before the end. */
   cancelled: boolean
+  /** What the gateway itself has failed at, which is nothing against the target. */
+  fault?: unknown
 }
 
 /** What relaying a stream depends on besides. */

@@ -13,7 +13,7 @@ import type { Success } from './try.ts'
 /** The reply of a successful attempt, which reports its end. */
 export function successReply(
   { answer, bytes, transform, route: { target }, trial, ended, secrets }: Success,
-  { report, client, call, format }: ModelRequest,
+  { report, client, call, format, context }: ModelRequest,
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : transform.streamType
   const { isVerbatim } = transform
@@ -34,9 +34,10 @@ export function successReply(
     report.ended(status, target, answer.usage)
     return { status, headers, body: bytes ?? answer.bytes }
   }
-  const onEnd = ({ usage, error, cancelled }: StreamEnd) => {
+  const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
     ended()
-    if (error) tellCut(trial, error)
+    if (fault !== undefined) context.observer.onError(fault)
+    else if (error) tellCut(trial, error)
     else if (!cancelled) trial.answered()
     client.stopWatching()
     report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)

@@ -213,6 +213,22 @@ test('what the gateway fails at while it reads an answer: whole to onError, once
   }
 })
 
+test('what the gateway fails at while it translates a stream: whole to onError, and nothing against the target', async () => {
+  const chunks = [
+    ...chatEvents()
+      .slice(0, 3)
+      .map((text) => new TextEncoder().encode(text)),
+    'no bytes',
+  ].values()
+  const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(chunks.next().value)
+  const world = await openWorld({ fetch: async () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 })) })
+  const response = await world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  assert.match(await response.text(), 'Internal server error')
+  assert.is(world.told.errors.length, 1)
+  assert.match(String(world.told.errors[0]), 'TypeError')
+  assert.equal([world.told.requests.at(-1)?.status, (await world.api.health.list()).health], [500, []])
+})
+
 test('no secret reaches a hook or a logger, whatever goes wrong', async () => {
   const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
   const lines: unknown[] = []
