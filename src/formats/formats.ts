@@ -1,3 +1,4 @@
+import { once } from '../lib/once.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -23,7 +24,7 @@ interface Deferred {
 const deferred: Readonly<Record<Exclude<ProviderFormat, WireFormat>, Deferred>> = {
   'bedrock-converse': {
     auth: 'bearer',
-    load: async () => (await import('./bedrock-converse/format.ts')).bedrockConverse,
+    load: once(async () => (await import('./bedrock-converse/format.ts')).bedrockConverse),
   },
 }
 

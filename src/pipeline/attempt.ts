@@ -2,6 +2,7 @@ import type { Operation } from '../formats/endpoint.ts'
 import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { once } from '../lib/once.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
@@ -75,13 +76,15 @@ export interface Expected {
   clock: Clock
 }
 
+const loadRefused = once(() => import('./refused.ts'))
+
 async function receive(pending: OpenedUpstream, expected: Expected): Promise<AttemptResult> {
   const { format, stream, limits } = expected
   try {
     let head = await pending.answer
     if (head.status < 200 || head.status > 299) {
       pending.hurry(ERROR_BODY_MS)
-      const { refused } = await import('./refused.ts')
+      const { refused } = await loadRefused()
       return await refused(head, expected)
     }
     if (!stream) return await receiveWhole(head, expected)
@@ -122,7 +125,7 @@ async function notCommitted(
     const body = wholeIn(unread)
     if (body) return receiveObject({ ...head, body }, expected)
   }
-  const { embedded } = await import('./refused.ts')
+  const { embedded } = await loadRefused()
   return embedded(error, head, expected)
 }
 

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../lib/awaitable.ts'
+import { once } from '../lib/once.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WireFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
@@ -12,9 +13,14 @@ export function transformFor(request: SpokenRequest, routeTarget: RouteTarget): 
   const target = speaking(request.format.name, routeTarget)
   if (target.format === request.format.name && !SEALED.test(request.call.text)) return asItIs(request, target)
   return request.call.endpoint.operation === 'count-tokens'
-    ? import('./count.ts').then(({ translatedCount }) => translatedCount(request, target))
-    : import('./translation.ts').then(({ translated }) => translated(request, target))
+    ? loadCount().then(({ translatedCount }) => translatedCount(request, target))
+    : loadTranslation().then(({ translated }) => translated(request, target))
 }
+
+/* Once: in Node, `import()` of what is loaded already costs more than the rest of some requests. */
+const loadTranslation = once(() => import('./translation.ts'))
+const loadCount = once(() => import('./count.ts'))
+const loadUsageQuestion = once(() => import('./usage-question.ts'))
 
 /** The target in the client's own format, if it speaks that too. */
 const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
@@ -31,7 +37,7 @@ function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Transfor
   const { call, format, context } = request
   const transform = verbatim(request, target)
   if (context.asksForUsage && call.stream && format.loadUsageQuestion)
-    return import('./usage-question.ts').then(({ askingForUsage }) => askingForUsage(request, { target, transform }))
+    return loadUsageQuestion().then(({ askingForUsage }) => askingForUsage(request, { target, transform }))
   if (!format.countBody || call.endpoint.operation !== 'count-tokens') return transform
   const counting = format.countBody(call.text, target.model)
   return counting.then((body) => ({ ...transform, ask: { ...transform.ask, body } }))

@@ -1,5 +1,6 @@
 import { isPromise } from '../lib/awaitable.ts'
 import type { UpstreamCall } from '../lib/exchange.ts'
+import { once } from '../lib/once.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
 import { openAccounts } from './accounts.ts'
@@ -142,11 +143,13 @@ async function streamOf(answer: WholeAnswer, request: ModelRequest, { target }: 
   return wholeAsStream(request, answer, target)
 }
 
+const loadRedact = once(() => import('./redact.ts'))
+
 async function withoutSecrets(
   failed: FailedAttempt,
   { target }: Route,
   secrets: readonly string[],
 ): Promise<FailedAttempt> {
-  const { redact } = await import('./redact.ts')
+  const { redact } = await loadRedact()
   return redact(failed, { provider: target.provider, secrets })
 }

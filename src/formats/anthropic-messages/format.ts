@@ -19,12 +19,12 @@ export const anthropicMessages: Format = {
   clientSigns: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // also with /v1 twice, a common mistake
   requestIdHeader: 'request-id',
   loadErrors: once(async () => (await import('./error.ts')).anthropicErrors),
-  loadModels: async () => (await import('./models.ts')).anthropicModels,
-  loadFailures: async () => (await import('./failures.ts')).messageFailures,
+  loadModels: once(async () => (await import('./models.ts')).anthropicModels),
+  loadFailures: once(async () => (await import('./failures.ts')).messageFailures),
   keepAlive: KEEP_ALIVE,
   watchStream: watchMessageStream,
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
-  loadTranslator: async () => (await import('./translator.ts')).messagesTranslator,
+  loadTranslator: once(async () => (await import('./translator.ts')).messagesTranslator),
 }

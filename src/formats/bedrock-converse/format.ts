@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/json.ts'
+import { once } from '../../lib/once.ts'
 import type { UpstreamFormat } from '../format.ts'
 import { readError } from './error.ts'
 import { eventStreamFraming } from './event-stream.ts'
@@ -11,7 +12,7 @@ export const bedrockConverse: UpstreamFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   framing: eventStreamFraming,
-  loadFailures: async () => (await import('./failures.ts')).converseFailures,
+  loadFailures: once(async () => (await import('./failures.ts')).converseFailures),
   watchStream: watchConverseStream,
   usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
   errorIn(answer) {
@@ -19,5 +20,5 @@ export const bedrockConverse: UpstreamFormat = {
     return message === undefined ? undefined : { message, status: 502, error: answer }
   },
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
-  loadTranslator: async () => (await import('./translator.ts')).converseTranslator,
+  loadTranslator: once(async () => (await import('./translator.ts')).converseTranslator),
 }

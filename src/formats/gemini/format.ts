@@ -20,8 +20,8 @@ export const gemini: Format = {
   },
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).geminiErrors),
-  loadModels: async () => (await import('./models.ts')).geminiModels,
-  loadFailures: async () => (await import('./failures.ts')).geminiFailures,
+  loadModels: once(async () => (await import('./models.ts')).geminiModels),
+  loadFailures: once(async () => (await import('./failures.ts')).geminiFailures),
   keepAlive: KEEP_ALIVE,
   countBody: async (text, model) => (await import('./count-body.ts')).countBodyFor(text, model),
   watchStream: watchGeminiStream,
@@ -30,7 +30,7 @@ export const gemini: Format = {
   errorIn: (answer) => chunksOf(answer).map(errorIn).find(Boolean),
   isAnswer: ({ candidates, promptFeedback }) =>
     (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
-  loadTranslator: async () => (await import('./translator.ts')).geminiTranslator,
+  loadTranslator: once(async () => (await import('./translator.ts')).geminiTranslator),
 }
 
 const chunksOf = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer : [answer])

@@ -21,8 +21,8 @@ export const openaiResponses: Format = {
   clientSigns: { paths: /^\/v1\/responses/, headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: once(async () => (await import('./error.ts')).responseErrors),
-  loadModels: async () => (await import('../openai-models.ts')).openaiModels,
-  loadFailures: async () => (await import('./failures.ts')).responseFailures,
+  loadModels: once(async () => (await import('../openai-models.ts')).openaiModels),
+  loadFailures: once(async () => (await import('./failures.ts')).responseFailures),
   keepAlive: KEEP_ALIVE,
   watchStream: watchResponseStream,
   usageOf: (answer) => (isObject(answer) ? responseUsage(answer.usage) : undefined),
@@ -31,5 +31,5 @@ export const openaiResponses: Format = {
       ? embeddedError(answer.error)
       : undefined,
   isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
-  loadTranslator: async () => (await import('./translator.ts')).responsesTranslator,
+  loadTranslator: once(async () => (await import('./translator.ts')).responsesTranslator),
 }
