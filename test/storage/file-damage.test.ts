@@ -29,10 +29,10 @@ const WAYS_IN: ReadonlyArray<(storage: Storage) => Promise<unknown> | undefined>
 
 const test = suite('file storage, damaged')
 
-test(`tells each of ${IN_MEMORY} damaged files from a good one`, () => {
+test(`tells each of ${IN_MEMORY} damaged files from a good one`, async () => {
   const random = createRandom()
-  const large = fileWith(KEYS)
-  const small = fileWith(KEYS / LARGE_EVERY)
+  const large = await fileWith(KEYS)
+  const small = await fileWith(KEYS / LARGE_EVERY)
   assert.ok(large.length > 200_000)
   for (const bytes of [large, small]) assert.is(decodeStore(bytes).kind, 'good')
   const missed: string[] = []
@@ -122,7 +122,7 @@ test('starts empty in a new folder only, not where traces of a store are left', 
 test('refuses the store of a newer version and leaves it as it is', () =>
   inFolder(async (path) => {
     await twoVersions(path)
-    const newer = storeFile(9, new Map(), 2)
+    const newer = await storeFile(9, new Map(), 2)
     const previous = await readFile(join(path, 'store.previous'))
     for (const files of [
       { store: newer, 'store.previous': previous },
@@ -205,7 +205,7 @@ test('never gives a version again that was lost with a commit', () =>
   }))
 
 /** The file of a store of so many keys. */
-function fileWith(keys: number): Buffer {
+function fileWith(keys: number): Promise<Buffer> {
   const rows = Array.from({ length: keys }, (_, number) => {
     const { key, value = '' } = plannedWrite(number)
     return [key, { value, version: String(number) }] as const

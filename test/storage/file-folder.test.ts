@@ -46,7 +46,7 @@ test('notices another version of the same size, time and place', () =>
     const storage = fileStorage({ path, logger: false })
     await storage.set('key', 'one')
     for (const value of ['two', 'six', 'ten']) {
-      const bytes = storeFile(1, new Map([['key', { value, version: '1-000000000' }]]))
+      const bytes = await storeFile(1, new Map([['key', { value, version: '1-000000000' }]]))
       await writeFile(file, bytes) // in place: the inode stays
       await utimes(file, time, time)
       assert.is((await storage.get('key'))?.value, value)

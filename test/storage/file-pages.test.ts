@@ -13,7 +13,7 @@ import { inFolder } from './support/folder.ts'
 const test = suite('file storage, pages')
 const LONG = 'value '.repeat(1_300)
 
-test('reads back what was written, whatever comes and goes between', () => {
+test('reads back what was written, whatever comes and goes between', async () => {
   const random = createRandom()
   const model = new Map<string, Row>()
   let pages = encodePages(model) as ReturnType<typeof changePages>
@@ -30,7 +30,7 @@ test('reads back what was written, whatever comes and goes between', () => {
     if (!isGrowing) for (const key of [...model.keys()].slice(0, 100)) changes.set(key, undefined)
     pages = changePages(pages, changes, (key) => model.get(key))
     for (const [key, row] of changes) row ? model.set(key, row) : model.delete(key)
-    const { kind, ...found } = decoded(pages)
+    const { kind, ...found } = await decoded(pages)
     assert.is(kind, 'good', `seed ${random.seed}`)
     assert.equal(found.rows, model, `seed ${random.seed}`)
     if (round % 4 === 0) pages = found.pages ?? pages
@@ -39,18 +39,32 @@ test('reads back what was written, whatever comes and goes between', () => {
   assert.ok(most > 10, `${most} pages`)
 })
 
-test('encodes again only the page that a change falls into', () => {
+test('encodes again only the page that a change falls into', async () => {
   const rows = filled(20_000)
-  const before = decoded(encodePages(rows)).pages ?? []
+  const before = (await decoded(encodePages(rows))).pages ?? []
   assert.ok(before.length > 10, `${before.length} pages`)
   for (const key of ['', 'key/10000', 'key/10000+', 'key/99999']) {
     for (const row of [{ value: 'new', version: '2' }, undefined]) {
       const after = changePages(before, new Map([[key, row]]), (at) => rows.get(at))
       assert.is(before.filter((page) => !after.includes(page)).length, 1, key)
       assert.is(after.length, before.length)
-      assert.is(decoded(after).kind, 'good')
+      assert.is((await decoded(after)).kind, 'good')
     }
   }
+})
+
+test('lets others get their turn between pages', async () => {
+  const pages = encodePages(filled(20_000))
+  let turns = 0
+  let isDone = false
+  const others = async () => {
+    for (; !isDone; turns++) await setImmediate()
+  }
+  const counting = others()
+  await encodeStore({ revision: 1, pages })
+  isDone = true
+  await counting
+  assert.ok(turns >= pages.length && pages.length > 10, `${turns} turns, ${pages.length} pages`)
 })
 
 test('keeps pages of a fair size, wherever rows come and go', () => {
@@ -77,7 +91,8 @@ test('reads a file whose rows lie in no order, and goes on from it', () =>
     await storage.get('')
     const row = { value: LONG.repeat(50), version: '1' } // a page each
     const pages = ['c', 'a', 'b'].flatMap((key) => encodePages(new Map([[key, row]])))
-    await fs.writeFile(join(path, 'store'), Buffer.concat(encodeStore({ revision: 1, pages }).parts))
+    const { parts } = await encodeStore({ revision: 1, pages })
+    await fs.writeFile(join(path, 'store'), parts)
     assert.equal(await keysOf(storage), ['a', 'b', 'c'])
     await storage.set('aa', 'new')
     await storage.delete('c')
@@ -114,8 +129,9 @@ test('does not read the file that it is about to put into place itself', () =>
     }
   }))
 
-function decoded(pages: ReturnType<typeof changePages>) {
-  const found = decodeStore(Buffer.concat(encodeStore({ revision: 1, pages }).parts))
+async function decoded(pages: ReturnType<typeof changePages>) {
+  const { parts } = await encodeStore({ revision: 1, pages })
+  const found = decodeStore(Buffer.concat(parts))
   return found.kind === 'good' ? found : { kind: found.kind, rows: undefined, pages: undefined }
 }
 

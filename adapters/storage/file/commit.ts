@@ -32,7 +32,7 @@ export async function commit(
   for (const [key, row] of table.entries()) if (!liveRow(row, now)) rows.set(key, undefined)
   for (const [key, row] of changes.rows ?? []) rows.set(key, row)
   const pages = changePages(base.pages, rows, (key) => table.get(key, now))
-  const { parts, header } = encodeStore({ revision, secretMark, pages })
+  const { parts, header } = await encodeStore({ revision, secretMark, pages })
 
   const temporary = lock.inside('store')
   const stamp = await writeDurably(temporary, parts)

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Row } from '../lib/operations.ts'
 import { decodePages, type Page } from './pages.ts'
 
@@ -26,16 +27,21 @@ const HEADER = /^signalbox-store (\d{1,9}) (\d{1,15}) ([0-9a-f]{64})\n/
 
 /**
  * The bytes of a store file, to be written one after the other: `signalbox-store <schema> <revision> <sha256>` and a line of JSON for each
- * row.
+ * row. Lets others get their turn between pages.
  */
-export function encodeStore(
+export async function encodeStore(
   { revision, secretMark, pages }: Contents,
   schema = SCHEMA,
-): { parts: Buffer[]; header: string } {
+): Promise<{ parts: Buffer[]; header: string }> {
   const [first, ...others] = pages.map(({ bytes }) => bytes)
   const start = Buffer.from(`{"secretMark":${JSON.stringify(secretMark ?? null)}${ROWS}`)
   const body = [start, first?.subarray(1) ?? LINE_BREAK, ...others, END]
-  const header = `signalbox-store ${schema} ${revision} ${checksum(String(schema), String(revision), body)}\n`
+  const checksum = startChecksum(String(schema), String(revision))
+  for (const part of body) {
+    checksum.update(part)
+    await setImmediate()
+  }
+  const header = `signalbox-store ${schema} ${revision} ${checksum.digest('hex')}\n`
   return { parts: [Buffer.from(header), ...body], header }
 }
 
@@ -47,7 +53,8 @@ export function decodeStore(bytes: Buffer): Decoded {
     return { kind: 'corrupt', reason: bytes.length === 0 ? 'it is empty' : 'it has no valid header' }
   }
   const body = bytes.subarray(header.length)
-  if (checksum(schema, revision, [body]) !== sum) return { kind: 'corrupt', reason: 'its checksum does not match' }
+  const checksum = startChecksum(schema, revision).update(body).digest('hex')
+  if (checksum !== sum) return { kind: 'corrupt', reason: 'its checksum does not match' }
   if (Number(schema) > SCHEMA) return { kind: 'newer', schema: Number(schema) }
   try {
     return { kind: 'good', revision: Number(revision), header, ...parseBody(body) }
@@ -60,11 +67,7 @@ const ROWS = ',"rows":['
 const LINE_BREAK = Buffer.from('\n')
 const END = Buffer.from('\n]}\n')
 
-function checksum(schema: string, revision: string, body: readonly Buffer[]): string {
-  const hash = createHash('sha256').update(`${schema} ${revision}\n`)
-  for (const part of body) hash.update(part)
-  return hash.digest('hex')
-}
+const startChecksum = (schema: string, revision: string): Hash => createHash('sha256').update(`${schema} ${revision}\n`)
 
 function parseBody(body: Buffer) {
   const start = body.indexOf(ROWS) + ROWS.length

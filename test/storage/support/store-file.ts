@@ -3,6 +3,7 @@ import { encodePages } from '../../../adapters/storage/file/pages.ts'
 import type { Row } from '../../../adapters/storage/lib/operations.ts'
 
 /** The bytes of a store file with these rows. */
-export function storeFile(revision: number, rows: ReadonlyMap<string, Row>, schema?: number): Buffer {
-  return Buffer.concat(encodeStore({ revision, pages: encodePages(rows) }, schema).parts)
+export async function storeFile(revision: number, rows: ReadonlyMap<string, Row>, schema?: number): Promise<Buffer> {
+  const { parts } = await encodeStore({ revision, pages: encodePages(rows) }, schema)
+  return Buffer.concat(parts)
 }
