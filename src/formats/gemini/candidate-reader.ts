@@ -54,8 +54,8 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
     for (const part of parts) {
       partIndex++
       if (!isObject(part)) continue
-      if (part.functionCall === undefined) call(assembler.flush())
-      else call(assembler.take(part))
+      if (part.functionCall !== undefined) call(assembler.take(part))
+      else if (saysSomething(part)) call(assembler.flush())
       const said = answerPart(part, context)
       if (!said) continue
       const isText = said.type === 'text' && said.text !== ''

@@ -108,6 +108,18 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1: {"a":2}'],
     'tool-calls',
   ],
+  'pieces with empty texts between them': [
+    [
+      call({ name: 'f', willContinue: true }),
+      text(''),
+      piece('$.a', { stringValue: 'x', willContinue: true }),
+      text(''),
+      piece('$.a', { stringValue: 'y' }),
+      stop,
+    ],
+    ['f#call_id1: {"a":"xy"}'],
+    'tool-calls',
+  ],
   'pieces with names and places that nobody should use': [
     [
       call({ name: 'f', willContinue: true }),
