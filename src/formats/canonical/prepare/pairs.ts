@@ -60,10 +60,16 @@ function withResults(
   ]
 }
 
+/** The result of a call is of its kind, which not every client says again. */
 function resultOf(call: ToolCallPart, result: ToolResult | undefined, warnings: Warnings): ToolResult {
-  if (result) return { ...result, name: call.name }
+  const { isFreeForm: _, ...found } = result ?? missing(call, warnings)
+  const { name, isFreeForm } = call
+  return isFreeForm ? { ...found, name, isFreeForm } : { ...found, name }
+}
+
+function missing(call: ToolCallPart, warnings: Warnings): ToolResult {
   warnings.changed(warnings.pathOf(call, 'turns'), 'added')
-  return { callId: call.id, name: call.name, content: [{ type: 'text', text: '[no result recorded]' }], isError: true }
+  return { callId: call.id, content: [{ type: 'text', text: '[no result recorded]' }], isError: true }
 }
 
 function spoken(result: ToolResult, warnings: Warnings): UserTurn {

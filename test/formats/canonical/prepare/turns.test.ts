@@ -8,6 +8,9 @@ const BASE = baseTraits.reasoning
 const named = (id: string, ...content: string[]) => ({ ...result(id, ...content), name: 'f' })
 const none = (id: string) => ({ ...named(id, '[no result recorded]'), isError: true as const })
 
+const free = (id: string) => ({ ...call(id), isFreeForm: true }) as const
+const freed = <R extends object>(given: R) => ({ ...given, isFreeForm: true as const })
+
 const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
 const state = (account: string): OpaqueState => ({ origin: { ...ORIGIN, account }, kind: 'signature', data: 's' })
 const thought = (account: string) => ({ type: 'reasoning', text: 'hm', state: state(account) }) as const
@@ -53,6 +56,16 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
   'a call without a result with one that says so': [
     [user('q'), assistant(call('a'), call('b')), tool(result('a', '1')), user('?')],
     [user('q'), assistant(call('a'), call('b')), tool(named('a', '1'), none('b')), user('?')],
+  ],
+  'results of the kind of their calls, though the client says it of the calls alone': [
+    [user('q'), assistant(free('a'), call('b'), free('c')), tool(result('a', '1'), freed(result('b', '2'))), user('?')],
+    [
+      user('q'),
+      assistant(free('a'), call('b'), free('c')),
+      tool(freed(named('a', '1')), named('b', '2'), freed(none('c'))),
+      user('?'),
+    ],
+    { traits: { freeFormTools: true } },
   ],
   'open calls at the end': [
     [user('q'), assistant(call('a'))],
