@@ -4,7 +4,7 @@ import type { SystemTurn, ToolResult, Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeAssistant } from './assistant-write.ts'
 import { writeContent, writeTexts } from './parts-write.ts'
-import type { WireMessage, WireSystemMessage } from './wire.ts'
+import type { WireAssistantMessage, WireMessage, WireSystemMessage } from './wire.ts'
 
 /** `messages`. Instructions out of a field of their own are one message, however many blocks they had. */
 export function writeTurns(turns: readonly Turn[], target: TargetContext): WireMessage[] {
@@ -19,7 +19,7 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
     case 'user':
       return [defined({ role: turn.role, content: writeContent(turn.content, target), name: turn.name })]
     case 'assistant':
-      return [writeAssistant(turn, target)]
+      return [writeAssistant(turn, target)].filter(saysSomething)
     case 'tool':
       return turn.results.map((result) => ({
         role: 'tool',
@@ -28,6 +28,10 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
       }))
   }
 }
+
+/** Where a picture was all that the model answered, nothing is left of it, which would be refused. */
+const saysSomething = ({ role, name, content, ...more }: WireAssistantMessage): boolean =>
+  content !== null || Object.keys(more).length > 0
 
 function writeSystem({ as, content, name }: SystemTurn, target: TargetContext): WireSystemMessage {
   const role = as === 'developer' ? 'developer' : 'system'
