@@ -5,7 +5,15 @@ import type { Route } from '../routing/group.ts'
 import { type Candidate, candidateOf } from './candidate.ts'
 import { unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type FailedTarget, isAmong, isMoreOfTheSame, isPassedOver, noProgress, noteFailure } from './progress.ts'
+import {
+  type FailedTarget,
+  isAmong,
+  isMoreOfTheSame,
+  isPassedOver,
+  noProgress,
+  noteFailure,
+  type Progress,
+} from './progress.ts'
 import type { FailedTry } from './try.ts'
 
 /** Which target to try next, given the outcomes so far. */
@@ -21,7 +29,7 @@ export interface AttemptPlan {
   readonly failures: readonly FailedTarget[]
   /**
    * Why there is no next candidate: `stop` when attempts or retries were used up, and `untried`, the first route that no attempt was left
-   * for; `refusal`, the first target whose format cannot carry the request; `dueAt`, when the first cooling target recovers (epoch ms).
+   * for; `refusal`, the first target whose format cannot carry the request; `cooling`, the targets that were passed over for it.
    */
   verdict(): Verdict
 }
@@ -34,13 +42,13 @@ export interface Verdict {
   stop: Stop | undefined
   untried: Route | undefined
   refusal: GatewayError | undefined
-  dueAt: number | undefined
+  cooling: Progress['cooling']
 }
 
 /** Avoids promises where the result is there already: most requests have one route, and need no translation. */
 export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): AttemptPlan {
   const { context, report, client } = request
-  const { health, limits, retryBudget } = context
+  const { limits, retryBudget } = context
   const progress = noProgress(request)
   const { tried, failures, cooling } = progress
   const spares: Route[] = [] // left aside to keep the last attempt for another
@@ -107,7 +115,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
       stop,
       untried,
       refusal: progress.refusal,
-      dueAt: cooling[0] && health.standingOf(cooling[0].route.target)?.dueAt,
+      cooling,
     }),
     async next({ hedge = false } = {}) {
       if (stop || failures.some(isClientsFault)) return undefined

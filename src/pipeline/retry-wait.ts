@@ -12,15 +12,15 @@ import type { FailedTarget } from './progress.ts'
  */
 export function retryWaitMs(
   failed: readonly FailedTarget[],
-  { stop, untried, dueAt }: Verdict,
+  { stop, untried, cooling }: Verdict,
   context: PipelineContext,
 ): number | undefined {
   const classes = failed.map(({ failure }) => failure.class)
   if (classes.includes('client') || classes.every((one) => one === 'context-overflow')) return undefined
   const now = context.clock.now()
-  const waits = failed.flatMap(({ failure }) => failure.retryAfterMs ?? [])
+  const waits = failed.flatMap(({ failure }) => (failure.class === 'credentials' ? [] : (failure.retryAfterMs ?? [])))
   const untriedAt = untried && reachedAt(untried, failed, context)
-  if (dueAt !== undefined) waits.push(dueAt - now)
+  waits.push(...cooling.flatMap(({ route }) => recoveryAt(route, context)).map((at) => at - now))
   if (untriedAt !== undefined) waits.push(untriedAt - now)
   if (stop === 'retry-budget') waits.push(BUDGET_MS)
   if (waits.length === 0) waits.push(...failed.flatMap((one) => recoveryOf(one, context)).map((at) => at - now))
@@ -31,20 +31,20 @@ export function retryWaitMs(
 const BUDGET_MS = 1_000
 
 /** When another request would come to a route that was left untried: not while it would try those again that have failed. */
-function reachedAt(
-  { target }: Route,
-  failed: readonly FailedTarget[],
-  { health, clock }: PipelineContext,
-): number | undefined {
-  const isPassing = failed.every(({ route }) => health.standingOf(route.target))
-  return isPassing ? (health.standingOf(target)?.dueAt ?? clock.now()) : undefined
+function reachedAt(route: Route, failed: readonly FailedTarget[], context: PipelineContext): number | undefined {
+  const { health, clock } = context
+  if (!failed.every(({ route: { target } }) => health.standingOf(target))) return undefined
+  return health.standingOf(route.target) ? recoveryAt(route, context)[0] : clock.now()
 }
 
-/** When the failed target is used again; nothing where it is not left alone, or waiting mends nothing. */
-function recoveryOf({ route, failure }: FailedTarget, { health }: PipelineContext): number[] {
-  const isMended = MENDED_BY_TIME.has(failure.class) && !saysNoFunds(failure.message)
-  const standing = isMended ? health.standingOf(route.target) : undefined
-  return standing ? [standing.dueAt] : []
+/** When the failed target is used again; nothing where waiting mends nothing. */
+const recoveryOf = ({ route, failure }: FailedTarget, context: PipelineContext): number[] =>
+  MENDED_BY_TIME.has(failure.class) && !saysNoFunds(failure.message) ? recoveryAt(route, context) : []
+
+/** When the target is used again; nothing where it is not left alone, or for a reason that waiting does not mend. */
+function recoveryAt({ target }: Route, { health }: PipelineContext): number[] {
+  const standing = health.standingOf(target)
+  return standing && MENDED_BY_TIME.has(standing.class) ? [standing.dueAt] : []
 }
 
 const MENDED_BY_TIME: ReadonlySet<FailureClass> = new Set(['rate-limit', 'server', 'network', 'timeout', 'content'])

@@ -46,6 +46,32 @@ test('a key that is refused and an account without credit tell no wait, as time 
   }
 })
 
+test('nor do they while they cool, passed over or left untried, nor does a model that is missing', async () => {
+  const missing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
+  for (const one of [fault(401, 'A'), missing]) {
+    const { world } = await chained({ one, two: fault(500, 'B'), three: fault(429, 'C', { 'retry-after': '70' }) })
+    await world.api.combos.create({ name: 'pair', models: ['one/m', 'two/m'] })
+    await world.api.combos.create({ name: 'pool', models: ['two/m', 'three/m', 'one/m'] })
+    await world.chat({ model: 'one/m' })
+    await world.clock.advance(1_000)
+    const wait = async (model: string) => (await world.chat({ model })).headers.get('retry-after')
+    assert.is(await wait('pair'), null, 'the other one may be used at once')
+    assert.is(await wait('pool'), '60', 'of the limit')
+  }
+})
+
+test('nor when another request has just tried the only key in vain', async () => {
+  const { world } = await chained({ one: fault(401, 'A') })
+  await world.chat({ model: 'one/m' })
+  const answers = await Promise.all([world.chat({ model: 'one/m' }), world.chat({ model: 'one/m' })])
+  const texts = await Promise.all(answers.map((answer) => answer.text()))
+  assert.match(texts[1] ?? '', 'Another request has just tried one/m')
+  assert.equal(
+    answers.map(({ headers }) => headers.get('retry-after')),
+    [null, null],
+  )
+})
+
 test("an error of the client's own tells no wait for the targets before it", async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '30' }), two: fault(400, 'B') })
   const response = await world.chat({ model: 'chain' })
