@@ -11,15 +11,21 @@ export const MAX_EVENT = 16 * 1024 * 1024
 
 /**
  * Parses events from text that arrives in pieces: accepts every line ending, also split over two pieces, and skips comments and a byte
- * order mark. Linear in the length of the input. Throws `UPSTREAM_INVALID` when an event is longer than 16 MiB.
+ * order mark. With `bareJson`, JSON that stands alone behind the first event is one too. Linear in the length of the input. Throws
+ * `UPSTREAM_INVALID` when an event is longer than 16 MiB.
  */
-export function createSseParser(onEvent: (event: SseEvent) => void): { push(text: string): void; end(): void } {
+export function createSseParser(
+  onEvent: (event: SseEvent) => void,
+  { bareJson = false } = {},
+): { push(text: string): void; end(): void } {
   let pieces: string[] = [] // of the line that is not complete yet
   let pending = 0
   let afterCr = false
   let first = true
   let event: string | undefined
   let data: string | undefined
+  let mayBeBare = false
+  let isBare = false // JSON without a field
 
   function push(text: string) {
     let at = 0
@@ -64,15 +70,23 @@ export function createSseParser(onEvent: (event: SseEvent) => void): { push(text
   /** Handles the line between two positions; only its value is copied. */
   function line(text: string, from: number, end: number) {
     if (from === end) return dispatch()
-    if (isField('data', text, from, end)) {
-      const value = valueBehind(text, from + 'data'.length, end)
-      data = data === undefined ? value : `${data}\n${value}`
-      if (data.length > MAX_EVENT) throw eventTooLong()
-    } else if (isField('event', text, from, end)) event = valueBehind(text, from + 'event'.length, end)
+    if (mayBeBare && text[from] === '{') isBare = true
+    if (isBare) add(text.slice(from, end))
+    else if (isField('data', text, from, end)) add(valueBehind(text, from + 'data'.length, end))
+    else if (isField('event', text, from, end)) event = valueBehind(text, from + 'event'.length, end)
+  }
+
+  function add(value: string) {
+    data = data === undefined ? value : `${data}\n${value}`
+    if (data.length > MAX_EVENT) throw eventTooLong()
   }
 
   function dispatch() {
-    if (data !== undefined) onEvent({ event, data })
+    isBare = false
+    if (data !== undefined) {
+      mayBeBare = bareJson
+      onEvent({ event, data })
+    }
     event = data = undefined
   }
 
@@ -96,18 +110,25 @@ export interface StreamParser {
 /** How a stream is divided into events. */
 export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
 
-/** Server-sent events, which nearly all streams are. */
-export const sseFraming: StreamFraming = (onEvent) => {
-  const parser = createSseParser(onEvent)
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser looks for one
-  return {
-    push: (chunk) => parser.push(decoder.decode(chunk, endsWhole(chunk) ? WHOLE : PART)),
-    end() {
-      parser.push(decoder.decode())
-      parser.end()
-    },
+const framed =
+  (options: { bareJson: boolean }): StreamFraming =>
+  (onEvent) => {
+    const parser = createSseParser(onEvent, options)
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser looks for one
+    return {
+      push: (chunk) => parser.push(decoder.decode(chunk, endsWhole(chunk) ? WHOLE : PART)),
+      end() {
+        parser.push(decoder.decode())
+        parser.end()
+      },
+    }
   }
-}
+
+/** Server-sent events, which nearly all streams are. */
+export const sseFraming = framed({ bareJson: false })
+
+/** The same for streams that clients do not read themselves: Google tells of some errors by JSON that stands alone. */
+export const looseFraming = framed({ bareJson: true })
 
 /** Does the chunk end with an ASCII character? Then no character is cut, and runtimes decode whole text much faster. */
 const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80

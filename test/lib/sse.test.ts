@@ -32,6 +32,22 @@ parser('drops a byte order mark and takes a last event without its blank line', 
   assert.equal(parse('\ufeffdata: a\n\ndata: [DONE]'), data('a', '[DONE]'))
 })
 
+parser('takes JSON that stands alone behind the first event for one, if it is told to', () => {
+  const read = (text: string, options?: { bareJson: boolean }) => {
+    const events: SseEvent[] = []
+    const parser = createSseParser((event) => events.push(event), options)
+    parser.push(text)
+    parser.end()
+    return events
+  }
+  const error = '{\n  "error": {\n    "code": 503\n  }\n}'
+  const bareJson = { bareJson: true }
+  assert.equal(read(`data: a\n\n${error}`, bareJson), data('a', error))
+  assert.equal(read(`data: a\n\n${error}\r\n\r\ndata: b\n\n`, bareJson), data('a', error, 'b'))
+  assert.equal(read(`data: a\n\n${error}`), data('a'))
+  assert.equal(read(error, bareJson), [])
+})
+
 parser('reads the same events however the text is cut', () => {
   const line = fc.constantFrom('data: x', 'data:y', 'event: e', ': c', '', '', 'id: 1')
   const ending = fc.constantFrom('\n', '\r\n', '\r')

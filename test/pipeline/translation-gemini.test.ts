@@ -50,3 +50,16 @@ test("a Google client of the AI SDK is answered, which leaves out the models' fo
   const unknown = await world.post('/v1beta/nobody/m:generateContent', { contents })
   assert.match((await unknown.json()).error.message, /nobody\/m/)
 })
+
+test("clients of other formats are told of an error that stands alone in Google's stream, though it is no event", async () => {
+  const error = JSON.stringify({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }, null, 2)
+  const chunks = [geminiEvents[0] ?? '', error]
+  const { world } = await open(() => sse(chunks), { connections: ['google'] })
+  const body = { model: 'google/g', messages: [{ role: 'user', content: 'Hi' }], stream: true }
+  assert.match(
+    await (await world.chat(body)).text(),
+    /Hello [\s\S]*data: \{"error":\{"message":"Overloaded"[^\n]+\n\n$/,
+  )
+  const whole = await world.messages({ ...body, stream: false })
+  assert.equal([whole.status, (await whole.json()).error.message], [529, 'Overloaded'])
+})
