@@ -50,7 +50,7 @@ export function failureOfError(thrown: unknown): Failure {
 /**
  * Codes of connections that were made and broke off. Any other code means that no connection was made: name, port or certificate are wrong.
  */
-const OF_ONE_CALL = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed|HPE_)/
+const OF_ONE_CALL = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_(?!CONNECT_)|ERR_HTTP2_|ConnectionClosed|HPE_)/
 
 const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
   INVALID_REQUEST: 'client',

@@ -1,4 +1,4 @@
-import { type GatewayError, gatewayError } from '../errors.ts'
+import { gatewayError } from '../errors.ts'
 import { startCall } from '../lib/call.ts'
 import { startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
@@ -57,9 +57,11 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
     return { status, header, headers, body: watched(body) }
   }
 
-  function onNoHead(cause: unknown): never {
+  async function onBroken(thrown: unknown): Promise<never> {
     deadline.cancel()
-    throw stopped ? stopped.reason : unreachable(cause)
+    if (stopped) throw stopped.reason
+    const { brokenCall } = await import('./broken-call.ts')
+    throw brokenCall(thrown, isAnswered)
   }
 
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
@@ -81,11 +83,6 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
       return chunk
     }
 
-    function onFailure(cause: unknown): never {
-      deadline.cancel()
-      throw stopped ? stopped.reason : gatewayError('UPSTREAM_CUT', { cause })
-    }
-
     function onWhole(bytes: Uint8Array) {
       deadline.cancel()
       if (stopped) throw stopped.reason
@@ -96,20 +93,20 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
     const stream: ByteStream = {
       next() {
         waitingSince = clock.now()
-        return body.next().then(onChunk, onFailure)
+        return body.next().then(onChunk, onBroken)
       },
       cancel: stop,
     }
     if (whole)
       stream.whole = () => {
         waitingSince = clock.now()
-        return whole().then(onWhole, onFailure)
+        return whole().then(onWhole, onBroken)
       }
     return stream
   }
 
   return {
-    answer: pending.answer.then(onHead, onNoHead),
+    answer: pending.answer.then(onHead, onBroken),
     cancel: stop,
     setTotal(timeoutMs) {
       const isSooner = timeoutMs < totalTimeoutMs
@@ -125,24 +122,3 @@ export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUp
 }
 
 const timedOut = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${what}.` })
-
-/**
- * The failure in words that name no address: ECONNREFUSED, ENOTFOUND, a TLS code. Only a cause with such a code is kept: an error about
- * the request itself may quote a header.
- */
-function unreachable(thrown: unknown): GatewayError {
-  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
-  const own = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
-  const code = own ?? codeInWords(cause)
-  if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
-  const message = `The provider cannot be reached (${code}). Check the base URL of its connection.`
-  return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(own !== undefined && { cause }), data: { code } })
-}
-
-/** Deno has no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)". */
-function codeInWords(cause: unknown): string | undefined {
-  const [, words] = (cause instanceof Error && /client error \(Connect\)(.*)/.exec(cause.message)) || []
-  if (words === undefined) return undefined
-  if (words.includes('dns error')) return 'ENOTFOUND'
-  return words.includes('refused') ? 'ECONNREFUSED' : 'CONNECT'
-}

@@ -227,6 +227,9 @@ for (const [code, takes] of [
   ['CERT_HAS_EXPIRED', true],
   ['ECONNRESET', false],
   ['UND_ERR_SOCKET', false],
+  ['UND_ERR_CONNECT_TIMEOUT', true],
+  ['UND_ERR_HEADERS_OVERFLOW', false],
+  ['ERR_HTTP2_STREAM_ERROR', false],
   [undefined, false],
 ] as const)
   test(`a network failure with ${code ?? 'no code'} ${takes ? 'is that of an address' : 'may be that of one model'}`, async () => {

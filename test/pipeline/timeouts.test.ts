@@ -39,6 +39,27 @@ test('headers: at their millisecond the attempt fails, not one before', async ()
   }
 })
 
+const late = (code: string) => new TypeError('terminated', { cause: Object.assign(new Error('late'), { code }) })
+
+for (const [what, where, error] of [
+  ['headers, as undici has one', 'headers', late('UND_ERR_HEADERS_TIMEOUT')],
+  ['bodies, as undici has one', 'body', late('UND_ERR_BODY_TIMEOUT')],
+  ['whole calls, as a signal has', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
+  ['whole calls, as a signal has, amid a body', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
+] as const)
+  test(`one of the HTTP client itself for ${what}, is one of the model and not of its connection`, async () => {
+    const cut = new ReadableStream({ start: (controller) => controller.error(error) })
+    const first = () => (where === 'body' ? new Response(cut) : Promise.reject(error))
+    const { world, answer, asked } = await asking(first, {})
+    await asked
+    assert.is(await textOf(answer()), '504 The provider "one" was slower than the HTTP client of the gateway allows.')
+    const { health } = await world.api.health.list()
+    assert.equal(
+      health.map(({ level, reason }) => `${level} ${reason}`),
+      ['model timeout', 'provider timeout'],
+    )
+  })
+
 test('a limit beyond what a timer can hold is none', async () => {
   const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, silenceTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
   const { world, answer } = await asking(never, {}, { limits: none })
