@@ -120,10 +120,10 @@ const MAX_SHOWN = 300
 /** Header values are printable ASCII; anything else, and the list's own separators, are percent-encoded. */
 export function headerSafe(text: string): string {
   const shown = text.slice(0, MAX_SHOWN)
-  if (/^[\x21-\x2b\x2d-\x7e]*$/.test(shown)) return shown
+  if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(shown)) return shown
   let safe = ''
   for (const character of shown) {
-    const encoded = /[\x21-\x2b\x2d-\x7e]/.test(character) ? character : percentEncoded(character)
+    const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncoded(character)
     if (safe.length + encoded.length > MAX_SHOWN) break
     safe += encoded
   }

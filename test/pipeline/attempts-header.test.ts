@@ -23,6 +23,13 @@ test('connections of one name are told apart', async () => {
   )
 })
 
+test('no name can be taken for a part of the list', async () => {
+  const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
+  const world = await openWorld({ fetch: up, combos: { chain: ['one/a=200;via=b, two/c'] } })
+  const list = (await world.chat({ model: 'chain' })).headers.get('x-signalbox-attempts') ?? ''
+  assert.is(list, 'one/a=200%3Bvia=b%2C%20two/c=500:server;via=chain:fallback')
+})
+
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
 
 test('the list of attempts has two kB at most, and says how many it left out', async () => {
