@@ -14,6 +14,7 @@ import { mergeCounts, messageUsage } from './usage.ts'
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
   const counts: JsonObject = {}
+  let isStarted = false
   const blockContext = { ...context, ...createPartEvents(emit), queries: new Map<string, string>() }
 
   function observe({ event, data }: SseEvent) {
@@ -54,7 +55,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
       ...(typeof model === 'string' && model && { model }),
       ...(known && { usage: known }),
     })
-    if (Array.isArray(content) && content.length > 0) sayWhole(content, message)
+    if (!isStarted && Array.isArray(content) && content.length > 0) sayWhole(content, message)
+    isStarted = true
   }
 
   /** Anthropic tells the calls that a program of its own makes by the start alone: with all blocks, and why it ended. */

@@ -65,6 +65,8 @@ const results = {
   content: [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'x' }],
 }
 
+const wholeStart = beginOf({ content: [{ ...TEXT, text: 'a' }, tool({ input: { x: 1 } })], stop_reason: 'tool_use' })
+
 /** What providers send, and what is to be made of it: parts, reason. */
 const table: Record<string, [events: object[], parts: string[], finish?: string]> = {
   'a text': [[begin, start(0, TEXT), text(0, 'a'), text(0, 'b'), stop(0), finish('end_turn'), end], ['text: ab']],
@@ -172,11 +174,8 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ],
     ['text: a', 'text: b'],
   ],
-  'a message that is whole in its start': [
-    [beginOf({ content: [{ type: 'text', text: 'a' }, tool({ input: { x: 1 } })], stop_reason: 'tool_use' }), end],
-    ['text: a', 'f#a: {"x":1}'],
-    'tool-calls',
-  ],
+  'a message that is whole in its start': [[wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
+  'the same when it starts twice': [[wholeStart, wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
   'a start with an empty text, which its block repeats': [
     [beginOf({ content: [TEXT] }), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
     ['text: a'],
