@@ -5,6 +5,9 @@ import type { Order, Report } from './protocol.ts'
 /** What one process has compiled no other has to. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 
+/** Tests leave little behind: with more room for what is young, a tenth less time goes into collecting it. In MiB. */
+const ROOM = ['--max-semi-space-size=64']
+
 export interface FileResult {
   readonly path: string
   readonly passed: string[]
@@ -48,6 +51,7 @@ function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onRe
   const child = fork(new URL('./worker.ts', import.meta.url), [String(timeoutMs)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'], // the last is the leash
     env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
+    execArgv: [...process.execArgv, ...ROOM],
   })
   let result: FileResult | undefined
   let lastPath = 'test/runner/worker.ts'
