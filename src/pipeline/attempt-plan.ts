@@ -27,6 +27,8 @@ export interface AttemptPlan {
   failed(route: Route, result: FailedTry): void
   /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
+  /** The routes that have failed, or are cooling and were passed over. */
+  unwell(): Route[]
   /**
    * Why there is no next candidate: `stop` when attempts or retries were used up, and `untried`, the first route that no attempt was left
    * for; `refusal`, the first target whose format cannot carry the request; `cooling`, the targets that were passed over for it.
@@ -111,6 +113,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
 
   return {
     failures,
+    unwell: () => [...failures, ...progress.cooling].map(({ route }) => route),
     verdict: () => ({
       stop,
       untried,

@@ -18,7 +18,7 @@ export async function nobodyAnswered(
 ): Promise<Reply> {
   const { stop } = plan.verdict()
   const refused = plan.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
-  if (refused || !stop) await selection?.answered(refused) // what has not been tried is nearer to its turn
+  if (refused || !stop) await selection?.answered(refused, plan.unwell()) // what has not been tried is nearer to its turn
   if (stop) request.report.stopped(stop)
   const blank = await blankReply(request, plan)
   if (blank) return blank

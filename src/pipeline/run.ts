@@ -122,7 +122,7 @@ async function walkTargets(request: ModelRequest, onTry: (candidate: Candidate) 
       selection?.begun()
       const success = await trying
       if (!success) continue
-      if (selection) await selection.answered(success.route)
+      if (selection) await selection.answered(success.route, plan.unwell())
       return { success }
     }
     const { nobodyAnswered } = await import('./nobody-answered.ts')

@@ -1,7 +1,7 @@
 import { isPromise } from '../lib/awaitable.ts'
 import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
-import type { Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
+import type { Choice, Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
 import type { Health } from './health.ts'
 import type { Measures } from './measures.ts'
 import type { Pins } from './pins.ts'
@@ -25,9 +25,10 @@ export interface Selection {
   /** Ends the load that the choice reserved: the target counts as busy by itself now. Call it in any case. */
   begun(): void
   /**
-   * Moves the turns and sessions of the groups on the way to the route that answered; groups that were tried in vain give their turns back.
+   * Moves the turns of the groups on the way to the route that answered, and the sessions whose entries led to one of those that have `failed`
+   * or are cooling; groups that were tried in vain give their turns back.
    */
-  answered(route: Route | undefined): Promise<void>
+  answered(route: Route | undefined, failed: readonly Route[]): Promise<void>
 }
 
 /** The state that the strategies use. */
@@ -119,12 +120,14 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
         return choose(group, lookahead)
       },
       begun,
-      async answered(route) {
+      async answered(route, failed) {
         for (let choice = route?.via; choice; choice = choice.before) {
           const { group, chosen, entry } = choice
           if (chosen.turn) await rotation.answered(group, entry, chosen.turn)
           turns.delete(group.label)
-          if (group.strategy === 'sticky' && facts.session() !== '' && entry !== chosen.entries[0])
+          const [home] = chosen.entries
+          const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, chosen, home))
+          if (group.strategy === 'sticky' && facts.session() !== '' && isMoved)
             await pins.set(group, facts.session(), entry)
         }
         for (const { group, turn } of turns.values()) await rotation.answered(group, undefined, turn)
@@ -148,6 +151,12 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
 const MEASURED: ReadonlySet<string> = new Set(['least-latency', 'least-busy'])
 
 type OnChosen = (group: Group, chosen: Chosen, lookahead: Lookahead) => void
+
+function leadsThrough(way: Choice | undefined, chosen: Chosen, entry: Entry | undefined): boolean {
+  for (let choice = way; choice; choice = choice.before)
+    if (choice.chosen === chosen && choice.entry === entry) return true
+  return false
+}
 
 const ask = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
   value === undefined ? undefined : question(value)

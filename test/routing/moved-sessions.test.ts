@@ -1,7 +1,8 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer, messageAnswer } from '../pipeline/support/answers.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import type { World } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { joinPool, openPool } from './support/pool.ts'
 
@@ -68,4 +69,46 @@ test('so does one that was moved between the connections of a provider by that c
   await world.api.combos.update(pool?.id ?? '', {})
   await asks(1, body)
   assert.is(used.at(-1), home)
+})
+
+test('a session stays where it is when its entry cannot carry one of its requests', async () => {
+  const { world, asks } = await openPool(
+    { models: ['one/m', 'claude/c'], strategy: 'sticky' },
+    { answer: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()) },
+  )
+  const users = Array.from({ length: 20 }, (_, nth) => ({ user: `user-${nth}` }))
+  const homes: string[] = []
+  for (const user of users) homes.push(await asks(1, user))
+  const body = users[homes.indexOf('claude')]
+  assert.is(await asks(1, { ...body, n: 2 }), 'one')
+  assert.is(world.told.requests.at(-1)?.skipped?.length, 1)
+  assert.is(await asks(1, body), 'claude')
+})
+
+test('nor is it moved by a hedge that was faster', async () => {
+  const clock = fakeClock()
+  let slow = ''
+  const { world, up } = await openPool(
+    { models: ['one/m', 'two/m'], strategy: 'sticky', hedge: true },
+    {
+      clock,
+      async answer({ provider }) {
+        await clock.sleep(provider === slow ? 5_000 : 10)
+        return json(chatAnswer())
+      },
+    },
+  )
+  async function target() {
+    const calls = up.calls.length
+    const asked = world.chat({ model: 'pool', user: 'somebody' })
+    while (up.calls.length === calls) await clock.advance(0)
+    await clock.advance(100)
+    return (await asked).headers.get('x-signalbox-target')
+  }
+  const home = await target()
+  for (let time = 0; time < 30; time++) assert.is(await target(), home)
+  slow = home?.split('/')[0] ?? ''
+  assert.is.not(await target(), home)
+  slow = ''
+  assert.is(await target(), home)
 })
