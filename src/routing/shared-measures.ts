@@ -51,7 +51,8 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
   /** Whoever asks for a measure chooses by it. */
   function share(target: RouteTarget, what: Measured): string {
     const key = statsKeyOf(target)
-    if (!chosenBy[what].has(key)) makeRoom(chosenBy[what], MAX_TARGETS)
+    if (chosenBy[what].has(key)) return key
+    makeRoom(chosenBy[what], MAX_TARGETS)
     chosenBy[what].set(key, target)
     return key
   }
