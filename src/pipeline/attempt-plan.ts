@@ -113,7 +113,7 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
 
   return {
     failures,
-    unwell: () => [...failures, ...progress.cooling].map(({ route }) => route),
+    unwell: () => [...failures, ...cooling].map(({ route }) => route),
     verdict: () => ({
       stop,
       untried,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { schemaAt } from '../canonical/schema-at.ts'
 
 /** A schema with what its references and its `allOf` say put in, and the references that were followed. */
 export interface Resolved {
@@ -25,7 +26,7 @@ export function createResolver(root: JsonObject): Resolver {
       if (++size > MAX_SIZE) return undefined
       while (typeof schema.$ref === 'string') {
         const { $ref, ...beside } = schema
-        const target = entered.has($ref) ? undefined : lookUp(root, $ref)
+        const target = entered.has($ref) ? undefined : schemaAt(root, $ref)
         if (!target) {
           for (const ref of refs) entered.delete(ref)
           return undefined
@@ -59,18 +60,6 @@ function withoutAllOf(schema: JsonObject, lose: (keyword: string) => void): Json
     }
   }
   return joined
-}
-
-/** `#/$defs/name`: a JSON pointer. */
-function lookUp(root: JsonObject, ref: string): JsonObject | undefined {
-  if (ref === '#') return root
-  if (!ref.startsWith('#/')) return undefined
-  let found: unknown = root
-  for (const segment of ref.slice(2).split('/')) {
-    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
-  }
-  return isObject(found) ? found : undefined
 }
 
 /** Definitions that use each other twice would double with every level. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { schemaAt } from '../schema-at.ts'
 
 /** A schema that says at its top what the properties of an object are. */
 export interface FlatSchema {
@@ -70,23 +71,11 @@ function followed(schema: JsonObject, root: JsonObject): JsonObject | undefined 
   let found = schema
   for (let depth = 0; typeof found.$ref === 'string'; depth++) {
     const { $ref, ...beside } = found
-    const target = depth < MAX_DEPTH ? lookUp(root, $ref) : undefined
+    const target = depth < MAX_DEPTH ? schemaAt(root, $ref) : undefined
     if (!target) return undefined
     found = { ...target, ...beside }
   }
   return found
-}
-
-/** `#/$defs/name`: a JSON pointer. */
-function lookUp(root: JsonObject, ref: unknown): JsonObject | undefined {
-  const [start, ...segments] = String(ref).split('/')
-  if (start !== '#') return undefined
-  let found: unknown = root
-  for (const segment of segments) {
-    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
-  }
-  return isObject(found) ? found : undefined
 }
 
 /** Two shapes of the same object. */
