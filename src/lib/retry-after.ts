@@ -37,13 +37,24 @@ export function askedWaitMs({ header, body, now, text = '', isRateLimit }: Refus
 }
 
 function retryAfterMs(header: Refusal['header'], now: number): number | undefined {
-  const ms = count(header('retry-after-ms'))
-  const after = header('retry-after')?.trim()
-  if (ms || after === undefined) return ms
-  const wait = waitUntil(after, now)
-  if (wait !== undefined) return wait
-  const date = parseHttpDate(after, now)
-  return date === undefined ? ms : Math.max(0, date - now)
+  const ms = longest(header('retry-after-ms'), count)
+  if (ms) return ms
+  return longest(header('retry-after'), (text) => waitUntil(text, now) ?? untilDate(text, now)) ?? ms
+}
+
+/** Of the waits in a header, which a proxy may have joined out of several. */
+function longest(header: string | undefined, read: (text: string) => number | undefined): number | undefined {
+  const said = header?.match(JOINED)?.map((text) => read(text.trim())) ?? []
+  const waits = said.filter((wait) => wait !== undefined)
+  return waits.length > 0 ? Math.max(...waits) : undefined
+}
+
+/** The comma behind the day of the week belongs to the date. */
+const JOINED = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
+
+function untilDate(text: string, now: number): number | undefined {
+  const date = parseHttpDate(text, now)
+  return date === undefined ? undefined : Math.max(0, date - now)
 }
 
 const count = (text: string | undefined) =>
