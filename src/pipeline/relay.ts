@@ -52,30 +52,41 @@ export function relayStream(
   let isQuoting = false
   let parting: Uint8Array | undefined // what is still to come when all is over
   let broken: ErrorFacts | undefined // and then this is told
+  let fault: unknown
 
   function finish(error: EmbeddedError | undefined, cancelled: boolean) {
     if (over) return
     over = true
-    onEnd({ usage: watch.usage, error, cancelled })
+    onEnd({ usage: watch.usage, error, cancelled, fault })
+  }
+
+  /** Reads the end of what has been said, with what it lacks only a blank line for. */
+  function lastWords(): Uint8Array {
+    let rest: Uint8Array = NOTHING
+    try {
+      rest = closeEvent(splitter.rest())
+      isQuoting ||= isQuotedIn(rest)
+      if (isQuoting) rest = NOTHING
+      tail.add(rest)
+      tail.observe()
+    } catch (thrown) {
+      fault = thrown
+    }
+    return rest
   }
 
   /** Handles the end or failure of the upstream: the last whole event, then the error in place of what is missing. */
   function settle(thrown: unknown): undefined {
     if (over) return
     if (thrown !== undefined) body.cancel(thrown)
-    let rest = closeEvent(splitter.rest())
-    isQuoting ||= isQuotedIn(rest)
-    if (isQuoting) rest = new Uint8Array(0)
-    tail.add(rest)
-    tail.observe()
+    parting = lastWords()
     const clean = thrown === undefined ? watch.ended : watch.closed
-    if (!isQuoting && (clean || watch.error)) {
-      parting = rest
+    if (!isQuoting && fault === undefined && (clean || watch.error)) {
       finish(watch.error, false)
       return
     }
-    const { status, code, message } = toGatewayError(isQuoting ? quoted() : (thrown ?? endedEarly()))
-    parting = rest
+    const { status, code, message } = toGatewayError(isQuoting ? quoted() : (thrown ?? fault ?? endedEarly()))
+    if (code === 'INTERNAL') fault = thrown ?? fault
     broken = { status, code, message }
     finish({ status, message }, false)
   }
@@ -134,7 +145,7 @@ export function relayStream(
     fail: settle,
     cancel(reason) {
       body.cancel(reason)
-      tail.observe()
+      lastWords()
       finish(undefined, true)
     },
   }
@@ -149,15 +160,17 @@ const quoted = () =>
 /** Completes a last event that lacks only its blank line; half an event is dropped. */
 function closeEvent(rest: Uint8Array): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest
-  if (rest.length > MAX_EVENT) return new Uint8Array(0)
+  if (rest.length > MAX_EVENT) return NOTHING
   let whole = false // a name without data is no event
   const parser = createSseParser(({ data }) => {
     whole = data === '[DONE]' || tryParseJson(data) !== undefined
   })
   parser.push(decodeUtf8Lenient(rest))
   parser.end()
-  return whole ? concatBytes([rest, encodeUtf8('\n\n')]) : new Uint8Array(0)
+  return whole ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
 }
+
+const NOTHING = new Uint8Array(0)
 
 /** Does it end in two carriage returns? The event was held back, as the last one could have been half of a CRLF. */
 const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR

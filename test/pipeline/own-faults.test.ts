@@ -1,5 +1,9 @@
+import { untouchedStream } from '../../src/formats/format.ts'
+import { openaiChat } from '../../src/formats/openai-chat/format.ts'
+import { relayStream, type StreamEnd } from '../../src/pipeline/relay.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
+import { chunksOf } from './support/raw.ts'
 import { json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -23,18 +27,44 @@ test('what the gateway fails at while it reads an answer: whole to onError, once
   }
 })
 
-test('what the gateway fails at while it translates a stream: whole to onError, and nothing against the target', async () => {
-  const chunks = [
-    ...chatEvents()
-      .slice(0, 3)
-      .map((text) => new TextEncoder().encode(text)),
-    'no bytes',
-  ].values()
-  const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(chunks.next().value)
-  const world = await openWorld({ fetch: async () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 })) })
-  const response = await world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
-  assert.match(await response.text(), 'Internal server error')
-  assert.is(world.told.errors.length, 1)
-  assert.match(String(world.told.errors[0]), 'TypeError')
-  assert.equal([world.told.requests.at(-1)?.status, (await world.api.health.list()).health], [500, []])
+for (const [how, path, told] of [
+  ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
+  ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
+] as const) {
+  test(`what the gateway fails at while it ${how} a stream: whole to onError, and nothing against the target`, async () => {
+    const chunks = [
+      ...chatEvents()
+        .slice(0, 3)
+        .map((text) => new TextEncoder().encode(text)),
+      'no bytes',
+    ].values()
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(chunks.next().value)
+    const odd = () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+    const world = await openWorld({ fetch: async () => odd() })
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const response = await world.post(path, { model: 'one/m', max_tokens: 9, stream: true, messages })
+    assert.match(await response.text(), told)
+    assert.is(world.told.errors.length, 1)
+    assert.match(String(world.told.errors[0]), 'TypeError')
+    assert.equal([world.told.requests.at(-1)?.status, (await world.api.health.list()).health], [500, []])
+  })
+}
+
+test('what it fails at while it reads the end of a stream that it passes on is told as well, also when the client has left', async () => {
+  const observe = () => {
+    throw new RangeError('too odd')
+  }
+  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], watch: { ...untouchedStream(), observe } }
+  for (const leaves of [false, true]) {
+    const ends: StreamEnd[] = []
+    const terms = { format: openaiChat, secrets: [], onEnd: (end: StreamEnd) => void ends.push(end) }
+    const relayed = relayStream(chunksOf([]), committed, terms)
+    assert.is(await textOf(relayed.next()), chatEvents()[0])
+    if (leaves) relayed.cancel()
+    else assert.match(await textOf(relayed.next()), 'Internal server error')
+    assert.is(await relayed.next(), undefined)
+    assert.equal([ends.length, ends[0]?.cancelled, String(ends[0]?.fault)], [1, leaves, 'RangeError: too odd'])
+  }
 })
+
+const textOf = async (chunk: Promise<Uint8Array | undefined>) => new TextDecoder().decode(await chunk)
