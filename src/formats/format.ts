@@ -72,6 +72,8 @@ export interface UpstreamFormat {
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** How its streams are divided into events; default: server-sent events. */
   readonly framing?: StreamFraming
+  /** Do its providers stream a JSON array where they know of no events? */
+  readonly streamsArrays?: true
   watchStream(): StreamWatch
   /** The tokens of a whole answer (parsed JSON). */
   usageOf(answer: unknown): TokenUsage | undefined

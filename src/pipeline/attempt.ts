@@ -79,7 +79,7 @@ export interface Expected {
 const loadRefused = once(() => import('./refused.ts'))
 
 async function receive(pending: OpenedUpstream, expected: Expected): Promise<AttemptResult> {
-  const { format, stream, limits } = expected
+  const { stream, limits } = expected
   try {
     let head = await pending.answer
     if (head.status < 200 || head.status > 299) {
@@ -91,39 +91,48 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
     if (!maybeStream(head)) {
       pending.setTotal(limits.totalTimeoutMs)
       const { peek } = await import('./mislabelled.ts')
-      const { isEvents, body } = await peek(head.body)
+      const { isEvents, body } = await peek(head.body, expected.format)
       head = { ...head, body }
       if (!isEvents) return await receiveObject(head, expected)
       pending.setTotal(limits.headersTimeoutMs)
     }
-    const committed = await commitStream(head.body, format)
-    if (!('watch' in committed)) {
-      pending.cancel(committed)
-      return await notCommitted(committed, head, expected)
-    }
-    if (!committed.watch.started) {
-      pending.cancel(committed)
-      const { blankStream } = await import('./blank-stream.ts')
-      return blankStream(head, committed)
-    }
-    pending.setTotal(Number.POSITIVE_INFINITY)
-    return { kind: 'stream', head, body: head.body, committed }
+    return await receiveStream(head, expected, pending)
   } catch (thrown) {
     pending.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
   }
 }
 
-/** What was no stream: a whole answer under a wrong content type, or a failure. */
+async function receiveStream(
+  head: UpstreamAnswer,
+  expected: Expected,
+  pending: OpenedUpstream,
+): Promise<AttemptResult> {
+  const committed = await commitStream(head.body, expected.format)
+  if (!('watch' in committed)) {
+    pending.cancel(committed)
+    return await notCommitted(committed, head, expected, pending)
+  }
+  if (!committed.watch.started) {
+    pending.cancel(committed)
+    const { blankStream } = await import('./blank-stream.ts')
+    return blankStream(head, committed)
+  }
+  pending.setTotal(Number.POSITIVE_INFINITY)
+  return { kind: 'stream', head, body: head.body, committed }
+}
+
+/** What was no stream of events: an answer under a wrong content type, or a failure. */
 async function notCommitted(
   { unread, ...error }: NotCommitted,
   head: UpstreamAnswer,
   expected: Expected,
+  pending: OpenedUpstream,
 ): Promise<AttemptResult> {
   if (unread) {
-    const { wholeIn } = await import('./mislabelled.ts')
-    const body = wholeIn(unread)
-    if (body) return receiveObject({ ...head, body }, expected)
+    const { withoutEvents } = await import('./mislabelled.ts')
+    const found = withoutEvents(unread, expected)
+    if (found) return (found.isEvents ? receiveStream : receiveObject)({ ...head, body: found.body }, expected, pending)
   }
   const { embedded } = await loadRefused()
   return embedded(error, head, expected)

@@ -1,9 +1,22 @@
-import { concatBytes } from '../lib/bytes.ts'
+import type { UpstreamFormat } from '../formats/format.ts'
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
+import { isObject } from '../lib/json.ts'
+import { arrayEvents } from './array-events.ts'
+import type { Expected } from './attempt.ts'
 import { contentFailure, type Failure } from './failure.ts'
 
-/** Reads a body that by its content type is no stream up to its first character: some servers send events all the same. */
-export async function peek(body: ByteStream): Promise<{ isEvents: boolean; body: ByteStream }> {
+/** A body under its true name: events, or what should be a JSON object. */
+export interface Recognised {
+  isEvents: boolean
+  body: ByteStream
+}
+
+/**
+ * Reads a body that by its content type is no stream up to its first character: some servers send events all the same. With `format`, an
+ * array of chunks is a stream as well, where the format has such.
+ */
+export async function peek(body: ByteStream, format?: UpstreamFormat): Promise<Recognised> {
   const seen: Uint8Array[] = []
   let size = 0
   let first: number | undefined
@@ -14,19 +27,34 @@ export async function peek(body: ByteStream): Promise<{ isEvents: boolean; body:
     size += chunk.length
     first = firstIn(chunk)
   }
-  return { isEvents: first !== undefined && EVENT_STARTS.has(first), body: following(seen, body) }
+  return asEvents(following(seen, body), first, format) ?? { isEvents: false, body: following(seen, body) }
 }
 
-/** A body in which there was no event, to be read as a whole answer; `undefined` when it does not begin as a JSON object. */
-export function wholeIn(chunks: readonly Uint8Array[]): ByteStream | undefined {
+/** A stream in which there was no event, as what it is; `undefined` when it begins neither as an object nor as an array. */
+export function withoutEvents(chunks: readonly Uint8Array[], { format }: Expected): Recognised | undefined {
   const bytes = concatBytes(chunks)
-  return firstIn(bytes) === OBJECT_START ? following([bytes]) : undefined
+  const first = firstIn(bytes)
+  if (first === OBJECT_START) return { isEvents: false, body: following([bytes]) }
+  if (first !== ARRAY_START) return undefined
+  return asEvents(following([bytes]), first, format) ?? { isEvents: false, body: following([bytes]) }
 }
 
-/** A body in which there is no JSON, to be read as events; `undefined` when it does not begin as such. */
-export function eventsIn(bytes: Uint8Array): ByteStream | undefined {
-  const first = firstIn(bytes)
-  return first !== undefined && EVENT_STARTS.has(first) ? following([bytes]) : undefined
+/** An answer that is no JSON object (`json`, if any), as what it is: the only object of an array, or a stream. */
+export function withoutObject(bytes: Uint8Array, json: unknown, expected: Expected): Recognised | undefined {
+  const { format, operation, stream } = expected
+  if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
+    const text = decodeUtf8Lenient(bytes)
+    const element = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']')).trim()
+    return { isEvents: false, body: following([encodeUtf8(element)]) }
+  }
+  return stream || operation !== 'generate' ? undefined : asEvents(following([bytes]), firstIn(bytes), format)
+}
+
+/** A body that begins so, as events if it is a stream. */
+function asEvents(body: ByteStream, first: number | undefined, format?: UpstreamFormat): Recognised | undefined {
+  if (first === undefined) return undefined
+  if (EVENT_STARTS.has(first)) return { isEvents: true, body }
+  return format?.streamsArrays && first === ARRAY_START ? { isEvents: true, body: arrayEvents(body) } : undefined
 }
 
 /** The failure of a body in which there is no JSON object. */
@@ -47,7 +75,7 @@ const codesOf = (characters: string) => [...characters].map((character) => chara
  * The first letters of an event's fields and of a comment, and the first byte of a frame's length; neither JSON objects nor pages begin so.
  */
 const EVENT_STARTS: ReadonlySet<number> = new Set([...codesOf('deir:'), 0])
-const [OBJECT_START] = codesOf('{')
+const [OBJECT_START, ARRAY_START] = codesOf('{[')
 /** With the bytes of a byte order mark. */
 const BLANKS: ReadonlySet<number> = new Set([...codesOf(' \t\r\n'), 0xef, 0xbb, 0xbf])
 

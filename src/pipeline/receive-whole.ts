@@ -31,15 +31,16 @@ async function receiveEvents(head: UpstreamAnswer, expected: Expected): Promise<
 
 /** Reads an answer that is a JSON object, or should be one. */
 export async function receiveObject(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
-  const { format, operation, stream } = expected
+  const { format, operation } = expected
   const { maxAnswerBytes } = expected.limits
   const bytes = await readAll(head.body, maxAnswerBytes, () => answerTooLarge(maxAnswerBytes))
   const text = decodeUtf8Lenient(bytes)
   const answer = tryParseJson(text)
   if (!isObject(answer)) {
-    const { eventsIn, noJson } = await import('./mislabelled.ts')
-    const body = !stream && operation === 'generate' && eventsIn(bytes)
-    return body ? receiveEvents({ ...head, body }, expected) : { kind: 'failure', failure: noJson(text) }
+    const { withoutObject, noJson } = await import('./mislabelled.ts')
+    const found = withoutObject(bytes, answer, expected)
+    if (!found) return { kind: 'failure', failure: noJson(text) }
+    return (found.isEvents ? receiveEvents : receiveObject)({ ...head, body: found.body }, expected)
   }
   const error = format.errorIn(answer)
   if (error) {

@@ -23,6 +23,7 @@ export const gemini: Format = {
   loadModels: once(async () => (await import('./models.ts')).geminiModels),
   loadFailures: once(async () => (await import('./failures.ts')).geminiFailures),
   keepAlive: KEEP_ALIVE,
+  streamsArrays: true,
   countBody: async (text, model) => (await import('./count-body.ts')).countBodyFor(text, model),
   watchStream: watchGeminiStream,
   usageOf: (answer) =>

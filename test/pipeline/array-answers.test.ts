@@ -1,0 +1,134 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import { clients, wholeClients } from '../formats/support/clients.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { looked, looking } from './support/looking.ts'
+import { questions } from './support/questions.ts'
+import { attemptsOf, typed } from './support/unasked.ts'
+import { type End, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('an answer in a JSON array')
+
+const chunks = looking.gemini.map((event) => JSON.parse(String(event).slice('data: '.length)))
+
+/** As Google writes it for who does not ask for events: each chunk over many lines. */
+const elements = chunks.map((chunk, at) => `${at === 0 ? '[' : ',\r\n'}${JSON.stringify(chunk, null, 2)}`)
+const whole = `${elements.join('')}\n]\n`
+
+const types = ['application/json; charset=UTF-8', 'text/event-stream', '']
+
+/** Byte by byte. */
+const bytesOf = (text: string) => [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte))
+
+const open = (answer: () => Response, connections = ['google', 'one', 'two']) =>
+  openWorld({
+    fetch: fakeUpstream(({ provider }) => (provider === 'two' ? json(chatAnswer('spare')) : answer())),
+    connections,
+    combos: { chain: ['google/g', 'two/m'], chats: ['one/m', 'two/m'] },
+  })
+
+for (const to of wireFormats)
+  for (const type of types)
+    test(`of Google is a stream for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
+      for (const pieces of type === '' ? [[whole]] : [[whole], bytesOf(whole)]) {
+        const world = await open(() => typed(type, pieces))
+        const response = await world.post(...questions[to]('google/g', true))
+        assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+        assert.equal(await clients[to](response), looked)
+        const [{ inputTokens, outputTokens } = {}] = world.told.usages
+        assert.equal([inputTokens, outputTokens], [10, 5])
+      }
+    })
+
+for (const to of wireFormats)
+  for (const type of types)
+    test(`of Google is a whole answer for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
+      const world = await open(() => typed(type, [whole]))
+      const response = await world.post(...questions[to]('google/g', false))
+      assert.is(response.headers.get('content-type'), 'application/json')
+      assert.equal(await wholeClients[to](response), looked)
+      const [{ inputTokens, outputTokens } = {}] = world.told.usages
+      assert.equal([inputTokens, outputTokens], [10, 5])
+    })
+
+test('stays one for a client of Google that wants its stream so, chunk by chunk', async () => {
+  const world = await open(() => typed('application/json', bytesOf(whole)))
+  const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
+  assert.is(response.headers.get('content-type'), 'application/json')
+  assert.equal(await response.json(), chunks)
+})
+
+test('is passed on as it comes', async () => {
+  const world = await open(() => typed('application/json', elements.slice(0, 2), 'hang'))
+  const response = await world.post(...questions.gemini('google/g', true))
+  const reader = response.body?.getReader()
+  for (const chunk of chunks.slice(0, 1))
+    assert.equal(JSON.parse(new TextDecoder().decode((await reader?.read())?.value).slice('data: '.length)), chunk)
+  await reader?.cancel()
+})
+
+test('that has a single element is that element, word for word', async () => {
+  const [, , last] = chunks
+  const said = JSON.stringify({ ...last, more: 1 }).replace('"more":1', '"more": 12345678901234567890')
+  const world = await open(() => json(` [\n${said}\n]`))
+  assert.is(await (await world.post(...questions.gemini('google/g', false))).text(), said)
+  const chat = await open(() => json([chatAnswer('Hello')]))
+  for (const stream of [false, true]) assert.match(await (await chat.chat({ stream })).text(), '"content":"Hello"')
+  const count = await open(() => json([{ totalTokens: 7 }]))
+  const counted = await count.post('/v1beta/models/google/g:countTokens', { contents: [] })
+  assert.equal(await counted.json(), { totalTokens: 7 })
+})
+
+test('that ends before its last chunk is a stream that broke off', async () => {
+  for (const [pieces, end] of [
+    [elements.slice(0, 2), 'close'],
+    [[...elements.slice(0, 2), ',{"candidates":[{"fini'], 'close'],
+    [elements.slice(0, 2), 'error'],
+  ] as [string[], End][]) {
+    const world = await open(() => typed('application/json', pieces, end))
+    const text = await (await world.post(...questions.gemini('google/g', true))).text()
+    assert.match(text, /"text": "look\."[^\n]*\n\ndata: \{"error":\{"code":502,[^\n]*\n\n$/)
+    const response = await world.post(...questions.gemini('chain', false))
+    assert.match(attemptsOf(response) ?? '', /^google\/g=(?:200|502):(?:content|network);.*, two\/m=200$/)
+  }
+})
+
+test('that says nothing, or is of no chunks, is no answer', async () => {
+  for (const text of ['[]', '[1,"{}",[{}]]', '[{},{}]', '[[[[]]]]', '[', `[${'"'}`])
+    for (const stream of [false, true])
+      for (const type of types)
+        for (const model of ['chain', 'chats']) {
+          const world = await open(() => typed(type, [text]))
+          const response = await world.chat({ model, stream, messages: [{ role: 'user', content: 'Hi' }] })
+          assert.match(attemptsOf(response) ?? '', /^\S+=200:content;\S+, two\/m=200$/, text)
+        }
+})
+
+for (const [status, outcome] of [
+  [429, 'rate-limit'],
+  [503, 'server'],
+  [400, 'client'],
+] as const)
+  test(`that is an error of ${status} is that failure, whoever sent it`, async () => {
+    const error = { code: status, message: 'It is so.', status: 'SO' }
+    const text = JSON.stringify([{ error }], null, 1)
+    for (const model of ['google/g', 'one/m'])
+      for (const client of ['openai-chat', 'gemini'] as const)
+        for (const stream of [false, true])
+          for (const type of types.slice(0, stream ? 2 : 1)) {
+            const world = await open(() => typed(type, [text]))
+            const response = await world.post(...questions[client](model, stream))
+            assert.equal([response.status, attemptsOf(response)], [status, `${model}=${status}:${outcome}`])
+            assert.is(((await response.json()) as ErrorAnswer).error.message, 'It is so.')
+          }
+  })
+
+test('that ends with an error is a stream that does', async () => {
+  const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
+  const world = await open(() => json(`${elements.slice(0, 2).join('')},${JSON.stringify({ error })}]`))
+  const text = await (await world.post(...questions.gemini('google/g', true))).text()
+  assert.match(text, /data: \{"error":\{"code":503,"message":"Overloaded","status":"UNAVAILABLE"\}\}\n\n$/)
+  const response = await world.post(...questions['openai-chat']('google/g', false))
+  assert.is(attemptsOf(response), 'google/g=503:server')
+})
