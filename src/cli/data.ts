@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { openVault } from '../store/vault.ts'
 import type { Logger, Storage } from '../types.ts'
+import { checkKeys } from './check-keys.ts'
 import { problem } from './problem.ts'
 
-/** Opens the data folder, made when missing, and its vault: what cannot be read, or was sealed with another secret, throws now. */
+/** Opens the data folder, made when missing, its vault and its keys: what cannot be read, or was sealed with another secret, throws now. */
 export async function openData(folder: string, secret: string | undefined, logger: Logger): Promise<Storage> {
   const storage = fileStorage({ path: folder, logger })
   if (secret === undefined) await refuseForeignSeal(storage, folder)
-  await openVault(storage, secret, logger)
+  await checkKeys(storage, await openVault(storage, secret, logger), logger)
   return storage
 }
 

@@ -88,13 +88,13 @@ export async function start(options: CliOptions, { environment, logger, terminal
 }
 
 /**
- * Opens every record and every sealed value once: what is damaged is found now, not by the request that needs it. A sealed value that
- * cannot be opened is told and stays, so that it can be replaced.
+ * Opens every other record and credential once: what is damaged is found now, not by the request that needs it. A credential that cannot
+ * be opened is told and stays, so that it can be replaced.
  */
 async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
   const { requireApiKey } = await api.settings.get()
-  const [{ connections }, { keys }] = await Promise.all([api.connections.list(), api.keys.list()])
+  const { connections } = await api.connections.list()
   await Promise.all([api.combos.list(), api.customModels.list(), api.aliases.list()])
-  for (const { name, id, error } of [...connections, ...keys]) if (error) logger.warn(`${name}: ${error}`, { id })
+  for (const { name, id, error } of connections) if (error) logger.warn(`${name}: ${error}`, { id })
   return { requireApiKey, isInUse: connections.length > 0 }
 }

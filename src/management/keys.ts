@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
 import { mintClientKey } from '../store/client-key.ts'
+import { openKey, UNREADABLE_KEY } from '../store/key-value.ts'
 import type { KeyRecord } from '../store/keyring.ts'
 import { placeOfKey, type Store } from '../store/store.ts'
 import type { ApiKey, Clock } from '../types.ts'
@@ -33,11 +34,11 @@ export function createKeyOperations({ store, clock }: { store: Store; clock: Clo
   const find = (id: string) => findRecord(store.keys, 'Key', (record) => record.id === id)
 
   /** One that cannot be opened must not hide the other keys. */
-  async function shown({ id, name, isActive, createdAt, sealedKey }: KeyRecord): Promise<ShownKey> {
-    const vault = await store.vault() // without it none can be opened
-    const key = await vault.open(placeOfKey(id), sealedKey).catch(() => undefined)
+  async function shown(record: KeyRecord): Promise<ShownKey> {
+    const { id, name, isActive, createdAt } = record
+    const key = await openKey(await store.vault(), record)
     const rest = { isActive: isActive !== false, createdAt }
-    return key === undefined ? { id, name, key: '', ...rest, error: UNREADABLE } : { id, name, key, ...rest }
+    return key === undefined ? { id, name, key: '', ...rest, error: UNREADABLE_KEY } : { id, name, key, ...rest }
   }
 
   return {
@@ -75,10 +76,6 @@ export function createKeyOperations({ store, clock }: { store: Store; clock: Clo
     },
   }
 }
-
-/** It is found by its digest and never opened, so that it still works. */
-const UNREADABLE =
-  'The key cannot be opened: it was changed, moved, or sealed with another secret. Whoever has it may still use it. Delete it and make a new one.'
 
 const BATCH = 64
 

@@ -19,6 +19,8 @@ export interface Entry<T> extends Envelope<T> {
 export interface StoredRecords<T> {
   keyOf(id: string): string
   read(key: string): Promise<(Stored & Envelope<T>) | undefined>
+  /** All of them in the order of their storage keys, some at a time. */
+  pages(): AsyncIterable<Entry<T>[]>
   /** All of them in the order of their creation. */
   list(): Promise<Entry<T>[]>
 }
@@ -33,6 +35,19 @@ export function createStoredRecords<T extends object>(storage: Storage, prefix: 
     }
   }
 
+  async function* pages() {
+    for (let after: string | undefined; ; ) {
+      const page = await storage
+        .list(prefix, after === undefined ? { limit: PAGE } : { limit: PAGE, after })
+        .catch((cause: unknown) => {
+          throw storageFailure('list', prefix, cause)
+        })
+      yield page.map(({ key, value, version }): Entry<T> => ({ id: idOf(key), version, ...opened<T>(key, value) }))
+      if (page.length < PAGE) return
+      after = page.at(-1)?.key
+    }
+  }
+
   return {
     keyOf: (id) => prefix + encodeURIComponent(id),
 
@@ -43,15 +58,17 @@ export function createStoredRecords<T extends object>(storage: Storage, prefix: 
       return stored && { ...stored, ...opened<T>(key, stored.value) }
     },
 
+    pages,
+
     async list() {
-      const stored = await listAll(storage, prefix)
-      const entries = stored.map(
-        ({ key, value, version }): Entry<T> => ({ id: idOf(key), version, ...opened<T>(key, value) }),
-      )
+      const entries: Entry<T>[] = []
+      for await (const page of pages()) entries.push(...page)
       return entries.sort((a, b) => a.order - b.order)
     },
   }
 }
+
+const PAGE = 1_000
 
 /** Parses a stored value. Throws `STORAGE_FAILED`. */
 export function opened<T extends object>(key: string, text: string): Envelope<T> {
@@ -60,20 +77,4 @@ export function opened<T extends object>(key: string, text: string): Envelope<T>
     return { order: envelope.order, record: envelope.record as T } // written by record-writes.ts, through a validated operation
   }
   throw gatewayError('STORAGE_FAILED', { message: `A record of the storage cannot be read: ${key}` })
-}
-
-const PAGE = 1_000
-
-async function listAll(storage: Storage, prefix: string) {
-  const all: Array<Stored & { key: string }> = []
-  for (;;) {
-    const after = all.at(-1)?.key
-    const page = await storage
-      .list(prefix, after === undefined ? { limit: PAGE } : { limit: PAGE, after })
-      .catch((cause: unknown) => {
-        throw storageFailure('list', prefix, cause)
-      })
-    all.push(...page)
-    if (page.length < PAGE) return all
-  }
 }

@@ -1,0 +1,67 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { checkKeys } from '../../src/cli/check-keys.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import { placeOfKey } from '../../src/store/store.ts'
+import { openVault } from '../../src/store/vault.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the keys when the command starts')
+
+/** A storage with so many keys, and the check, which answers what was said and how many values were opened. */
+async function withKeys(count: number) {
+  const storage = memoryStorage()
+  const at = (place: number) => `keys/${place.toString(16).padStart(64, '0')}`
+  const put = (place: number, sealedKey = placeOfKey(`id-${place}`)) => {
+    const record = { id: `id-${place}`, name: `key ${place}`, sealedKey, createdAt: '2026-01-01T00:00:00Z' }
+    return storage.set(at(place), JSON.stringify({ order: count - place, record }))
+  }
+  for (let place = 0; place < count; place++) await put(place)
+
+  const warnings: string[] = []
+  const logger = { warn: (message: string) => void warnings.push(message), error: assert.unreachable }
+  let openedCount = 0
+  const check = async () => {
+    await checkKeys(storage, { ...vault, open }, logger)
+    return { warnings, openedCount }
+  }
+  async function open(place: string, sealed: string) {
+    openedCount++
+    if (sealed !== place) throw new Error('changed')
+    return 'value'
+  }
+  return { storage, at, put, check }
+}
+
+const vault = await openVault(memoryStorage(), 'a secret, as long as secrets must be', { warn() {}, error() {} })
+
+test('are opened while they are few, and each that cannot be is told', async () => {
+  const { put, check } = await withKeys(20)
+  assert.equal(await check(), { warnings: [], openedCount: 20 })
+  await put(3, 'AAAA.AAAA')
+  await put(19, 'AAAA.AAAA')
+  const { warnings } = await check()
+  assert.equal(
+    warnings.map((warning) => warning.slice(0, 30)),
+    ['key 3: The key cannot be opene', 'key 19: The key cannot be open'],
+  )
+})
+
+test('are not all opened when they are many', async () => {
+  const { check } = await withKeys(2_500)
+  assert.equal(await check(), { warnings: [], openedCount: 500 })
+})
+
+test('are all read: a record that is damaged is an error, wherever it lies, and the only thing said', async () => {
+  for (const [count, place] of [
+    [1, 0],
+    [2_500, 0],
+    [2_500, 2_499],
+  ] as const) {
+    const { storage, at, put, check } = await withKeys(count)
+    if (count > 1) await put(1, 'AAAA.AAAA')
+    await storage.set(at(place), '{"order":')
+    const error = await check().catch((error: unknown) => error)
+    assert.ok(isGatewayError(error, 'STORAGE_FAILED'))
+    assert.match(String(error), at(place))
+  }
+})
