@@ -1,5 +1,5 @@
 import { isGatewayError } from '../errors.ts'
-import { looseFraming, type StreamFraming } from '../lib/sse.ts'
+import { type StreamFraming, sseFraming } from '../lib/sse.ts'
 import { type CanonicalError, kindOfStatus } from './canonical/errors.ts'
 import { createSequence } from './canonical/sequence.ts'
 import type { StreamEvent } from './canonical/stream.ts'
@@ -28,7 +28,7 @@ export interface StreamTranslator {
 }
 
 export function translateStream(
-  { from, framing = looseFraming, to, read, write, restore }: StreamTranslation,
+  { from, framing = sseFraming, to, read, write, restore }: StreamTranslation,
   out: (event: string) => void,
 ): StreamTranslator {
   const writer = to.createWriter(write, out)

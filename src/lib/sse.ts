@@ -110,25 +110,21 @@ export interface StreamParser {
 /** How a stream is divided into events. */
 export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
 
-const framed =
-  (options: { bareJson: boolean }): StreamFraming =>
-  (onEvent) => {
-    const parser = createSseParser(onEvent, options)
-    const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser looks for one
-    return {
-      push: (chunk) => parser.push(decoder.decode(chunk, endsWhole(chunk) ? WHOLE : PART)),
-      end() {
-        parser.push(decoder.decode())
-        parser.end()
-      },
-    }
+/** Server-sent events, which nearly all streams are. Google and others tell of some errors by JSON that stands alone. */
+export const sseFraming: StreamFraming = (onEvent) => {
+  const parser = createSseParser(onEvent, { bareJson: true })
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser looks for one
+  return {
+    push: (chunk) => parser.push(decoder.decode(chunk, endsWhole(chunk) ? WHOLE : PART)),
+    end() {
+      parser.push(decoder.decode())
+      parser.end()
+    },
   }
+}
 
-/** Server-sent events, which nearly all streams are. */
-export const sseFraming = framed({ bareJson: false })
-
-/** The same for streams that clients do not read themselves: Google tells of some errors by JSON that stands alone. */
-export const looseFraming = framed({ bareJson: true })
+/** Is it JSON that stands alone, in the place of an event? */
+export const isBareJson = (text: string): boolean => text.trimStart().startsWith('{')
 
 /** Does the chunk end with an ASCII character? Then no character is cut, and runtimes decode whole text much faster. */
 const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80

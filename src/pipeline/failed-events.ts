@@ -2,7 +2,7 @@ import type { EmbeddedError, ErrorFacts, ErrorTelling, Format, StreamPlace, Stre
 import { readVendorError } from '../formats/read-vendor-error.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { splitEvents } from '../lib/split-events.ts'
-import { createSseParser } from '../lib/sse.ts'
+import { createSseParser, isBareJson } from '../lib/sse.ts'
 import { censored } from './redact.ts'
 
 /** The end of a stream in which the provider reports an error. */
@@ -21,7 +21,8 @@ interface Terms {
 
 /**
  * What the client gets of these whole events when one of them reports an error; `undefined` when all are passed on unchanged. The
- * provider's own error event stays; where clients of the format would not recognise it as an error, the format's error event follows.
+ * provider's own error event stays; where clients of the format would not recognise it as an error, the format's error event follows. That
+ * stands in the place of an error that is no event at all, but bare JSON.
  */
 export async function failedEvents(
   whole: Uint8Array,
@@ -40,6 +41,7 @@ export async function failedEvents(
     error ??= said.error
     isTold ||= said.isTold
     place = { ...place, ...said.place }
+    if (said.error && said.isBare) continue
     if (!error || said.error) kept.push(said.error ? withoutQuotes(bytes, secrets) : bytes)
   }
   if (!error || (isTold && (isEnded || before().ended))) return undefined
@@ -55,14 +57,19 @@ const SPEAKS_OF_ERRORS = /"error"(?!\s*:\s*null)|event: ?error/
 
 function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTelling) {
   const watch = format.watchStream()
+  const text = decodeUtf8Lenient(bytes)
   let isTold = false
+  if (isBareJson(text)) {
+    watch.observe({ event: undefined, data: text })
+    return { error: watch.error, ended: false, place: watch.place, isTold, isBare: true }
+  }
   const parser = createSseParser((event) => {
     watch.observe(event)
     isTold = isErrorEvent(event)
   })
-  parser.push(decodeUtf8Lenient(bytes))
+  parser.push(text)
   parser.end()
-  return { error: watch.error, ended: watch.ended, place: watch.place, isTold }
+  return { error: watch.error, ended: watch.ended, place: watch.place, isTold, isBare: false }
 }
 
 /** Unchanged, unless it quotes a credential. */

@@ -32,7 +32,7 @@ export async function peek(body: ByteStream, format?: UpstreamFormat): Promise<R
 
 /** A stream in which there was no event, as what it is; `undefined` when it begins neither as an object nor as an array. */
 export function withoutEvents(chunks: readonly Uint8Array[], { format }: Expected): Recognised | undefined {
-  const bytes = concatBytes(chunks)
+  const bytes = withoutComments(concatBytes(chunks))
   const first = firstIn(bytes)
   if (first === OBJECT_START) return { isEvents: false, body: following([bytes]) }
   if (first !== ARRAY_START) return undefined
@@ -47,7 +47,16 @@ export function withoutObject(bytes: Uint8Array, json: unknown, expected: Expect
     const element = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']')).trim()
     return { isEvents: false, body: following([encodeUtf8(element)]) }
   }
-  return stream || operation !== 'generate' ? undefined : asEvents(following([bytes]), firstIn(bytes), format)
+  if (stream || operation !== 'generate') return undefined
+  const bare = withoutComments(bytes)
+  if (bare !== bytes && firstIn(bare) === OBJECT_START) return { isEvents: false, body: following([bare]) }
+  return asEvents(following([bytes]), firstIn(bytes), format)
+}
+
+/** Without the signs of life that stand before all else. */
+function withoutComments(bytes: Uint8Array): Uint8Array {
+  if (firstIn(bytes) !== COMMENT_START) return bytes
+  return encodeUtf8(decodeUtf8Lenient(bytes).replace(/^(?:\s*:[^\r\n]*)+/, ''))
 }
 
 /** A body that begins so, as events if it is a stream. */
@@ -75,7 +84,7 @@ const codesOf = (characters: string) => [...characters].map((character) => chara
  * The first letters of an event's fields and of a comment, and the first byte of a frame's length; neither JSON objects nor pages begin so.
  */
 const EVENT_STARTS: ReadonlySet<number> = new Set([...codesOf('deir:'), 0])
-const [OBJECT_START, ARRAY_START] = codesOf('{[')
+const [OBJECT_START, ARRAY_START, COMMENT_START] = codesOf('{[:')
 /** With the bytes of a byte order mark. */
 const BLANKS: ReadonlySet<number> = new Set([...codesOf(' \t\r\n'), 0xef, 0xbb, 0xbf])
 

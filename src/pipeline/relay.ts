@@ -1,10 +1,10 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
-import type { EmbeddedError, ErrorFacts, Format, TokenUsage } from '../formats/format.ts'
+import type { EmbeddedError, ErrorFacts, Format, StreamWatch, TokenUsage } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { createFinder } from '../lib/find-bytes.ts'
-import { tryParseJson } from '../lib/json.ts'
-import { createSseParser, MAX_EVENT } from '../lib/sse.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { createSseParser, isBareJson, MAX_EVENT } from '../lib/sse.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
 import type { Committed } from './commit.ts'
 import { maySpeakOfErrors } from './error-marks.ts'
@@ -64,7 +64,7 @@ export function relayStream(
   function lastWords(): Uint8Array {
     let rest: Uint8Array = NOTHING
     try {
-      rest = closeEvent(splitter.rest())
+      rest = closeEvent(splitter.rest(), watch)
       isQuoting ||= isQuotedIn(rest)
       if (isQuoting) rest = NOTHING
       tail.add(rest)
@@ -157,15 +157,21 @@ const endedEarly = () =>
 const quoted = () =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider quoted the credential of the connection.' })
 
-/** Completes a last event that lacks only its blank line; half an event is dropped. */
-function closeEvent(rest: Uint8Array): Uint8Array {
+/** Completes a last event that lacks only its blank line, or an error that is bare JSON; half an event is dropped. */
+function closeEvent(rest: Uint8Array, watch: StreamWatch): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest
   if (rest.length > MAX_EVENT) return NOTHING
+  const text = decodeUtf8Lenient(rest)
   let whole = false // a name without data is no event
+  if (isBareJson(text)) {
+    const said = tryParseJson(text)
+    whole = isObject(said) && Boolean(said.error)
+    if (whole) watch.observe({ event: undefined, data: text })
+  }
   const parser = createSseParser(({ data }) => {
     whole = data === '[DONE]' || tryParseJson(data) !== undefined
   })
-  parser.push(decodeUtf8Lenient(rest))
+  parser.push(text)
   parser.end()
   return whole ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
 }

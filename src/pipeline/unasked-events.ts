@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import type { EmbeddedError } from '../formats/format.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
-import { looseFraming, type SseEvent } from '../lib/sse.ts'
+import { type SseEvent, sseFraming } from '../lib/sse.ts'
 import type { Expected, FailedAttempt, WholeAnswer } from './attempt.ts'
 import { endsTurn } from './blank-stream.ts'
 import { answerTooLarge, contentFailure, emptyAnswer } from './failure.ts'
@@ -15,7 +15,7 @@ export async function gatherEvents(
   head: UpstreamAnswer,
   { format, limits }: Expected,
 ): Promise<WholeAnswer | FailedAttempt | EmbeddedError> {
-  const { framing = looseFraming } = format
+  const { framing = sseFraming } = format
   const { maxAnswerBytes } = limits
   const { body } = head
   const watch = format.watchStream()

@@ -42,6 +42,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
         return emit({ type: 'done' })
       case 'error':
         return emit({ type: 'error', error: streamError(said.error) })
+      default: // of whoever stands before it
+        if (said.error) emit({ type: 'error', error: streamError(said.error) })
     }
   }
 

@@ -39,7 +39,8 @@ export function watchMessageStream(): StreamWatch {
         watch.error ??= embeddedError(message.error) ?? { message: 'The provider reported an error.', status: 502 }
         return
       default:
-        watch.started ||= !isObject(message.delta) || message.delta.text !== ''
+        if (message.error) watch.error ??= embeddedError(message.error)
+        else watch.started ||= !isObject(message.delta) || message.delta.text !== ''
     }
   }
 
