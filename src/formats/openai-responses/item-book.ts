@@ -1,19 +1,23 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ItemReader } from './item-reader.ts'
 
 interface KnownItem {
   /** The `type` that such items have. */
   kind: unknown
   reader: ItemReader
+  place: unknown
+  /** Has its whole been told, so that nothing more is said of it? */
+  isDone: boolean
 }
 
 /**
- * Knows the items of a stream by their places in the output. Ids change on the way at some providers; at others they stand in for places, and
- * where neither is said, an event is about the last such item.
+ * Knows the items of a stream by their places in the output. Ids change on the way at some providers; at others they stand in for places.
+ * Where neither is said, or an id that nothing has announced, an event is about the last such item: one ends before the next begins.
  */
 export function createItemBook() {
   const items = new Map<unknown, KnownItem>() // by place
-  const places = new Map<unknown, unknown>() // by id
+  const places = new Map<unknown, unknown>() // by id, that of the call included
+  const lasts = new Map<unknown, KnownItem>() // by kind
   let last: KnownItem | undefined
   const byKind = new Map<unknown, ItemReader[]>() // in their order
 
@@ -22,17 +26,32 @@ export function createItemBook() {
     return known?.kind === kind ? known?.reader : undefined
   }
 
+  /** Where the last item of a kind is, if an event whose ids are not known may be about that. */
+  function lastPlace(event: JsonObject, kind: unknown): unknown {
+    const known = lasts.get(kind)
+    return !known || known.isDone || known.reader.isPast?.(event) ? undefined : known.place
+  }
+
   return {
     isEmpty: () => items.size === 0,
 
-    /** The place of the item that an event is about. */
-    placeOf(event: JsonObject, item?: JsonObject): unknown {
+    /** The place of the item that an event is about; `kind` is the item's. */
+    placeOf(event: JsonObject, kind: unknown): unknown {
       const { output_index: said } = event
+      const item = isObject(event.item) ? event.item : undefined
       if (!item && said !== undefined) return said
-      const id = event.item_id || idOf(item)
-      const place = said ?? places.get(id) ?? id
-      if (item && id !== undefined) places.set(id, place)
+      const isNew = event.type === 'response.output_item.added' // a call id may come again
+      const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
+      const known = places.get(isNew ? ids[0] : ids.find((id) => places.has(id)))
+      const place = said ?? known ?? (isNew || ids.length === 0 ? undefined : lastPlace(event, kind)) ?? ids[0]
+      for (const id of ids) places.set(id, place)
       return place
+    },
+
+    /** Nothing more is said of the item there. */
+    done(place: unknown) {
+      const known = items.get(place)
+      if (known) known.isDone = true
     },
 
     at: (place: unknown): ItemReader | undefined => items.get(place)?.reader,
@@ -45,7 +64,8 @@ export function createItemBook() {
 
     add(place: unknown, kind: unknown, reader: ItemReader) {
       items.get(place)?.reader.end()
-      last = { kind, reader }
+      last = { kind, reader, place, isDone: false }
+      lasts.set(kind, last)
       items.set(place, last)
       const others = byKind.get(kind)
       if (others) others.push(reader)

@@ -14,6 +14,8 @@ export interface ItemReader {
   observe(type: string, event: JsonObject): void
   /** The whole item: tells what has not been told. May come more than once. */
   complete(item: JsonObject): void
+  /** Is what an event is about already at its end? Only for items of several parts. */
+  isPast?(event: JsonObject): boolean
   end(): void
 }
 

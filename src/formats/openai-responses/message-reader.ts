@@ -90,6 +90,7 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
       phase = phaseOf(item.phase)
     },
     observe,
+    isPast: ({ content_index: place = 0, item }) => item === undefined && texts.get(place)?.isClosed === true,
     /** Places in the item count from 0, as they do not in every stream: texts are matched in their order. */
     complete(item) {
       phase ??= phaseOf(item.phase)

@@ -59,16 +59,17 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observeItem(type: string, event: JsonObject) {
     const item = isObject(event.item) ? event.item : undefined
-    const place = book.placeOf(event, item)
+    const kind = item ? item.type : kindOfEvent(type)
+    const place = book.placeOf(event, kind)
     const known = place === undefined ? undefined : book.at(place)
-    const reader = known ?? other(type, place, item)
-    if (!item) reader?.observe(type, event)
-    else if (type === 'response.output_item.done') reader?.complete(item)
-    else reader?.begin(item)
+    const reader = known ?? other(type, place, kind)
+    if (!item) return reader?.observe(type, event)
+    if (type !== 'response.output_item.done') return reader?.begin(item)
+    reader?.complete(item)
+    book.done(place)
   }
 
-  function other(type: string, place: unknown, item: JsonObject | undefined): ItemReader | undefined {
-    const kind = item ? item.type : kindOfEvent(type)
+  function other(type: string, place: unknown, kind: unknown): ItemReader | undefined {
     return (place === undefined ? book.unnamed(type, kind) : undefined) ?? open(place, kind)
   }
 
