@@ -28,6 +28,11 @@ export interface RequestRecord {
   skipped?: ReadonlyArray<Skip | LeftOutEntry>
   /** Why no other target was tried though there was one. */
   stopped?: Stop
+  /**
+   * What was lost in translation, as `x-signalbox-warning` tells it, of a stream also what was lost behind its headers; absent when
+   * nothing was.
+   */
+  warnings?: readonly string[]
 }
 
 /** Collects the record of one model request and passes it to the observer; the end exactly once. */
@@ -45,8 +50,16 @@ export interface Report {
   leftOut(entry: string, skipped: string, via: string): void
   /** Records why no other target is tried. */
   stopped(why: Stop): void
-  /** Records the end of the request; `target` and `usage` when it was answered. */
-  ended(status: number, target?: RouteTarget, usage?: TokenUsage): void
+  /** Records the end of the request. */
+  ended(status: number, answered?: Answered): void
+}
+
+/** What is known of a request that was answered. */
+export interface Answered {
+  target: RouteTarget
+  usage: TokenUsage | undefined
+  /** What was lost in translation. */
+  warnings: readonly string[]
 }
 
 /** An attempt under way: when it began (epoch ms), and its index among the steps. */
@@ -107,7 +120,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     observer.onUsage(record, waitUntil)
   }
 
-  function tellRequest(status: number) {
+  function tellRequest(status: number, warnings: readonly string[] = []) {
     const record: RequestRecord = {
       path: exchange.path,
       startedAt: requestedAt,
@@ -120,6 +133,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     if (call) record.model = call.model
     if (steps.length > attempts.length) record.skipped = steps.filter((step) => 'skipped' in step)
     if (stop) record.stopped = stop
+    if (warnings.length > 0) record.warnings = warnings
     observer.onRequest(record, waitUntil)
   }
 
@@ -142,11 +156,11 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     stopped: (why) => {
       stop = why
     },
-    ended(status, target, usage) {
+    ended(status, answered) {
       if (over) return
       over = true
-      if (call && target) tellUsage(usageRecord(call, target), target, usage)
-      tellRequest(status)
+      if (call && answered) tellUsage(usageRecord(call, answered.target), answered.target, answered.usage)
+      tellRequest(status, answered?.warnings)
     },
   }
 }

@@ -17,6 +17,7 @@ export function successReply(
 ): Reply {
   const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : transform.streamType
   const { isVerbatim } = transform
+  const warnings = transform.warnings()
   const own: Record<string, string> = isVerbatim
     ? replyHeaders(answer.head, mediaType)
     : { 'content-type': contentType(mediaType) }
@@ -25,13 +26,13 @@ export function successReply(
     requestIdHeader(isVerbatim ? (name) => own[name] : answer.head.header, format.requestIdHeader), // a member costs less than a header
     targetHeader(target),
     attemptHeaders(report.steps),
-    warningHeader(transform.warnings()),
+    warningHeader(warnings),
   )
   const status = !isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'whole') {
     ended()
     client.stopWatching()
-    report.ended(status, target, answer.usage)
+    report.ended(status, { target, usage: answer.usage, warnings })
     return { status, headers, body: bytes ?? answer.bytes }
   }
   const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
@@ -40,7 +41,8 @@ export function successReply(
     else if (error) tellCut(trial, error)
     else if (!cancelled) trial.answered()
     client.stopWatching()
-    report.ended(cancelled ? 499 : (error?.status ?? status), target, usage)
+    const warnings = transform.warnings()
+    report.ended(cancelled ? 499 : (error?.status ?? status), { target, usage, warnings })
   }
   const body = transform.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })

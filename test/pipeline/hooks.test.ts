@@ -15,6 +15,16 @@ const failingFirst = () =>
 
 const chain = { chain: ['one/m', 'two/m'] }
 
+test('what a request has lost in translation, as its answer’s headers name it', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
+  const asked = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+  for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...asked, ...body })).text()
+  assert.equal(
+    world.told.requests.map(({ warnings }) => warnings),
+    [['dropped:seed'], undefined],
+  )
+})
+
 test('each attempt, each usage and each request once, with its facts', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1' },
