@@ -57,7 +57,7 @@ export interface GatewayOptions {
   sharedState?: boolean
   /**
    * Is a request refused with 400 when its translation would lose something? Default `false`: the loss is named in the header
-   * `x-signalbox-warning`.
+   * `x-signalbox-warning`. What is lost of an answer, which is paid for, is only named.
    */
   strict?: boolean
   /**

@@ -3,7 +3,7 @@ import type { SseEvent } from '../lib/sse.ts'
 import type { OptionName, Traits } from '../traits.ts'
 import type { Answer } from './canonical/answer.ts'
 import type { CanonicalError } from './canonical/errors.ts'
-import type { AssistantPart } from './canonical/parts.ts'
+import type { Losses } from './canonical/losses.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { Origin } from './canonical/state.ts'
 import type { ReaderEvent, StreamEvent } from './canonical/stream.ts'
@@ -56,8 +56,6 @@ export interface Translator extends UpstreamTranslator {
   readonly counter?: Counter
   /** Are its clients shown the thoughts that a request has a budget for, unless they want none of them? */
   readonly expectsThoughts?: boolean
-  /** What a model may answer that the format has no words for. */
-  readonly answerLacks?: readonly AssistantPart['type'][]
   /**
    * Parses a client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format can express.
    */
@@ -105,8 +103,8 @@ export interface ReadContext {
   traits: Traits
   /** A random id of 24 letters and digits, without a prefix. */
   newId(): string
-  /** Collects losses, also those after the headers have been sent. */
-  warnings: Warnings
+  /** Of what has no place in the canonical form. */
+  losses: Losses
 }
 
 /** What writers need besides the answer. */
@@ -118,6 +116,8 @@ export interface WriteContext {
   newId(): string
   /** Unix time in seconds. */
   now: number
+  /** Of what has no place in the client's format. */
+  losses: Losses
 }
 
 /** A provider's error answer. */

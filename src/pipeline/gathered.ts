@@ -1,4 +1,5 @@
 import { exactObject } from '../formats/canonical/exact-json.ts'
+import { createLosses } from '../formats/canonical/losses.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
 import { gatherStream } from '../formats/gather-stream.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
@@ -21,7 +22,8 @@ export async function gathered(
   const { name } = format
   const traits = traitsFor(client.traits, { ...target, format: name }, context.catalog)
   const origin = { format: name, account: target.connection.id }
-  const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }
+  const losses = createLosses()
+  const read = { origin, traits, newId, losses }
 
   function asked() {
     const version = exchange.header('anthropic-version')
@@ -33,14 +35,14 @@ export async function gathered(
   return {
     ...transform,
     isVerbatim: false,
-    warnings: read.warnings.list,
+    warnings: losses.list,
     whole({ events = [] }) {
       const told = client.answerIn?.(events)
       if (told) return encodeUtf8(JSON.stringify(told))
       const request = asked()
       const answer = gatherStream(events, { from: client, read, candidates: request.options.candidates })
       const now = Math.floor(context.clock.now() / 1_000)
-      const write = { request, model: answer.model ?? target.model, newId, now }
+      const write = { request, model: answer.model ?? target.model, newId, now, losses }
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
   }

@@ -1,6 +1,6 @@
 import { exactObject } from '../formats/canonical/exact-json.ts'
+import { createLosses } from '../formats/canonical/losses.ts'
 import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
-import { createWarnings } from '../formats/canonical/warnings.ts'
 import { gatherStream } from '../formats/gather-stream.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
@@ -20,8 +20,9 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
   const { client, upstream, format, asked, target, restoration, memory } = carried
   const written = upstream.writeRequest(carried.request, target)
   const { origin, traits, warnings } = target
-  const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }
-  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000) }
+  const losses = createLosses()
+  const read = { origin, traits, newId, losses }
+  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000), losses }
   const isArray = wantsArray(request)
   const restoring = restoreStream(restoration)
 
@@ -34,15 +35,13 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
       body: JSON.stringify(written.body),
     },
     isVerbatim: false,
-    warnings: () => [...warnings.list(), ...read.warnings.list()], // those of a stream's answer come behind its headers
+    warnings: () => [...warnings.list(), ...losses.list()], // those of a stream's answer come behind its headers
     whole({ json, bytes, events }) {
       const said = events
         ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
         : upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
       const answer = restoreAnswer(said, restoration)
-      const content = answer.choices[0]?.content ?? []
-      for (const { type } of content) if (client.answerLacks?.includes(type)) read.warnings.dropped(type)
-      memory.keep(owner, content)
+      memory.keep(owner, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),

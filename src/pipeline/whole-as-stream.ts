@@ -1,7 +1,7 @@
 import { answerEvents } from '../formats/canonical/answer-events.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
+import { createLosses } from '../formats/canonical/losses.ts'
 import { restoreAnswer } from '../formats/canonical/restore.ts'
-import { createWarnings } from '../formats/canonical/warnings.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { withoutLineSeparators } from '../lib/line-separators.ts'
 import type { RouteTarget } from '../routing/group.ts'
@@ -24,10 +24,11 @@ export async function wholeAsStream(
   const carried = await translateRequest(request, target, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, asked, restoration } = carried
   const { origin, traits } = carried.target
-  const read = { origin, traits, newId, warnings: createWarnings({ isStrict: false }) }
+  const losses = createLosses()
+  const read = { origin, traits, newId, losses }
   const answer = upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
   let text = ''
-  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000) }
+  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000), losses }
   const writer = client.createWriter(write, (event) => {
     text += event
   })

@@ -1,4 +1,4 @@
-import { createWarnings } from '../../src/formats/canonical/warnings.ts'
+import { createLosses } from '../../src/formats/canonical/losses.ts'
 import { gatherStream } from '../../src/formats/gather-stream.ts'
 import { translateStream } from '../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
@@ -52,10 +52,11 @@ async function contextsOf(from: WireFormat, to: WireFormat) {
   let count = 0
   const newId = () => `${++count}`.padStart(24, 'a')
   const origin = { format: from, account: 'vendor' }
+  const losses = createLosses()
   return {
     from: source,
     to: client,
-    read: { origin, traits: source.traits, newId, warnings: createWarnings({ isStrict: false }) },
+    read: { origin, traits: source.traits, newId, losses },
     write: {
       request: {
         model: 'm',
@@ -69,6 +70,7 @@ async function contextsOf(from: WireFormat, to: WireFormat) {
       model: 'm',
       newId,
       now: 1_700_000_000,
+      losses,
     },
   }
 }

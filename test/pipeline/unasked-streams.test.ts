@@ -126,7 +126,7 @@ test('names what the format of its answer has no words for', async () => {
     sse([`data: ${JSON.stringify({ type: 'response.completed', response: told })}\n\n`]),
   )
   const response = await world.post(...questions['anthropic-messages']('responses/m', false))
-  assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:output\.computer_call/)
+  assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.computer_call/)
 })
 
 test('is put together also where sealed state in the request keeps it from being passed through', async () => {

@@ -28,11 +28,11 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
 }
 
 function parseBlock(block: JsonObject, queries: Map<string, string>, context: ReadContext): AssistantPart[] {
-  const { origin, newId, warnings } = context
+  const { origin, newId, losses } = context
   switch (block.type) {
     case 'text': {
       const said = text(block.text)
-      const part = defined<TextPart>({ type: 'text', text: said, citations: parseCitations(block.citations) })
+      const part = defined<TextPart>({ type: 'text', text: said, citations: parseCitations(block.citations, losses) })
       return said === '' && !part.citations ? [] : [part]
     }
     case 'thinking': {
@@ -55,7 +55,7 @@ function parseBlock(block: JsonObject, queries: Map<string, string>, context: Re
     case 'web_search_tool_result':
       return [parseSearchResults(block, queries)]
   }
-  warnings.dropped(text(block.type) || 'content')
+  losses.dropped(text(block.type) || 'content')
   return []
 }
 

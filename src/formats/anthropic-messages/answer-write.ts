@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Answer } from '../canonical/answer.ts'
 import { argumentsOf } from '../canonical/arguments.ts'
 import { detachStates } from '../canonical/detach.ts'
+import type { Losses } from '../canonical/losses.ts'
 import type { AssistantPart, ServerToolPart, ToolCallPart } from '../canonical/parts.ts'
 import type { WriteContext } from '../translator.ts'
 import { wireCitation } from './citations.ts'
@@ -17,11 +18,11 @@ export function writeAnswer(answer: Answer, context: WriteContext): JsonObject {
 
 function wireMessage({ choices, usage, serviceTier }: Answer, context: WriteContext): WireMessage {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' } }
-  const isHidden = hidesThoughts(context)
+  const terms = { isHidden: hidesThoughts(context), losses: context.losses }
   const hasRefusal = content.some((part) => part.type === 'refusal')
   return {
     ...emptyMessage(context),
-    content: detachStates(content).flatMap((part) => writeBlocks(part, isHidden)),
+    content: detachStates(content).flatMap((part) => writeBlocks(part, terms)),
     ...wireStop(finish, hasRefusal),
     usage: wireUsage(usage ?? { inputTokens: 0, outputTokens: 0 }, serviceTier),
   }
@@ -46,11 +47,17 @@ export function emptyMessage({ newId, model }: WriteContext) {
 /** `thinking.display: "omitted"`. */
 export const hidesThoughts = ({ request }: WriteContext): boolean => request.options.reasoning?.show === 'none'
 
+/** What blocks depend on besides: does the client want no thoughts? */
+export interface BlockTerms {
+  isHidden: boolean
+  losses: Losses
+}
+
 /** A part as blocks. There is none for a sound or an image that the model made: of a sound its words remain. */
-export function writeBlocks(part: AssistantPart, isHidden: boolean): WireBlock[] {
+export function writeBlocks(part: AssistantPart, { isHidden, losses }: BlockTerms): WireBlock[] {
   switch (part.type) {
     case 'text': {
-      const citations = part.citations?.flatMap((citation) => wireCitation(citation) ?? []) ?? []
+      const citations = part.citations?.flatMap((citation) => wireCitation(citation, losses) ?? []) ?? []
       if (part.text === '' && citations.length === 0) return []
       return [{ type: 'text', text: part.text, citations: citations.length > 0 ? citations : null }]
     }
@@ -63,8 +70,10 @@ export function writeBlocks(part: AssistantPart, isHidden: boolean): WireBlock[]
     case 'server-tool':
       return writeSearch(part)
     case 'audio':
+      losses.dropped('audio')
       return writeText(part.transcript ?? '')
     case 'image':
+      losses.dropped('image')
       return []
   }
 }

@@ -37,7 +37,11 @@ export function createBlockReader(block: JsonObject, context: BlockContext): Blo
 
 function readText(block: JsonObject, context: BlockContext): BlockReader {
   const part = createTextPart(context)
-  const cite = (citation: unknown) => part.cite(isObject(citation) ? parseCitation(citation) : undefined)
+  const cite = (said: unknown) => {
+    const citation = isObject(said) ? parseCitation(said) : undefined
+    if (citation) part.cite(citation)
+    else context.losses.dropped('citations')
+  }
   part.say(text(block.text))
   if (Array.isArray(block.citations)) for (const citation of block.citations) cite(citation)
   return {
@@ -93,8 +97,8 @@ function readWhole(part: AssistantPart, { start, emit }: BlockContext): BlockRea
   return { add() {}, end: () => emit({ type: 'part-end', key }) }
 }
 
-function readNothing(type: string, { warnings }: BlockContext): BlockReader {
-  warnings.dropped(type)
+function readNothing(type: string, { losses }: BlockContext): BlockReader {
+  losses.dropped(type)
   return { add() {}, end() {} }
 }
 

@@ -1,7 +1,7 @@
 import type { Citation } from '../canonical/citations.ts'
 import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
-import { toolUse, writeBlocks } from './answer-write.ts'
+import { type BlockTerms, toolUse, writeBlocks } from './answer-write.ts'
 import { wireCitation } from './citations.ts'
 import { wireSignature, wireThought } from './thoughts.ts'
 import type { WireBlock, WireDelta } from './wire.ts'
@@ -23,23 +23,23 @@ export interface BlockEvents {
   stop(): void
 }
 
-export function createBlockWriter(part: AssistantPart, events: BlockEvents, isHidden: boolean): BlockWriter {
+export function createBlockWriter(part: AssistantPart, events: BlockEvents, terms: BlockTerms): BlockWriter {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return writeText(events)
+      return writeText(events, terms)
     case 'reasoning':
-      return writeThought(part, events, isHidden)
+      return writeThought(part, events, terms)
     case 'tool-call':
       return writeCall(part, events)
     default:
-      for (const block of writeBlocks(part, isHidden)) writeWhole(block, events)
+      for (const block of writeBlocks(part, terms)) writeWhole(block, events)
       return NOTHING
   }
 }
 
 /** The block starts with its first word: clients echo empty ones, which Anthropic then refuses. */
-function writeText({ start, tell, say, stop }: BlockEvents): BlockWriter {
+function writeText({ start, tell, say, stop }: BlockEvents, { losses }: BlockTerms): BlockWriter {
   let isOpen = false
   function open() {
     if (!isOpen) start({ type: 'text', text: '', citations: null })
@@ -52,7 +52,7 @@ function writeText({ start, tell, say, stop }: BlockEvents): BlockWriter {
       say('text_delta', 'text', text)
     },
     cite(said) {
-      const citation = wireCitation(said)
+      const citation = wireCitation(said, losses)
       if (!citation) return
       open()
       tell({ type: 'citations_delta', citation })
@@ -64,7 +64,11 @@ function writeText({ start, tell, say, stop }: BlockEvents): BlockWriter {
 }
 
 /** The signature is the last that is told of a thought. What has no text may turn out to be one that nobody may read. */
-function writeThought(part: ReasoningPart, { start, tell, say, stop }: BlockEvents, isHidden: boolean): BlockWriter {
+function writeThought(
+  part: ReasoningPart,
+  { start, tell, say, stop }: BlockEvents,
+  { isHidden }: BlockTerms,
+): BlockWriter {
   let { state } = part
   let isOpen = false
   const hidden: string[] = []

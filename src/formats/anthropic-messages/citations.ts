@@ -2,13 +2,15 @@ import { entryOf } from '../../lib/entry-of.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
+import type { Losses } from '../canonical/losses.ts'
 import { textIn } from '../canonical/text-in.ts'
 import type { WireCitation, WireCitationParam } from './wire.ts'
 
-/** `citations` of a text block; those of a kind that nobody knows are left out. */
-export function parseCitations(citations: unknown): Citation[] | undefined {
+/** `citations` of a text block; those of a kind that nobody knows are left out, of which `losses` is told. */
+export function parseCitations(citations: unknown, losses?: Losses): Citation[] | undefined {
   if (!Array.isArray(citations)) return undefined
   const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
+  if (parsed.length < citations.length) losses?.dropped('citations')
   return parsed.length > 0 ? parsed : undefined
 }
 
@@ -39,11 +41,12 @@ const units: Readonly<Record<string, keyof typeof places>> = {
 const places = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
 
 /** A citation for a client. One of a file that is not among the documents of the request has no place in this format. */
-export function wireCitation(citation: Citation): WireCitation | undefined {
+export function wireCitation(citation: Citation, losses: Losses): WireCitation | undefined {
   const { url, title = null, quote = '', fileId = null } = citation
   if (url !== undefined)
     return { type: 'web_search_result_location', cited_text: quote, encrypted_index: '', title, url }
   const param = wireCitationParam(citation)
+  if (!param) losses.dropped('citations')
   return param && { ...param, file_id: fileId }
 }
 

@@ -18,7 +18,7 @@ import type { WireEvent } from './wire.ts'
  * counts of the start how much of the context is used up, so that these are an estimate while the provider has not said them.
  */
 export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
-  const isHidden = hidesThoughts(context)
+  const terms = { isHidden: hidesThoughts(context), losses: context.losses }
   let isStarted = false
   let hasRefusal = false
   let index = 0
@@ -49,7 +49,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function startPart({ part }: PartStartEvent) {
     start()
     hasRefusal ||= part.type === 'refusal'
-    open = createBlockWriter(part, events, isHidden)
+    open = createBlockWriter(part, events, terms)
   }
 
   function end({ finishes, usage }: EndEvent) {

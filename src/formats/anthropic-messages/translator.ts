@@ -38,7 +38,6 @@ export const messagesTranslator: Translator = {
     cache: 'cache_control',
   },
   expectsThoughts: true,
-  answerLacks: ['image', 'audio'],
   parseRequest,
   writeRequest,
   parseAnswer,

@@ -4,6 +4,7 @@ import { type Answer, settleFinish } from '../canonical/answer.ts'
 import { argumentsText } from '../canonical/arguments.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
+import type { Losses } from '../canonical/losses.ts'
 import type { AssistantPart, ReasoningPart } from '../canonical/parts.ts'
 import type { ReadContext } from '../translator.ts'
 import { parseCitation } from './citations.ts'
@@ -27,14 +28,14 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   })
 }
 
-function parseBlock(block: JsonObject, { origin, newId, warnings }: ReadContext): AssistantPart[] {
+function parseBlock(block: JsonObject, { origin, newId, losses }: ReadContext): AssistantPart[] {
   const { toolUse, reasoningContent, citationsContent } = block
   if (typeof block.text === 'string') return block.text === '' ? [] : [{ type: 'text', text: block.text }]
-  if (isObject(citationsContent)) return parseCited(citationsContent)
+  if (isObject(citationsContent)) return parseCited(citationsContent, losses)
   if (isObject(reasoningContent)) return parseThought(reasoningContent, origin)
   if (isObject(toolUse) && toolUse.type !== SERVER_TOOL) {
     const name = text(toolUse.name)
-    if (name === '') warnings.dropped('tool_call')
+    if (name === '') losses.dropped('toolUse')
     else
       return [
         {
@@ -44,18 +45,19 @@ function parseBlock(block: JsonObject, { origin, newId, warnings }: ReadContext)
           arguments: argumentsText(toolUse.input),
         },
       ]
-  } else warnings.dropped(Object.keys(block)[0] ?? 'content')
+  } else losses.dropped(Object.keys(block)[0] ?? 'content')
   return []
 }
 
 /** Tools that run at the provider, which a client can neither answer nor read. */
 export const SERVER_TOOL = 'server_tool_use'
 
-function parseCited({ content, citations }: JsonObject): AssistantPart[] {
+function parseCited({ content, citations }: JsonObject, losses: Losses): AssistantPart[] {
   const pieces = Array.isArray(content) ? content : []
   const said = pieces.map((piece: unknown) => (isObject(piece) ? text(piece.text) : '')).join('')
   const found = Array.isArray(citations) ? citations : []
   const known: Citation[] = found.flatMap((one: unknown) => (isObject(one) ? (parseCitation(one) ?? []) : []))
+  if (known.length < found.length) losses.dropped('citations')
   if (said === '' && known.length === 0) return []
   return [{ type: 'text', text: said, ...(known.length > 0 && { citations: known }) }]
 }

@@ -13,7 +13,7 @@ export function createBlockReader(block: JsonObject, context: BlockContext): Blo
     return readCall(block.toolUse, context)
   if (isObject(block.reasoningContent)) return readThought(context)
   if (typeof block.text === 'string' || isObject(block.citation)) return readText(context)
-  context.warnings.dropped(Object.keys(block)[0] ?? 'content')
+  context.losses.dropped(Object.keys(block)[0] ?? 'content')
   return { add() {}, end() {} }
 }
 
@@ -22,7 +22,10 @@ function readText(context: BlockContext): BlockReader {
   return {
     add(delta) {
       part.say(text(delta.text))
-      part.cite(isObject(delta.citation) ? parseCitation(delta.citation) : undefined)
+      if (delta.citation === undefined) return
+      const citation = isObject(delta.citation) ? parseCitation(delta.citation) : undefined
+      if (citation) part.cite(citation)
+      else context.losses.dropped('citations')
     },
     end: part.end,
   }

@@ -10,7 +10,7 @@ import { mediaPart } from './media-parse.ts'
  * A part of an answer, unless it is a call or says nothing. A thought is the summary of one: Google shows no others. What its own tools ran
  * and found is only in the text.
  */
-export function answerPart(part: JsonObject, { origin, warnings }: ReadContext): AssistantPart | undefined {
+export function answerPart(part: JsonObject, { origin, losses }: ReadContext): AssistantPart | undefined {
   const { text, thought, thoughtSignature, functionCall, inlineData } = part
   if (functionCall !== undefined) return undefined
   const state: OpaqueState | undefined =
@@ -18,11 +18,16 @@ export function answerPart(part: JsonObject, { origin, warnings }: ReadContext):
       ? { origin, kind: 'thought-signature', data: thoughtSignature }
       : undefined
   const said = typeof text === 'string' ? text : ''
+  if (thought === true && inlineData !== undefined) losses.dropped('inlineData') // a draft of a picture
   if (thought === true)
     return said || state ? defined<ReasoningPart>({ type: 'reasoning', text: said, isSummary: true, state }) : undefined
-  if (isObject(inlineData)) return answerMedia(inlineData, state)
+  if (isObject(inlineData)) {
+    const media = answerMedia(inlineData, state)
+    if (!media) losses.dropped('inlineData')
+    return media
+  }
   const other = Object.keys(part).find((name) => !NOTES.has(name))
-  if (other !== undefined) warnings.dropped(other)
+  if (other !== undefined) losses.dropped(other)
   return said || (state && !other) ? defined<TextPart>({ type: 'text', text: said, state }) : undefined
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Answer, Choice, Finish } from '../canonical/answer.ts'
 import { argumentsOf } from '../canonical/arguments.ts'
 import { defined } from '../canonical/defined.ts'
+import { loseEnd } from '../canonical/losses.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
 import type { WriteContext } from '../translator.ts'
 import { wireFinish } from './finish-reason.ts'
@@ -38,7 +39,7 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
   const hasRefused = content.some(({ type }) => type === 'refusal')
   return defined<WireCandidate>({
     content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // clients take no content for no turn
-    ...writeFinish(finish, hasRefused),
+    ...writeFinish(finish, hasRefused, context),
     index,
     groundingMetadata: writeGrounding(texts, queries),
     logprobsResult: tokens.length > 0 ? wireLogprobs(tokens) : undefined,
@@ -46,13 +47,15 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
 }
 
 /** There is no other way to say that the model has refused. */
-export function writeFinish({ reason, explanation }: Finish, hasRefused: boolean) {
-  const finishReason = wireFinish(hasRefused && reason === 'stop' ? 'content-filter' : reason)
+export function writeFinish(finish: Finish, hasRefused: boolean, { request, losses }: WriteContext) {
+  const { explanation, ...end } = finish
+  loseEnd(end, request, losses)
+  const finishReason = wireFinish(hasRefused && end.reason === 'stop' ? 'content-filter' : end.reason)
   return { finishReason, finishMessage: explanation }
 }
 
 /** A part of an answer; state of any maker goes to the client sealed, on the part itself. */
-export function writePart(part: AssistantPart, { request }: WriteContext): WirePart[] {
+export function writePart(part: AssistantPart, { request, losses }: WriteContext): WirePart[] {
   const signature = 'state' in part && part.state ? { thoughtSignature: wireSignature(part.state) } : {}
   switch (part.type) {
     case 'text':
@@ -67,10 +70,12 @@ export function writePart(part: AssistantPart, { request }: WriteContext): WireP
       return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }]
     }
     case 'server-tool':
-      return [] // its queries are among the sources
+      if (part.results.length > 0) losses.dropped('web_search_results') // its queries are among the sources
+      return []
     case 'image':
     case 'audio': {
       const media = writeMedia(part)
+      if (!media) losses.dropped(part.type)
       return media ? [{ ...media, ...signature }] : []
     }
   }

@@ -7,7 +7,7 @@ import type { ReadContext } from '../translator.ts'
 import { answerPart } from './answer-part.ts'
 import { createCallAssembler, type WholeCall } from './call-assembler.ts'
 import { finishOf, isVagueEnd } from './finish-reason.ts'
-import { type CitedText, parseGrounding } from './grounding-parse.ts'
+import { type CitedText, namesSources, parseGrounding } from './grounding-parse.ts'
 import { parseLogprobs } from './logprobs.ts'
 
 /** Reads one candidate, chunk by chunk; a whole answer is one chunk. */
@@ -35,8 +35,8 @@ interface OpenPart {
 }
 
 export function createCandidateReader(context: CandidateContext, emit: (event: ReaderEvent) => void): CandidateReader {
-  const { candidate: index, keys, ids, origin, newId, warnings } = context
-  const assembler = createCallAssembler(() => warnings.dropped('functionCall'))
+  const { candidate: index, keys, ids, origin, newId, losses } = context
+  const assembler = createCallAssembler(() => losses.dropped('functionCall'))
   let open: OpenPart | undefined
   let closed: OpenPart[] = [] // within a chunk that tells the sources of its texts
   let isCiting = false
@@ -64,6 +64,7 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
       if (said.type === 'text' || said.type === 'reasoning') say(said)
       else whole(said)
     }
+    if (logprobs) losses.dropped('logprobsResult') // there is no text that they could be of
     if (isCiting) cite(candidate)
     const finish = finishOf(candidate.finishReason, candidate.finishMessage)
     isVague = isVagueEnd(candidate.finishReason) && !parts.some(saysSomething)
@@ -132,7 +133,9 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
   function cite(candidate: JsonObject) {
     const parts = open?.type === 'text' ? [...closed, open] : closed
     const texts = parts.map((part): CitedText => ({ ...part, text: part.said.join('') }))
-    for (const { key, citation } of parseGrounding(candidate, texts)) emit({ type: 'part-citation', key, citation })
+    const found = parseGrounding(candidate, texts)
+    if (found.length === 0 && namesSources(candidate)) losses.dropped('groundingMetadata')
+    for (const { key, citation } of found) emit({ type: 'part-citation', key, citation })
     for (const { key } of closed) emit({ type: 'part-end', key })
     closed = []
     isCiting = false

@@ -29,6 +29,12 @@ export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[
   return found
 }
 
+/** Does a candidate say of any source? Often it only says what was looked for. */
+export function namesSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
+  const lists = [isObject(grounding) && grounding.groundingChunks, isObject(quoted) && quoted.citations]
+  return lists.some((list) => Array.isArray(list) && list.length > 0)
+}
+
 interface Texts {
   texts: readonly CitedText[]
   last: CitedText

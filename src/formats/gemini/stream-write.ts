@@ -80,7 +80,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     open.set(key, { ...begun, part })
     if (part.type === 'server-tool') candidate.queries.push(part.query)
     if (part.type === 'refusal') candidate.hasRefused = true
-    if (part.type === 'image' || part.type === 'audio')
+    if (part.type === 'image' || part.type === 'audio' || part.type === 'server-tool')
       for (const whole of writePart(part, context)) say(candidate, whole)
   }
 
@@ -119,7 +119,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function end({ finishes, usage }: EndEvent) {
     const ended = finishes.map((finish, index): WireCandidate => {
       const { texts, queries, hasRefused } = candidateAt(index)
-      const { finishReason, finishMessage } = writeFinish(finish, hasRefused)
+      const { finishReason, finishMessage } = writeFinish(finish, hasRefused, context)
       const groundingMetadata = writeGrounding(texts, queries)
       return {
         content: { role: 'model', parts: [{ text: '' }] },

@@ -1,12 +1,13 @@
 import { isObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
+import type { Losses } from '../canonical/losses.ts'
 import type { WireAnnotation } from './wire.ts'
 
-/** `annotations` of a message or a delta; those that cite no address say nothing to others. */
-export function parseAnnotations(annotations: unknown): Citation[] {
+/** `annotations` of a message or a delta; of those that cite no address `losses` is told. */
+export function parseAnnotations(annotations: unknown, losses: Losses): Citation[] {
   if (!Array.isArray(annotations)) return []
-  return annotations.flatMap((annotation: unknown) => {
+  const citations = annotations.flatMap((annotation: unknown) => {
     const cited = isObject(annotation) ? annotation.url_citation : undefined
     if (!isObject(cited) || typeof cited.url !== 'string') return []
     const { url, title, content, start_index: start, end_index: end } = cited
@@ -21,6 +22,8 @@ export function parseAnnotations(annotations: unknown): Citation[] {
       }),
     ]
   })
+  if (citations.length < annotations.length) losses.dropped('annotations')
+  return citations
 }
 
 /** Perplexity cites beside the message: `search_results`, or `citations` with addresses only. */
@@ -35,8 +38,13 @@ export function parseSources(answer: { citations?: unknown; search_results?: unk
 }
 
 /** A citation for a client. `offset` and `length` are of the part that it stands in, within the whole content. */
-export function wireAnnotation(citation: Citation, offset: number, length: number): WireAnnotation[] {
+export function wireAnnotation(
+  citation: Citation,
+  { offset, length }: { offset: number; length: number },
+  losses: Losses,
+): WireAnnotation[] {
   const { url, title = '', start = 0, end = length } = citation
+  if (url === undefined) losses.dropped('citations') // of a document
   if (url === undefined) return []
   return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]
 }

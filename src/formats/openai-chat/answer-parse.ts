@@ -5,6 +5,7 @@ import { argumentsText } from '../canonical/arguments.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { sourceOfUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
+import type { Losses } from '../canonical/losses.ts'
 import type { AssistantPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
 import type { ReadContext } from '../translator.ts'
 import { parseEmbeddedError } from '../vendor-error.ts'
@@ -16,6 +17,7 @@ import { parseLogprobs } from './logprobs.ts'
 import { parseDetail } from './reasoning-details.ts'
 import { failureOf } from './stream.ts'
 import { isReadable, thoughtText } from './thought-text.ts'
+import { loseUnknown } from './unknown-content.ts'
 import { chatUsage } from './usage.ts'
 
 /** A provider's chat completion. */
@@ -49,8 +51,8 @@ function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
   const calls = parseCalls(message, context)
   const content: AssistantPart[] = [
     ...parseThoughts(message, context),
-    ...parseText(message, choice.logprobs, context.sources),
-    ...parseMedia(message),
+    ...parseText(message, choice.logprobs, context),
+    ...parseMedia(message, context.losses),
     ...calls,
   ]
   const reason = text(choice.finish_reason)
@@ -66,28 +68,30 @@ function parseThoughts(message: JsonObject, { origin }: ReadContext): AssistantP
   return [...(text === '' ? [] : [thought]), ...details.map((detail) => parseDetail(detail, origin))]
 }
 
-function parseText(message: JsonObject, tokens: unknown, sources: Citation[]): AssistantPart[] {
-  const annotations = parseAnnotations(message.annotations)
+function parseText(message: JsonObject, tokens: unknown, { sources, losses }: ChoiceContext): AssistantPart[] {
+  const annotations = parseAnnotations(message.annotations, losses)
   const citations = annotations.length > 0 ? annotations : sources
+  if (Array.isArray(message.content)) loseUnknown(message.content, losses)
   const said = text(message.content) ?? textOf(message.content)
   const part = defined<TextPart>({
     type: 'text',
     text: said,
     citations: citations.length > 0 ? citations : undefined,
-    logprobs: parseLogprobs(tokens),
+    logprobs: parseLogprobs(tokens, losses),
   })
   const refusal = text(message.refusal)
   return [...(said === '' ? [] : [part]), ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : [])]
 }
 
 /** Sound, and pictures as OpenRouter gives them. */
-function parseMedia(message: JsonObject): AssistantPart[] {
+function parseMedia(message: JsonObject, losses: Losses): AssistantPart[] {
   const images = Array.isArray(message.images) ? message.images : []
   const parts: AssistantPart[] = images.flatMap((image: unknown) => {
     const url = isObject(image) && isObject(image.image_url) ? text(image.image_url.url) : undefined
     return url === undefined ? [] : [{ type: 'image', source: sourceOfUrl(url, 'image/png') }]
   })
-  const audio = isObject(message.audio) ? audioPart(message.audio) : undefined
+  if (parts.length < images.length) losses.dropped('images')
+  const audio = isObject(message.audio) ? audioPart(message.audio, losses) : undefined
   return audio ? [...parts, audio] : parts
 }
 
@@ -103,7 +107,7 @@ function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | und
   const callee = custom ?? (isObject(call.function) ? call.function : {})
   const name = text(callee.name)
   if (!name) {
-    context.warnings.dropped('tool_calls')
+    context.losses.dropped('tool_calls')
     return undefined
   }
   const given = text(call.id)

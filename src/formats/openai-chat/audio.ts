@@ -1,12 +1,16 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { base64Source } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
+import type { Losses } from '../canonical/losses.ts'
 import type { AudioPart } from '../canonical/parts.ts'
 import type { WireReply } from './wire.ts'
 
 /** `audio` of a message. */
-export function audioPart({ id, data, transcript, expires_at }: JsonObject): AudioPart | undefined {
-  if (typeof data !== 'string' || data === '') return undefined
+export function audioPart({ id, data, transcript, expires_at }: JsonObject, losses: Losses): AudioPart | undefined {
+  if (typeof data !== 'string' || data === '') {
+    if (transcript) losses.dropped('audio') // Snowflake: an empty one with every answer
+    return undefined
+  }
   return defined<AudioPart>({
     type: 'audio',
     source: base64Source('audio/wav', data),
@@ -17,6 +21,11 @@ export function audioPart({ id, data, transcript, expires_at }: JsonObject): Aud
 }
 
 /** What the model said aloud, for a client. */
-export function wireAudio({ source, id = '', transcript = '', expiresAt = 0 }: AudioPart): WireReply['audio'] {
-  return source.type === 'base64' ? { id, data: source.data, expires_at: expiresAt, transcript } : undefined
+export function wireAudio(
+  { source, id = '', transcript = '', expiresAt = 0 }: AudioPart,
+  losses: Losses,
+): WireReply['audio'] {
+  if (source.type === 'base64') return { id, data: source.data, expires_at: expiresAt, transcript }
+  losses.dropped('audio')
+  return undefined
 }

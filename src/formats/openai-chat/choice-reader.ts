@@ -10,6 +10,7 @@ import { finishReasonOf } from './finish-reason.ts'
 import { parseLogprobs } from './logprobs.ts'
 import { createThoughtReader } from './thought-reader.ts'
 import { createToolCallReader } from './tool-call-reader.ts'
+import { loseUnknown } from './unknown-content.ts'
 
 /** Reads the deltas of one candidate. */
 export interface ChoiceReader {
@@ -29,7 +30,7 @@ export interface ChoiceContext extends ReadContext {
 }
 
 export function createChoiceReader(context: ChoiceContext, emit: (event: ReaderEvent) => void): ChoiceReader {
-  const { candidate, keys } = context
+  const { candidate, keys, losses } = context
   let open: { type: 'text' | 'refusal'; key: number } | undefined
   let isSilent = true
   let audio: JsonObject | undefined
@@ -50,7 +51,7 @@ export function createChoiceReader(context: ChoiceContext, emit: (event: ReaderE
       calls.closeComplete()
       open = { type, key: start({ type, text: '' }) }
     }
-    const tokens = logprobs ? parseLogprobs(logprobs) : undefined
+    const tokens = logprobs ? parseLogprobs(logprobs, losses) : undefined
     const { key } = open
     emit(tokens ? { type: 'part-delta', key, text, logprobs: tokens } : { type: 'part-delta', key, text })
   }
@@ -66,6 +67,7 @@ export function createChoiceReader(context: ChoiceContext, emit: (event: ReaderE
     if (typeof content === 'string') {
       if (content !== '') say('text', content, logprobs)
     } else if (Array.isArray(content)) {
+      loseUnknown(content, losses)
       const text = textOf(content)
       if (text !== '') say('text', text, logprobs)
     }
@@ -84,13 +86,13 @@ export function createChoiceReader(context: ChoiceContext, emit: (event: ReaderE
 
   function show(image: unknown) {
     const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : undefined
-    if (typeof url !== 'string') return
+    if (typeof url !== 'string') return losses.dropped('images')
     close()
     emit({ type: 'part-end', key: start({ type: 'image', source: sourceOfUrl(url, 'image/png') }) })
   }
 
   function end() {
-    const part = audio && audioPart(audio)
+    const part = audio && audioPart(audio, losses)
     audio = undefined
     if (part) emit({ type: 'part-end', key: start(part) })
     close()

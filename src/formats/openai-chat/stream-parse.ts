@@ -54,7 +54,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     // A message beside the delta repeats all that was said so far (Perplexity).
     const delta = isObject(choice.delta) ? choice.delta : reader.isSilent() ? choice.message : undefined
     if (isObject(delta)) reader.observe(delta, choice.logprobs)
-    if (isObject(delta) && delta.annotations) reader.cite(parseAnnotations(delta.annotations))
+    if (isObject(delta) && delta.annotations) reader.cite(parseAnnotations(delta.annotations, context.losses))
     if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') return
     if (sources !== undefined) reader.cite(parseSources({ citations: sources }))
     sources = undefined

@@ -6,9 +6,8 @@ import type { EndEvent, PartStartEvent, StreamEvent } from '../canonical/stream.
 import { writeError } from '../openai-error.ts'
 import type { StreamWriter, WriteContext } from '../translator.ts'
 import { wireAnnotation } from './annotations.ts'
-import { wireImage } from './answer-write.ts'
+import { hasResults, wireImage, writeFinish } from './answer-write.ts'
 import { wireAudio } from './audio.ts'
-import { wireFinish } from './finish-reason.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { wireLogprobs } from './logprobs.ts'
 import { createPlaces, wireDetail } from './reasoning-details.ts'
@@ -46,7 +45,7 @@ interface Candidate {
  * `[DONE]`. The id, the type and the name of a call are said once.
  */
 export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
-  const { request, model, now } = context
+  const { request, model, now, losses } = context
   const isLegacy = request.client?.functions === true
   const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`
   const tail = request.streamUsage ? ',"usage":null}\n\n' : '}\n\n'
@@ -75,7 +74,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     const candidate = candidateAt(index)
     const { length } = candidate
     const isCall = part.type === 'tool-call'
-    if (isCall && isLegacy && candidate.calls > 0) return // there is room for one, and clients would join the arguments
+    if (isCall && isLegacy && candidate.calls > 0) return losses.dropped('tool_calls') // clients would join the arguments of all
     parts.set(key, {
       ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,
@@ -88,11 +87,11 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
         ? { index: candidate.calls++, id, type: 'custom' as const, custom: { name, input: '' } }
         : { index: candidate.calls++, id, type: 'function' as const, function: { name, arguments: '' } }
       say(candidate, isLegacy ? { function_call: { name, arguments: '' } } : { tool_calls: [call] })
-    } else if (part.type === 'image') say(candidate, { images: wireImage(part) })
+    } else if (part.type === 'image') say(candidate, { images: wireImage(part, losses) })
     else if (part.type === 'audio') {
-      const audio = wireAudio(part)
+      const audio = wireAudio(part, losses)
       if (audio) say(candidate, { audio })
-    }
+    } else if (hasResults(part)) losses.dropped('web_search_results')
   }
 
   function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
@@ -120,21 +119,22 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     parts.delete(key)
     const { candidate, thought, citations, from, to } = part
     if (part.type === 'tool-call' && !part.hasText && !part.isFreeForm) add(part, '{}', undefined)
-    for (const citation of citations) candidate.annotations.push(...wireAnnotation(citation, from, to - from))
+    const span = { offset: from, length: to - from }
+    for (const citation of citations) candidate.annotations.push(...wireAnnotation(citation, span, losses))
     const detail = thought && wireDetail(thought, part.place)
     if (detail) candidate.details.push(detail)
   }
 
   function end({ finishes, usage }: EndEvent) {
-    finishes.forEach(({ reason }, index) => {
+    for (const [index] of finishes.entries()) {
       const candidate = candidateAt(index)
       const { details, annotations } = candidate
       // Whole and once: clients that know no better keep the last of what they are given under a name.
       if (details.length > 0) say(candidate, { reasoning_details: details })
       if (annotations.length > 0) say(candidate, { annotations })
-      const finish = wireFinish(reason)
-      chunk(index, '{}', JSON.stringify(isLegacy && finish === 'tool_calls' ? 'function_call' : finish))
-    })
+    }
+    const reasons = finishes.map((finish) => writeFinish(finish, context))
+    reasons.forEach((reason, index) => void chunk(index, '{}', JSON.stringify(reason)))
     if (request.streamUsage && usage) write(`${head}"choices":[],"usage":${JSON.stringify(wireUsage(usage))}}\n\n`)
     write('data: [DONE]\n\n')
   }

@@ -33,7 +33,7 @@ interface OpenCall {
 }
 
 export function createToolCallReader(
-  { origin, newId, warnings }: ChoiceContext,
+  { origin, newId, losses }: ChoiceContext,
   start: (part: AssistantPart) => number,
   emit: (event: ReaderEvent) => void,
 ): ToolCallReader {
@@ -142,7 +142,7 @@ export function createToolCallReader(
       for (const call of calls) {
         if (call.key === undefined && !call.isClosed) {
           call.isClosed = true
-          warnings.dropped('tool_calls') // it never had a name, so nobody could run it
+          losses.dropped('tool_calls') // it never had a name, so nobody could run it
         }
         close(call)
       }

@@ -1,15 +1,19 @@
 import { isObject } from '../../lib/json.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
+import type { Losses } from '../canonical/losses.ts'
 import type { WireAnnotation } from './wire.ts'
 
-/** `annotations` of a text. A file is cited at a point, so that nothing is known of the span. */
-export function parseAnnotations(annotations: unknown): Citation[] {
+/** `annotations` of a text. Of those that cite neither a page nor a file `losses` is told. */
+export function parseAnnotations(annotations: unknown, losses?: Losses): Citation[] {
   if (!Array.isArray(annotations)) return []
-  return annotations.flatMap((annotation: unknown) => parseAnnotation(annotation) ?? [])
+  const citations = annotations.flatMap((annotation: unknown) => parseAnnotation(annotation) ?? [])
+  if (citations.length < annotations.length) losses?.dropped('annotations')
+  return citations
 }
 
-export function parseAnnotation(annotation: unknown): Citation | undefined {
+/** A file is cited at a point, so that nothing is known of the span. */
+function parseAnnotation(annotation: unknown): Citation | undefined {
   if (!isObject(annotation)) return undefined
   const { url, title, filename, file_id, start_index: start, end_index: end } = annotation
   if (typeof url !== 'string' && typeof file_id !== 'string') return undefined

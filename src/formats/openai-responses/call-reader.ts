@@ -6,7 +6,7 @@ import type { ItemContext, ItemReader } from './item-reader.ts'
 
 /** Reads a tool call: it begins once it has a name, and its arguments come by deltas, at the end, or only with the whole item. */
 export function createCallReader(
-  { parser, start, warnings }: ItemContext,
+  { parser, start, losses }: ItemContext,
   emit: (event: ReaderEvent) => void,
 ): ItemReader {
   let key: number | undefined
@@ -56,7 +56,7 @@ export function createCallReader(
     isClosed = true
     settlePlaceholder()
     if (key === undefined)
-      warnings.dropped('tool_call') // nobody could run it
+      losses.dropped('function_call') // nobody could run it
     else emit({ type: 'part-end', key })
   }
 

@@ -3,9 +3,9 @@ import type { Citation } from '../canonical/citations.ts'
 import type { TextPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import { parseTokens } from '../openai-logprobs.ts'
-import { parseAnnotation, parseAnnotations } from './annotations.ts'
+import { parseAnnotations } from './annotations.ts'
 import type { ItemContext, ItemReader } from './item-reader.ts'
-import { phaseOf } from './output-parse.ts'
+import { loseUnknown, phaseOf } from './output-parse.ts'
 
 interface OpenText {
   type: 'text' | 'refusal'
@@ -16,7 +16,7 @@ interface OpenText {
 }
 
 /** Reads a message: texts and refusals, which begin with their first word. */
-export function createMessageReader({ start }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
+export function createMessageReader({ start, losses }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   const texts = new Map<unknown, OpenText>() // by place
   let phase: TextPart['phase']
 
@@ -54,7 +54,7 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
     const said = known?.said ?? ''
     if (type === 'refusal') add(place, 'refusal', restOf(refusal, said))
     else add(place, 'text', restOf(text, said), said === '' ? logprobs : undefined)
-    cite(place, parseAnnotations(annotations).slice(known?.citations ?? 0))
+    cite(place, parseAnnotations(annotations, losses).slice(known?.citations ?? 0))
   }
 
   function close(text: OpenText | undefined) {
@@ -71,10 +71,8 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
         return add(place, 'text', event.delta, event.logprobs)
       case 'response.output_text.done':
         return settle(place, { type: 'output_text', text: event.text, logprobs: event.logprobs })
-      case 'response.output_text.annotation.added': {
-        const citation = parseAnnotation(event.annotation)
-        return cite(place, citation ? [citation] : [])
-      }
+      case 'response.output_text.annotation.added':
+        return cite(place, parseAnnotations([event.annotation], losses))
       case 'response.refusal.delta':
         return add(place, 'refusal', event.delta)
       case 'response.refusal.done':
@@ -95,8 +93,9 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
     complete(item) {
       phase ??= phaseOf(item.phase)
       const places = [...texts.keys()]
-      const content = Array.isArray(item.content) ? item.content.filter(isSaid) : []
-      content.forEach((part, index) => {
+      const content = Array.isArray(item.content) ? item.content.filter(isObject) : []
+      for (const part of content) loseUnknown(part, losses)
+      content.filter(isSaid).forEach((part, index) => {
         const place = index < places.length ? places[index] : `of the item ${index}`
         settle(place, part)
         close(texts.get(place))
@@ -112,4 +111,4 @@ export function createMessageReader({ start }: ItemContext, emit: (event: Reader
 const restOf = (text: unknown, told: string): string =>
   typeof text === 'string' && text.startsWith(told) ? text.slice(told.length) : ''
 
-const isSaid = (part: unknown): part is JsonObject => isObject(part) && Boolean(part.text || part.refusal)
+const isSaid = (part: JsonObject): boolean => Boolean(part.text || part.refusal)

@@ -35,7 +35,10 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
       events.tell('response.output_item.added', { output_index: index, item })
     }
     isTold = true
-    events.tellJson('response.content_part.added', `${where},"part":${JSON.stringify(wireContent({ type, text: '' }))}`)
+    events.tellJson(
+      'response.content_part.added',
+      `${where},"part":${JSON.stringify(wireContent({ type, text: '' }, context.losses))}`,
+    )
   }
 
   function add(more: string, logprobs: TokenLogprob[] | undefined) {
@@ -52,7 +55,10 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
 
   function contentOf({ type, pieces, citations, logprobs }: OpenText): WireContent {
     const said = pieces.join('')
-    return wireContent(type === 'text' ? { type, text: said, citations, logprobs } : { type, text: said })
+    return wireContent(
+      type === 'text' ? { type, text: said, citations, logprobs } : { type, text: said },
+      context.losses,
+    )
   }
 
   function end() {

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { argumentsText } from '../canonical/arguments.ts'
 import { defined } from '../canonical/defined.ts'
+import type { Losses } from '../canonical/losses.ts'
 import type { AssistantPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
 import { parseTokens } from '../openai-logprobs.ts'
 import type { ReadContext } from '../translator.ts'
@@ -9,14 +10,14 @@ import { imagePart, searchPart } from './assistant-parse.ts'
 import { parseThought } from './reasoning.ts'
 
 /** Reads the items of one answer; no two calls in it have the same id. */
-export function createOutputParser({ origin, newId, warnings }: ReadContext) {
+export function createOutputParser({ origin, newId, losses }: ReadContext) {
   const ids = new Set<string>()
 
   /** The parts that an item of a provider's answer is made of. An item of a tool that nobody asked for is left out. */
   function parse(item: JsonObject): AssistantPart[] {
     switch (item.type) {
       case 'message':
-        return parseMessage(item)
+        return parseMessage(item, losses)
       case 'reasoning':
         return one(parseThought(item, origin))
       case 'function_call':
@@ -27,14 +28,14 @@ export function createOutputParser({ origin, newId, warnings }: ReadContext) {
       case 'image_generation_call':
         return one(imagePart(item))
       default:
-        warnings.dropped(`output.${text(item.type) ?? 'item'}`)
+        losses.dropped(text(item.type) ?? 'item')
         return []
     }
   }
 
   function parseCall(item: JsonObject): ToolCallPart | undefined {
     const name = text(item.name)
-    if (!name) return void warnings.dropped('tool_call') // nobody could run it
+    if (!name) return void losses.dropped('function_call') // nobody could run it
     const id = callId(item)
     if (item.type === 'custom_tool_call')
       return { type: 'tool-call', id, name, arguments: text(item.input) ?? '', isFreeForm: true }
@@ -52,13 +53,14 @@ export function createOutputParser({ origin, newId, warnings }: ReadContext) {
   return { parse, callId }
 }
 
-function parseMessage({ content, phase }: JsonObject): AssistantPart[] {
+function parseMessage({ content, phase }: JsonObject, losses: Losses): AssistantPart[] {
   if (!Array.isArray(content)) return []
   return content.filter(isObject).flatMap((part): AssistantPart[] => {
     if (part.type === 'refusal') return text(part.refusal) ? [{ type: 'refusal', text: text(part.refusal) ?? '' }] : []
+    loseUnknown(part, losses)
     const said = text(part.text)
     if (part.type !== 'output_text' || !said) return []
-    const citations = parseAnnotations(part.annotations)
+    const citations = parseAnnotations(part.annotations, losses)
     return [
       defined<TextPart>({
         type: 'text',
@@ -69,6 +71,11 @@ function parseMessage({ content, phase }: JsonObject): AssistantPart[] {
       }),
     ]
   })
+}
+
+/** Neither a text nor a refusal? Some providers leave the type out. */
+export function loseUnknown({ type }: JsonObject, losses: Losses): void {
+  if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') losses.dropped(type)
 }
 
 export const phaseOf = (phase: unknown): TextPart['phase'] =>

@@ -1,3 +1,4 @@
+import type { Losses } from '../canonical/losses.ts'
 import type {
   AssistantPart,
   ImagePart,
@@ -20,11 +21,12 @@ export function writeOutput(
   context: WriteContext,
 ): WireOutputItem[] {
   const items: WireOutputItem[] = []
-  for (const part of content.flatMap(inWords)) {
+  for (const part of content.flatMap((part) => inWords(part, context.losses))) {
     const last = items.at(-1)
     if (part.type !== 'text' && part.type !== 'refusal') items.push(...writeItem(part, context))
-    else if (last?.type === 'message' && last.phase === phaseOf(part)) last.content.push(wireContent(part))
-    else items.push(wireMessage(`msg_${context.newId()}`, [wireContent(part)], phaseOf(part)))
+    else if (last?.type === 'message' && last.phase === phaseOf(part))
+      last.content.push(wireContent(part, context.losses))
+    else items.push(wireMessage(`msg_${context.newId()}`, [wireContent(part, context.losses)], phaseOf(part)))
   }
   const last = items.at(-1)
   if (last) setStatus(last, status)
@@ -34,7 +36,8 @@ export function writeOutput(
 type Written = Exclude<AssistantPart, { type: 'audio' }>
 
 /** There is no sound here, but there are its words. What is empty is left out. */
-function inWords(part: AssistantPart): Written[] {
+function inWords(part: AssistantPart, losses: Losses): Written[] {
+  if (part.type === 'audio') losses.dropped('audio')
   const written: Written | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
   const isEmpty = (written.type === 'text' || written.type === 'refusal') && written.text === ''
   return isEmpty ? [] : [written]
@@ -62,10 +65,12 @@ export function wireMessage(id: string, content: WireContent[], phase: TextPart[
   return message
 }
 
-export function wireContent(part: TextPart | RefusalPart): WireContent {
+export function wireContent(part: TextPart | RefusalPart, losses: Losses): WireContent {
   const { type, text } = part
   if (type === 'refusal') return { type, refusal: text }
-  const annotations = (part.citations ?? []).flatMap((citation) => wireAnnotation(citation, text.length) ?? [])
+  const citations = part.citations ?? []
+  const annotations = citations.flatMap((citation) => wireAnnotation(citation, text.length) ?? [])
+  if (annotations.length < citations.length) losses.dropped('citations')
   return { type: 'output_text', text, annotations, logprobs: wireLogprobs(part.logprobs ?? []) }
 }
 
@@ -86,10 +91,12 @@ export function wireSearch({ query, results }: ServerToolPart, { newId }: WriteC
 }
 
 /** A picture is told by its bytes only. */
-export const wireImage = ({ source }: ImagePart, { newId }: WriteContext): WireOutputItem[] =>
-  source.type === 'base64'
-    ? [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
-    : []
+export function wireImage({ source }: ImagePart, { newId, losses }: WriteContext): WireOutputItem[] {
+  if (source.type === 'base64')
+    return [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
+  losses.dropped('image')
+  return []
+}
 
 /** Says of an item whether it is complete; of the others nobody would ask. */
 export function setStatus(item: WireOutputItem, status: WireItemStatus) {

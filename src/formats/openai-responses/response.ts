@@ -1,4 +1,5 @@
 import type { Finish } from '../canonical/answer.ts'
+import { loseEnd } from '../canonical/losses.ts'
 import type { TokenUsage } from '../canonical/usage.ts'
 import type { WriteContext } from '../translator.ts'
 import { echoed } from './echo.ts'
@@ -32,8 +33,13 @@ export const unfinished: WireOutcome = {
 }
 
 /** How an answer has ended, but for its output. */
-export function outcomeOf(finish: Finish, usage: TokenUsage | undefined, { now }: WriteContext): WireOutcome {
+export function outcomeOf(
+  finish: Finish,
+  usage: TokenUsage | undefined,
+  { now, request, losses }: WriteContext,
+): WireOutcome {
   const { status, incomplete_details } = wireEnding(finish.reason)
+  if (status !== 'failed') loseEnd(finish, request, losses)
   return {
     ...unfinished,
     status,

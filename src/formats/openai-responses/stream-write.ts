@@ -46,6 +46,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       case 'image':
         return show(wireImage(part, context), 'image_generation_call')
       case 'audio': // its words are what there is room for
+        context.losses.dropped('audio')
         open({ type: 'text', text: '' })
         if (part.transcript) item?.add(part.transcript, undefined)
     }

@@ -26,7 +26,6 @@ export const responsesTranslator: Translator = {
     cache: 'prompt_cache_breakpoint',
   },
   keepsThoughts: true,
-  answerLacks: ['audio'],
   parseRequest,
   writeRequest,
   parseAnswer,

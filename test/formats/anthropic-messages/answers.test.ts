@@ -15,13 +15,13 @@ const message = (content: unknown, fields: object = {}) => ({
 })
 
 function parse(content: unknown, fields: object = {}) {
-  const { read: context, warnings } = contexts(messagesTranslator)
+  const { read: context, losses } = contexts(messagesTranslator)
   const answer = messagesTranslator.parseAnswer(message(content, fields), context)
   return {
     ...answer,
     content: answer.choices[0]?.content,
     finish: answer.choices[0]?.finish,
-    warnings: warnings.list(),
+    losses: losses.list(),
   }
 }
 
@@ -119,7 +119,7 @@ read('tells id, model and tier', () => {
 
 read('what other formats have no part for is told as a loss', () => {
   const block = { type: 'bash_code_execution_tool_result', tool_use_id: 'x', content: {} }
-  assert.equal(parse([block, { type: 'text', text: 'a' }]).warnings, ['dropped:bash_code_execution_tool_result'])
+  assert.equal(parse([block, { type: 'text', text: 'a' }]).losses, ['dropped:answer.bash_code_execution_tool_result'])
 })
 
 read('an answer that is no message is refused', () => {

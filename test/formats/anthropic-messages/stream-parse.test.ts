@@ -8,14 +8,14 @@ const test = suite('reading a stream of messages')
 
 /** What is told of a stream of events, with the texts and arguments put together. */
 function read(said: readonly object[]) {
-  const { read: context, warnings } = contexts(messagesTranslator)
+  const { read: context, losses } = contexts(messagesTranslator)
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = messagesTranslator.createReader(context, sequence.take)
   for (const event of said) reader.observe({ event: undefined, data: JSON.stringify(event) })
   reader.end()
   sequence.end()
-  return { events, warnings: warnings.list(), ...summary(events) }
+  return { events, losses: losses.list(), ...summary(events) }
 }
 
 function summary(events: readonly StreamEvent[]) {
@@ -236,13 +236,13 @@ test('an error ends the answer, with its kind and message', () => {
 test('what other formats have no part for is told as a loss', () => {
   const run = { type: 'server_tool_use', id: 'x', name: 'bash_code_execution', input: {} }
   const ran = { type: 'bash_code_execution_tool_result', tool_use_id: 'x', content: {} }
-  const { parts, warnings } = read([
+  const { parts, losses } = read([
     ...[begin, start(0, run), json(0, '{}'), stop(0), start(1, ran), stop(1)],
     ...[start(2, TEXT), text(2, 'a'), stop(2), finish('end_turn'), end],
   ])
   assert.equal(parts, ['text: a'])
-  assert.equal(warnings, ['dropped:server_tool_use', 'dropped:bash_code_execution_tool_result'])
-  assert.equal(read([begin, start(0, tool({ name: '' })), stop(0), finish('tool_use'), end]).warnings, [
-    'dropped:tool_use',
+  assert.equal(losses, ['dropped:answer.server_tool_use', 'dropped:answer.bash_code_execution_tool_result'])
+  assert.equal(read([begin, start(0, tool({ name: '' })), stop(0), finish('tool_use'), end]).losses, [
+    'dropped:answer.tool_use',
   ])
 })

@@ -74,7 +74,7 @@ test('an answer that is none is told', () => {
           origin: { format: 'bedrock-converse', account: '' },
           traits: converseTranslator.traits,
           newId: () => '',
-          warnings: undefined as never,
+          losses: undefined as never,
         },
       ),
     /without content/,

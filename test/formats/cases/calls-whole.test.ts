@@ -136,6 +136,6 @@ test('a call that is left out of an answer is told', async () => {
   const answer = () => json(chat([fn('', '{}'), fn('f', '{}')], 'tool_calls'))
   for (const client of ['anthropic-messages', 'gemini', 'openai-responses'] as const) {
     const { warned } = await ask({ client, model: 'chat/m', answer })
-    assert.ok(warned.includes('dropped:tool_calls'), `${client}: ${warned}`)
+    assert.ok(warned.includes('dropped:answer.tool_calls'), `${client}: ${warned}`)
   }
 })

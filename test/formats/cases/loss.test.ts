@@ -133,18 +133,3 @@ for (const [what, [client, model, body, field]] of Object.entries(refused)) {
     assert.ok(error.message.includes(`"${field}`), error.message)
   })
 }
-
-test('a picture or a sound that the client has no place for is told', async () => {
-  const media = { image: ['image/png', 'iVBORw0KGgo='], audio: ['audio/pcm', 'AAAA'] }
-  for (const [client, lost] of [
-    ['anthropic-messages', ['image', 'audio']],
-    ['openai-responses', ['audio']],
-    ['openai-chat', []],
-  ] as const)
-    for (const [type, [mimeType, data]] of Object.entries(media)) {
-      const parts = [{ text: 'a' }, { inlineData: { mimeType, data } }]
-      const candidates = [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }]
-      const { warned } = await ask({ client, model: 'gemini/m', answer: () => json({ ...whole.gemini, candidates }) })
-      assert.equal(warned, lost.some((name) => name === type) ? [`dropped:${type}`] : [], `${type} for ${client}`)
-    }
-})

@@ -4,8 +4,8 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
 function parse(body: JsonObject) {
-  const { read, warnings } = contexts(geminiTranslator)
-  return { ...geminiTranslator.parseAnswer(body, read), warnings: warnings.list() }
+  const { read, losses } = contexts(geminiTranslator)
+  return { ...geminiTranslator.parseAnswer(body, read), losses: losses.list() }
 }
 
 const { origin } = contexts(geminiTranslator).read
@@ -14,7 +14,7 @@ const state = { origin, kind: 'thought-signature', data: 's' } as const
 const reading = suite('reading answers of Gemini')
 
 reading('takes all that a candidate says, and what is around it', () => {
-  const { warnings, ...answer } = parse({
+  const { losses, ...answer } = parse({
     candidates: [
       {
         content: {
@@ -56,11 +56,11 @@ reading('takes all that a candidate says, and what is around it', () => {
     usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, reasoningTokens: 0 },
     serviceTier: 'default',
   })
-  assert.equal(warnings, [])
+  assert.equal(losses, [])
 })
 
 reading('keeps a text that comes with something unknown, and nothing of what is only that', () => {
-  const { choices, warnings } = parse({
+  const { choices, losses } = parse({
     candidates: [
       {
         content: {
@@ -74,7 +74,7 @@ reading('keeps a text that comes with something unknown, and nothing of what is 
     ],
   })
   assert.equal(choices[0]?.content, [{ type: 'text', text: 'a' }])
-  assert.equal(warnings, ['dropped:audioTimestamp', 'dropped:executableCode'])
+  assert.equal(losses, ['dropped:answer.audioTimestamp', 'dropped:answer.executableCode'])
 })
 
 reading('a call between text and its sources does not part them', () => {

@@ -5,7 +5,7 @@ import { contexts } from '../support/contexts.ts'
 
 /** What is told of a stream of chunks, with the parts put together. */
 export function read(chunks: readonly unknown[]) {
-  const { read: context, warnings } = contexts(geminiTranslator)
+  const { read: context, losses } = contexts(geminiTranslator)
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = geminiTranslator.createReader(context, sequence.take)
@@ -13,7 +13,7 @@ export function read(chunks: readonly unknown[]) {
     reader.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
   reader.end()
   sequence.end()
-  return { events, warnings: warnings.list(), ...summary(events) }
+  return { events, losses: losses.list(), ...summary(events) }
 }
 
 function summary(events: readonly StreamEvent[]) {

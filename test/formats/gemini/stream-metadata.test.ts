@@ -53,10 +53,10 @@ test('why a prompt or an answer was blocked is told', () => {
 
 test("what Google's own tools ran is told of as a loss, like a call that has no name", () => {
   const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
-  assert.equal(read([code, text('a'), stop]).warnings, [
-    'dropped:executableCode',
-    'dropped:codeExecutionResult',
-    'dropped:functionCall',
+  assert.equal(read([code, text('a'), stop]).losses, [
+    'dropped:answer.executableCode',
+    'dropped:answer.codeExecutionResult',
+    'dropped:answer.functionCall',
   ])
 })
 

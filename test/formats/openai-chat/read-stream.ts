@@ -5,7 +5,7 @@ import { contexts } from '../support/contexts.ts'
 
 /** What is told of a stream of chunks, with the calls and texts put together. */
 export function read(chunks: readonly (object | '[DONE]')[]) {
-  const { read: context, warnings } = contexts(chatTranslator)
+  const { read: context, losses } = contexts(chatTranslator)
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = chatTranslator.createReader(context, sequence.take)
@@ -13,7 +13,7 @@ export function read(chunks: readonly (object | '[DONE]')[]) {
     reader.observe({ event: undefined, data: chunk === '[DONE]' ? chunk : JSON.stringify(chunk) })
   reader.end()
   sequence.end()
-  return { events, warnings: warnings.list(), ...summary(events) }
+  return { events, losses: losses.list(), ...summary(events) }
 }
 
 function summary(events: readonly StreamEvent[]) {

@@ -24,7 +24,7 @@ test('an error in a chunk ends the answer, with its message, whatever follows', 
 })
 
 test('a call without a name is told of as a loss', () => {
-  assert.equal(read([call({ index: 0, id: 'a', ...fn('', '{}') }), stop]).warnings, ['dropped:tool_calls'])
+  assert.equal(read([call({ index: 0, id: 'a', ...fn('', '{}') }), stop]).losses, ['dropped:answer.tool_calls'])
 })
 
 test("a vendor's details of its thoughts come back whole, their text apart", () => {

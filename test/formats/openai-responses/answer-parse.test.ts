@@ -7,9 +7,9 @@ import { ours } from './support/streams.ts'
 const test = suite('reading whole responses')
 
 function parse(body: object) {
-  const { read, warnings } = contexts(responsesTranslator, ours)
+  const { read, losses } = contexts(responsesTranslator, ours)
   const answer = responsesTranslator.parseAnswer({ status: 'completed', output: [], ...body }, read)
-  return { answer, content: answer.choices[0]?.content, finish: answer.choices[0]?.finish, warnings: warnings.list() }
+  return { answer, content: answer.choices[0]?.content, finish: answer.choices[0]?.finish, losses: losses.list() }
 }
 
 const said = (text: string, fields = {}) => ({
@@ -48,7 +48,7 @@ test('reads who it is, what it cost, and what it says', () => {
 })
 
 /** Items, and what is made of them. */
-const items: Record<string, [output: object[], content: object[], warnings?: string[]]> = {
+const items: Record<string, [output: object[], content: object[], losses?: string[]]> = {
   'a phase, citations and tokens': [
     [
       {
@@ -111,7 +111,7 @@ const items: Record<string, [output: object[], content: object[], warnings?: str
       { type: 'tool-call', id: 'call_id1', name: 'f', arguments: '{"x":1}' },
       { type: 'tool-call', id: 'c2', name: 'patch', arguments: '***', isFreeForm: true },
     ],
-    ['dropped:tool_call'],
+    ['dropped:answer.function_call'],
   ],
   'what the provider searched and drew, and what nobody asked for': [
     [
@@ -129,15 +129,15 @@ const items: Record<string, [output: object[], content: object[], warnings?: str
       { type: 'server-tool', tool: 'web-search', id: 'ws_2', query: '', results: [{ url: 'https://b', title: '' }] },
       { type: 'image', source: { type: 'base64', mediaType: 'image/webp', data: 'AAAA' } },
     ],
-    ['dropped:output.code_interpreter_call'],
+    ['dropped:answer.code_interpreter_call'],
   ],
 }
 
-for (const [name, [output, content, warnings = []]] of Object.entries(items))
+for (const [name, [output, content, losses = []]] of Object.entries(items))
   test(`reads ${name}`, () => {
     const read = parse({ output })
     assert.equal(read.content, content)
-    assert.equal(read.warnings, warnings)
+    assert.equal(read.losses, losses)
   })
 
 /** How a response ends, there and back. */

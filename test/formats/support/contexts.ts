@@ -1,3 +1,4 @@
+import { createLosses } from '../../../src/formats/canonical/losses.ts'
 import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
 import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
 import type {
@@ -25,13 +26,15 @@ export function contexts(translator: UpstreamTranslator | Translator, options: C
   const origin = { format: options.format ?? 'openai-chat', account: 'vendor/1' }
   let count = 0
   const newId = () => `id${++count}`
-  const read: ReadContext = { origin, traits, newId, warnings }
+  const losses = createLosses()
+  const read: ReadContext = { origin, traits, newId, losses }
   const target: TargetContext = { model: 'm', traits, origin, warnings }
   const write = (request: Partial<CanonicalRequest> = {}): WriteContext => ({
     request: { model: 'm', stream: true, streamUsage: true, turns: [], tools: [], options: {}, ...request },
     model: 'm',
     newId,
     now: 1_700_000_000,
+    losses,
   })
-  return { warnings, read, target, write }
+  return { warnings, losses, read, target, write }
 }

@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { lost, message } from './answer-losses.ts'
+import { ask, providerOf, type Question, streamOf } from './support.ts'
+
+const test = suite('cases: what of an answer cannot be carried')
+
+/** Some fields of requests that decide on what is lost. */
+const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
+  'openai-chat': { stop: ['x', 'y'], functions: [{ name: 'f', parameters: { type: 'object' } }] },
+  gemini: {
+    contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+    generationConfig: { stopSequences: ['x', 'y'] },
+  },
+}
+
+function questionOf(client: WireFormat, from: WireFormat): Omit<Question, 'answer'> {
+  const body = bodies[client]
+  return { client, model: `${providerOf[from]}/m`, ...(body && { body }) }
+}
+
+/** Of a request whose own fields are all carried. */
+const ofTheAnswer = (warnings: readonly string[] = []) => warnings.filter((one) => one.startsWith('dropped:answer.'))
+
+for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
+  for (const client of wireFormats.filter((format) => format !== from)) {
+    const warnings = (names[client] ?? []).map((name) => `dropped:answer.${name}`)
+    const outcome = warnings.length > 0 ? 'is named' : 'is carried'
+
+    test(`${what} ${outcome}: ${client}`, async () => {
+      const { response, warned, world } = await ask({ ...questionOf(client, from), answer: () => json(answer) })
+      assert.equal([response.status, ofTheAnswer(warned)], [200, warnings])
+      assert.equal(ofTheAnswer(world.told.requests[0]?.warnings), warnings)
+    })
+
+    test(`${what} ${outcome} at the end of a stream: ${client}`, async () => {
+      const question = { ...questionOf(client, from), stream: true, answer: () => streamOf(from, events) }
+      const { response, warned, world } = await ask(question)
+      await response.text()
+      assert.equal(ofTheAnswer(warned), [])
+      assert.equal(ofTheAnswer(world.told.requests[0]?.warnings), warnings)
+    })
+  }
+
+test('a loss of the answer is no reason to refuse it, though the request is strict', async () => {
+  const { answer } = message([{ type: 'mcp_tool_use', id: 'm1', name: 'f', input: {} }])
+  const question = { ...questionOf('openai-chat', 'anthropic-messages'), body: {}, answer: () => json(answer) }
+  const { response, warned } = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
+  assert.equal([response.status, warned], [200, ['dropped:answer.mcp_tool_use']])
+})
