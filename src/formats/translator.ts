@@ -118,6 +118,11 @@ export interface WriteContext {
   now: number
   /** Of what has no place in the client's format. */
   losses: Losses
+  /**
+   * Called by the writer of a stream before its last events, when all losses are known; not by one whose clients take comments for
+   * events.
+   */
+  beforeEnd?(): void
 }
 
 /** A provider's error answer. */

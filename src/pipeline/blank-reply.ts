@@ -33,7 +33,9 @@ export async function blankReply(request: ModelRequest, plan: AttemptPlan): Prom
 async function bytesOf({ answer, transform, route }: Success, request: ModelRequest): Promise<Uint8Array | undefined> {
   if (answer.kind === 'stream') return undefined
   try {
-    return await (request.call.stream ? wholeAsStream(request, answer, route.target) : transform.whole(answer))
+    const { target } = route
+    const written = request.call.stream ? await wholeAsStream(request, { target, transform }) : transform
+    return written.whole(answer)
   } catch (thrown) {
     if (!isGatewayError(thrown)) request.context.observer.onError(thrown)
     return undefined

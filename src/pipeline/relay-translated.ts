@@ -9,6 +9,7 @@ import { withoutLineSeparators } from '../lib/line-separators.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { Clock } from '../types.ts'
 import type { Committed } from './commit.ts'
+import { lossComment } from './loss-comment.ts'
 import { censored, redacted } from './redact.ts'
 import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
@@ -44,9 +45,16 @@ export function relayTranslated(
     if (event.type !== 'error') return emit(event)
     emit({ ...event, error: { ...event.error, message: censored(event.error.message, secrets) } })
   }
-  const { restore = (emit) => emit } = translation
-  const translator = translateStream({ ...translation, restore: (emit) => restore(watched(emit)) }, (event) =>
-    events.push(withoutLineSeparators(redacted(event, secrets))),
+  const { restore = (emit) => emit, write } = translation
+
+  function tellLosses() {
+    const comment = lossComment(write.losses)
+    if (comment) events.push(redacted(comment, secrets))
+  }
+
+  const translator = translateStream(
+    { ...translation, restore: (emit) => restore(watched(emit)), write: { ...write, beforeEnd: tellLosses } },
+    (event) => events.push(withoutLineSeparators(redacted(event, secrets))),
   )
 
   function clear() {

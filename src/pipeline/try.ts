@@ -4,14 +4,7 @@ import { once } from '../lib/once.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
 import { openAccounts } from './accounts.ts'
-import {
-  type Answer,
-  type Attempt,
-  type AttemptResult,
-  type FailedAttempt,
-  startAttempt,
-  type WholeAnswer,
-} from './attempt.ts'
+import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
 import { type Abandonable, failedBy, prepareCall } from './prepare-call.ts'
@@ -76,7 +69,10 @@ export function tryCandidate(request: ModelRequest, candidate: Candidate): Try {
         transform = await (await import('./gathered.ts')).gathered(request, { target: route.target, transform })
       if (result.kind !== 'failure') {
         let bytes: Uint8Array | undefined
-        if (result.kind === 'whole') bytes = stream ? await streamOf(result, request, route) : transform.whole(result)
+        if (result.kind === 'whole') {
+          if (stream) transform = await inStream(request, route, transform)
+          bytes = transform.whole(result)
+        }
         return { kind: 'success', route, transform, answer: result, bytes, secrets, trial, ended }
       }
       const known = await abandonable(context.knownKeys())
@@ -138,9 +134,9 @@ function hasEvents(result: AttemptResult): boolean {
 }
 
 /** Some providers send a whole answer where a stream was asked for. */
-async function streamOf(answer: WholeAnswer, request: ModelRequest, { target }: Route): Promise<Uint8Array> {
+async function inStream(request: ModelRequest, { target }: Route, transform: Transform): Promise<Transform> {
   const { wholeAsStream } = await import('./whole-as-stream.ts')
-  return wholeAsStream(request, answer, target)
+  return wholeAsStream(request, { target, transform })
 }
 
 const loadRedact = once(() => import('./redact.ts'))

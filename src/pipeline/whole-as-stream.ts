@@ -5,33 +5,43 @@ import { restoreAnswer } from '../formats/canonical/restore.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { withoutLineSeparators } from '../lib/line-separators.ts'
 import type { RouteTarget } from '../routing/group.ts'
-import type { WholeAnswer } from './attempt.ts'
+import { lossComment } from './loss-comment.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
+import type { Transform } from './transform.ts'
 import { translateRequest } from './translate-request.ts'
 
 /**
- * The stream of a client whose provider has sent the answer whole, in one piece. Rejects with `UPSTREAM_INVALID` when the answer cannot be
- * read, and with `INVALID_REQUEST` when the request, which decides the form of the stream, cannot.
+ * The transform of a request for a stream whose provider has sent the answer whole, in one piece. Rejects with `INVALID_REQUEST` when the
+ * request, which decides the form of the stream, cannot be read; `whole` throws `UPSTREAM_INVALID` when the answer cannot.
  */
 export async function wholeAsStream(
   request: SpokenRequest,
-  { json, bytes }: WholeAnswer,
-  target: RouteTarget,
-): Promise<Uint8Array> {
+  { target, transform }: { target: RouteTarget; transform: Transform },
+): Promise<Transform> {
   const { call, context } = request
-  if (call.endpoint.operation === 'complete') return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)
+  if (call.endpoint.operation === 'complete')
+    return { ...transform, whole: ({ json }) => encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`) }
   const carried = await translateRequest(request, target, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, asked, restoration } = carried
   const { origin, traits } = carried.target
   const losses = createLosses()
   const read = { origin, traits, newId, losses }
-  const answer = upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
-  let text = ''
-  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000), losses }
-  const writer = client.createWriter(write, (event) => {
-    text += event
-  })
-  for (const event of answerEvents(restoreAnswer(answer, restoration))) writer.push(event)
-  return encodeUtf8(withoutLineSeparators(text))
+
+  return {
+    ...transform,
+    warnings: () => [...transform.warnings(), ...losses.list()],
+    whole({ json, bytes }) {
+      const answer = upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
+      let text = ''
+      const say = (event: string) => {
+        text += event
+      }
+      const beforeEnd = () => say(lossComment(losses) ?? '') // the headers may be gone already
+      const now = Math.floor(context.clock.now() / 1_000)
+      const writer = client.createWriter({ request: asked, model: target.model, newId, now, losses, beforeEnd }, say)
+      for (const event of answerEvents(restoreAnswer(answer, restoration))) writer.push(event)
+      return encodeUtf8(withoutLineSeparators(text))
+    },
+  }
 }

@@ -55,6 +55,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function end({ finishes, usage }: EndEvent) {
     start()
     const [finish = { reason: 'stop' }] = finishes
+    context.beforeEnd?.()
     const counts = wireCounts(usage ?? { inputTokens: 0, outputTokens: 0 })
     tell({
       type: 'message_delta',
@@ -81,6 +82,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       case 'end':
         return end(event)
       case 'error':
+        context.beforeEnd?.()
         return write(`event: error\ndata: ${JSON.stringify(writeError(event.error).body)}\n\n`)
     }
   }

@@ -134,6 +134,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       if (annotations.length > 0) say(candidate, { annotations })
     }
     const reasons = finishes.map((finish) => writeFinish(finish, context))
+    context.beforeEnd?.()
     reasons.forEach((reason, index) => void chunk(index, '{}', JSON.stringify(reason)))
     if (request.streamUsage && usage) write(`${head}"choices":[],"usage":${JSON.stringify(wireUsage(usage))}}\n\n`)
     write('data: [DONE]\n\n')
@@ -148,6 +149,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       case 'end':
         return end(event)
       case 'error':
+        context.beforeEnd?.()
         return write(`data: ${JSON.stringify(writeError(event.error).body)}\n\n`)
     }
     const part = parts.get(event.key)

@@ -87,6 +87,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function end({ finishes, usage }: EndEvent) {
     const outcome = outcomeOf(finishes[0] ?? { reason: 'stop' }, usage, context)
     close(outcome.status === 'completed' ? 'completed' : 'incomplete')
+    context.beforeEnd?.()
     tellResponse(`response.${outcome.status}`, outcome, output)
   }
 
@@ -97,6 +98,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
 
   /** Flat as the types of OpenAI's client have it, and nested as it is really sent. */
   function fail(failure: CanonicalError) {
+    context.beforeEnd?.()
     const error = openaiError(failure)
     const { code, message, param, type } = error
     events.tell('error', { code, message, param, error })

@@ -1,0 +1,117 @@
+import type { WireFormat } from '../../src/types.ts'
+import { message, response } from '../formats/cases/answer-losses.ts'
+import { eventsOf, openDoor, providerOf, request } from '../formats/cases/support.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clients } from './support/sdk/clients/clients.ts'
+import { MODEL, openBefore } from './support/sdk/gateway.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+
+const test = suite('losses of an answer whose headers are gone')
+
+const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n\n'
+const WARNINGS = ['dropped:answer.mcp_call']
+
+const said = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
+
+/** Answers with a block, or an item, of a tool that no client has asked for. */
+const answers = {
+  'anthropic-messages': message([{ type: 'mcp_call' }, { type: 'text', text: 'a' }]),
+  'openai-responses': response({ type: 'mcp_call', id: 'm1' }, said),
+}
+
+const eventsFrom = (from: keyof typeof answers) => eventsOf(from, answers[from].events)
+
+/** A provider whose format is another than the client's. */
+const otherThan = (client: WireFormat): keyof typeof answers =>
+  client === 'anthropic-messages' ? 'openai-responses' : 'anthropic-messages'
+
+async function chunksOf({ body }: Response): Promise<string[]> {
+  const chunks: string[] = []
+  for await (const chunk of body ?? []) chunks.push(new TextDecoder().decode(chunk))
+  return chunks
+}
+
+/** What follows the comment, chunk by chunk. */
+const endings: [client: WireFormat, ending: RegExp[]][] = [
+  ['openai-chat', [/"finish_reason":"stop"/, /^data: \[DONE\]/]],
+  ['openai-responses', [/^event: response.completed/]],
+  ['anthropic-messages', [/^event: message_delta/, /^event: message_stop/]],
+]
+
+for (const [client, ending] of endings) {
+  test(`are told by a comment of its own directly before the end: ${client}`, async () => {
+    const from = otherThan(client)
+    const { world } = await openDoor(() => sse(eventsFrom(from)))
+    const chunks = await chunksOf(await request(world, { client, model: `${providerOf[from]}/m`, stream: true }))
+    const at = chunks.indexOf(COMMENT)
+    const rest = chunks.slice(at + 1)
+    assert.is(rest.length, ending.length, rest.join(''))
+    for (const [index, pattern] of ending.entries()) assert.match(rest[index] ?? '', pattern)
+    assert.is(at, chunks.lastIndexOf(COMMENT))
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  })
+
+  test(`are told before the error of a stream that breaks off: ${client}`, async () => {
+    const from = otherThan(client)
+    const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
+    const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
+    assert.match(text.slice(text.indexOf(COMMENT)), /^: x-signalbox-warning: .*\n\n(event: error\n)?data: \{.*"error":/)
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  })
+}
+
+test('are told to hooks alone where a client takes comments for events, or wants an array', async () => {
+  const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
+  for (const query of ['?alt=sse', '']) {
+    const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
+    const asked = await world.post(path + query, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
+    const text = await asked.text()
+    assert.match(text, '"text":"a"')
+    assert.not.match(text, 'warning')
+    if (query === '') JSON.parse(text)
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  }
+})
+
+test('are told in a header as well where the provider has sent the stream whole', async () => {
+  const { world } = await openDoor(() => json(answers['anthropic-messages'].answer))
+  const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
+  assert.is(told.headers.get('x-signalbox-warning'), WARNINGS[0])
+  assert.match(await told.text(), COMMENT)
+  assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+})
+
+test('are told of no stream that is passed through, nor of a request that has lost nothing', async () => {
+  const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
+  const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
+  assert.is(await told.text(), eventsFrom('anthropic-messages').join(''))
+  assert.not.ok('warnings' in (world.told.requests[0] ?? {}))
+})
+
+test('are counted, and their names are cut: a provider may make up as many as it likes', async () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
+  const { answer } = message([...names, { type: 'text', text: 'a' }])
+  const { world } = await openDoor(() => json(answer))
+  await request(world, { client: 'openai-chat', model: 'messages/m' })
+  const warnings = world.told.requests[0]?.warnings ?? []
+  assert.is(warnings.length, 100)
+  for (const warning of warnings) assert.ok(warning.length < 120)
+})
+
+for (const [name, { create, format }] of Object.entries(clients))
+  test(`are passed over by ${name}`, async () => {
+    const from = otherThan(format)
+    const { world, fetch } = await openBefore(
+      from,
+      fakeUpstream(() => sse(eventsFrom(from))),
+    )
+    let heard = ''
+    const listening: typeof fetch = async (...asked) => {
+      const told = await fetch(...asked)
+      heard = await told.clone().text()
+      return told
+    }
+    assert.is(await create(listening).ask(MODEL, { stream: true }), 'a')
+    assert.is(heard.includes(COMMENT), format !== 'gemini')
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  })
