@@ -28,8 +28,13 @@ export type OptionName =
   | 'topP'
   | 'verbosity'
 
-/** What a conversation may contain besides text. `image-url` and `file-url`: the provider fetches the address itself. */
-export type InputKind = 'image' | 'image-url' | 'file' | 'file-url' | 'audio' | 'video' | 'search-result'
+/** What a conversation may contain besides text. */
+export type InputKind = MediaKind | AddressKind | 'search-result'
+
+export type MediaKind = 'image' | 'file' | 'audio' | 'video'
+
+/** The provider fetches the address itself. `youtube`: it looks at videos there. */
+export type AddressKind = `${MediaKind}-url` | 'youtube'
 
 /** The form of the names or ids that a provider accepts. */
 export interface Alphabet {

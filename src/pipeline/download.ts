@@ -19,8 +19,8 @@ export interface DownloadTerms {
 export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefined } | { problem: string }
 
 /**
- * Fetches an image or a document, without any header of the client. A `problem` says nothing of the answer but its status. Rejects only
- * with the reason why the client no longer waits.
+ * Fetches a medium, without any header of the client. A `problem` says nothing of the answer but its status. Rejects only with the reason
+ * why the client no longer waits.
  */
 export async function download(url: URL, { fetch, clock, client, allowance }: DownloadTerms): Promise<Download> {
   let pending: PendingAnswer | undefined
@@ -98,9 +98,10 @@ const TIMEOUT_MS = 10_000
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** What an image or a document may be declared as; storages often declare nothing but bytes. */
-const POSSIBLE = /^(?:|image\/.+|text\/(?:plain|markdown|csv)|application\/(?:pdf|octet-stream)|binary\/octet-stream)$/
-const HEADERS = { accept: 'image/*, application/pdf, text/plain', 'accept-encoding': 'identity' }
+/** What a medium may be declared as; storages often declare nothing but bytes. */
+const POSSIBLE =
+  /^(?:|(?:image|audio|video)\/.+|text\/(?:plain|markdown|csv)|application\/(?:pdf|rtf|msword|vnd\..+|octet-stream)|binary\/octet-stream)$/
+const HEADERS = { accept: 'image/*, audio/*, video/*, application/*, text/plain', 'accept-encoding': 'identity' }
 
 const TOO_SLOW = Symbol('too slow')
 const DONE = Symbol('not needed any more')

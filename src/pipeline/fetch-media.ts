@@ -60,7 +60,7 @@ export async function fetchMedia(
   const sources = new Map<object, MediaSource>()
   let left = MAX_BYTES_TOGETHER // an address that is named often is sent as often
   async function load(part: AddressedPart, url: URL) {
-    const found = await mediumOf(part.type, url, { downloads, terms })
+    const found = await mediumOf(part, url, { downloads, terms })
     if (found.problem !== undefined) return refuse(part, url, found.problem)
     left -= found.size
     if (left < 0) return refuse(part, url, 'all together are too large')
@@ -86,25 +86,25 @@ function downloadsOf(call: ModelCall): Downloads {
 }
 
 function mediumOf(
-  kind: Kind,
+  part: AddressedPart,
   url: URL,
   { downloads, terms }: { downloads: Downloads; terms: DownloadTerms },
 ): Promise<Medium> {
   const { media } = downloads
-  const key = `${kind} ${url.href}`
+  const key = `${part.type} ${url.href}`
   const known = media.get(key)
   if (known !== undefined) return known
   if (media.size >= MAX_MEDIA) return Promise.resolve({ problem: `there are more than ${MAX_MEDIA}` })
-  const started = inTurn(downloads, () => load(kind, url, terms))
+  const started = inTurn(downloads, () => load(part, url, terms))
   media.set(key, started)
   return started
 }
 
-async function load(kind: Kind, url: URL, terms: DownloadTerms): Promise<Medium> {
+async function load(part: AddressedPart, url: URL, terms: DownloadTerms): Promise<Medium> {
   const found = await download(url, terms)
   if (found.problem !== undefined) return found
-  const source = mediaOfBytes(found.bytes, found.mediaType, kind)
-  return source ? { source, size: found.bytes.length } : { problem: `it is no ${KINDS[kind]}` }
+  const source = mediaOfBytes(found.bytes, found.mediaType, part)
+  return source ? { source, size: found.bytes.length } : { problem: `it is no ${KINDS[part.type]}` }
 }
 
 /** A few at once; one that ends hands its place to the next. */
@@ -120,10 +120,17 @@ async function inTurn<T>(downloads: Downloads, work: () => Promise<T>): Promise<
   }
 }
 
-const KINDS: Readonly<Record<Kind, string>> = { image: 'image', file: 'PDF or plain text' }
+const KINDS: Readonly<Record<Kind, string>> = {
+  image: 'image',
+  file: 'PDF, office document or plain text',
+  audio: 'sound',
+  video: 'video',
+}
 
 /** In the explanation of a request, which is not made. */
 const STAND_INS: Readonly<Record<Kind, MediaSource>> = {
   image: { type: 'base64', mediaType: 'image/png', data: '' },
   file: { type: 'base64', mediaType: 'application/pdf', data: '' },
+  audio: { type: 'base64', mediaType: 'audio/mpeg', data: '' },
+  video: { type: 'base64', mediaType: 'video/mp4', data: '' },
 }

@@ -77,11 +77,11 @@ const UNSAYABLE = [
   // What is kept at one vendor.
   /^(previous_response_id|conversation|background): nothing is stored here/,
   /^cachedContent: /,
-  /: the id of a file at one vendor means nothing to another\.$|: the target takes no file by its id here\.$/,
+  /: the id of a file at one vendor means nothing to another\. Send its bytes as base64\.$|: the target takes no file by its id here\.$/,
   // What cannot be seen, heard or said there.
-  /: the target cannot take (sound|video)\.$|: the target takes audio as WAV or MP3 data only\.$/,
-  /: the target takes no file of type [\w./-]+\.$/,
-  /: the target cannot take (images|files) by their address\.$/,
+  /: the target cannot take (sound|video)\. Leave it out, or use a model that takes it\.$|: the target takes audio as WAV or MP3 data only\.$/,
+  /: the target takes no file of type [\w./-]+\. Send it as (?:PDF or as text|PDF)\.$/,
+  /: the target cannot take (?:(?:images|files) by their|(?:sound|video) by its) address\. Send the bytes as base64\.$/,
   /^(modalities|generationConfig\.responseModalities|n|moderation): the target cannot do this\.$/,
   /^(audio|speech): the target speaks in pcm16 only\.$/,
   /: the target (cannot keep a search to certain domains|has no search of its own)\.$/,

@@ -72,7 +72,7 @@ const table: Record<string, Expected> = {
     strictTools: true,
     toolChoices: ['none', 'required', 'tool'],
     outputFormats: ['json', 'json-schema'],
-    inputs: ['image', 'image-url', 'file', 'audio', 'video'],
+    inputs: ['image', 'image-url', 'file', 'audio', 'video', 'video-url', 'youtube'],
     takes: ['temperature', 'seed', 'stop', 'store', 'labels', 'serviceTier', 'cacheKey', 'endUser', 'topK'],
     reasoning: { by: 'effort', efforts: ['none', 'low', 'medium', 'high'], replay: 'tool-loop' },
   },

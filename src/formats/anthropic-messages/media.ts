@@ -1,4 +1,4 @@
-import { base64Source } from '../canonical/data-url.ts'
+import { base64Source, sourceOfAddress } from '../canonical/data-url.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { FilePart, ImagePart } from '../canonical/parts.ts'
@@ -14,7 +14,7 @@ export function parseSource(block: Fields, warnings: Warnings): MediaSource {
     case 'base64':
       return base64Source(required('media_type'), required('data'))
     case 'url':
-      return { type: 'url', url: required('url') }
+      return sourceOfAddress(required('url'))
     case 'file':
       return { type: 'file-id', id: required('file_id'), format: 'anthropic-messages' }
     case 'text':
@@ -58,7 +58,10 @@ export function documentSource(part: FilePart, { warnings }: TargetContext): Wir
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data }
   const text = TEXT.test(mediaType) ? textOf(data) : undefined
   if (text !== undefined) return { type: 'text', media_type: 'text/plain', data: text }
-  return warnings.refuse(warnings.pathOf(part, 'file'), `the target takes no file of type ${mediaType}.`)
+  return warnings.refuse(
+    warnings.pathOf(part, 'file'),
+    `the target takes no file of type ${mediaType}. Send it as PDF or as text.`,
+  )
 }
 
 const TEXT = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|sql)\b|\+(?:json|xml)$/

@@ -55,12 +55,20 @@ const mediaTypeOf = (source: FilePart['source']): string =>
 function bytesOf(part: ImagePart | VideoPart | FilePart, { warnings }: TargetContext) {
   const { source } = part
   if (source.type === 'base64') return { bytes: source.data, mediaType: source.mediaType }
-  return warnings.refuse(warnings.pathOf(part, part.type), `the target takes the bytes of a ${part.type} only.`)
+  return warnings.refuse(
+    warnings.pathOf(part, part.type),
+    `the target takes the bytes of a ${part.type} only. Send it as base64.`,
+  )
 }
 
 function refuseType(part: ImagePart | VideoPart | FilePart, mediaType: string, { warnings }: TargetContext): never {
-  return warnings.refuse(warnings.pathOf(part, part.type), `the target takes no ${part.type} of type ${mediaType}.`)
+  return warnings.refuse(
+    warnings.pathOf(part, part.type),
+    `the target takes no ${part.type} of type ${mediaType}. Send it as ${USUAL[part.type]}.`,
+  )
 }
+
+const USUAL = { image: 'PNG or JPEG', video: 'MP4', file: 'PDF' } as const
 
 const VIDEOS: Readonly<Record<string, string>> = {
   'video/quicktime': 'mov',

@@ -1,11 +1,12 @@
+import { isGoogleFile } from '../canonical/at-google.ts'
 import { base64Source } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { MediaSource } from '../canonical/media.ts'
 import type { AudioPart, FilePart, ImagePart, VideoPart } from '../canonical/parts.ts'
+import { typeOfUrl } from '../canonical/type-of-url.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { textOfBase64 } from './base64-text.ts'
-import { typeOfUrl } from './media-types.ts'
 
 export type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 
@@ -43,12 +44,10 @@ function inlineSource(blob: Fields): MediaSource {
 function fileSource(file: Fields): MediaSource {
   const uri = file.text('fileUri') ?? ''
   const mediaType = file.text('mimeType')
-  return OF_GOOGLE.test(uri) || !/^https?:/i.test(uri)
+  return isGoogleFile(uri) || !/^https?:/i.test(uri)
     ? defined<MediaSource & { type: 'file-id' }>({ type: 'file-id', id: uri, format: 'gemini', mediaType })
     : defined<MediaSource & { type: 'url' }>({ type: 'url', url: uri, mediaType })
 }
-
-const OF_GOOGLE = /^(?:gs:|https:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i
 
 function clipOf(part: Fields): Omit<VideoPart, 'type' | 'source'> {
   const metadata = part.fields('videoMetadata')

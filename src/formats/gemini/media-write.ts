@@ -2,8 +2,8 @@ import { encodeUtf8 } from '../../lib/bytes.ts'
 import { toBase64 } from '../../lib/encoding.ts'
 import { defined } from '../canonical/defined.ts'
 import type { MediaSource } from '../canonical/media.ts'
+import { typeOfUrl } from '../canonical/type-of-url.ts'
 import type { MediaPart } from './media-parse.ts'
-import { typeOfUrl } from './media-types.ts'
 import type { WireBlob, WireFileData, WirePart } from './wire.ts'
 
 /** The part of an image, a sound, a film or a file; undefined when it is a file at another vendor. */
@@ -31,7 +31,9 @@ export function writeSource(
       }
     case 'file-id':
       if (source.format !== 'gemini') return undefined
-      return { fileData: { mimeType: source.mediaType ?? usualTypes[kind], fileUri: source.id } }
+      return {
+        fileData: { mimeType: source.mediaType ?? typeOfUrl(source.id) ?? usualTypes[kind], fileUri: source.id },
+      }
   }
 }
 

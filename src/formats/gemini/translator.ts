@@ -45,7 +45,7 @@ function traits(): Traits {
     ...baseTraits,
     lacks: ['labels'],
     unionTools: true,
-    inputs: ['image', 'file', 'audio', 'video'],
+    inputs: ['image', 'file', 'audio', 'video', 'youtube'],
     toolResultInputs: ['image', 'file'],
     maxStopSequences: 5,
     developerRole: false,

@@ -78,7 +78,7 @@ function parseFile(file: Fields, cache: CacheMark | undefined, warnings: Warning
 
 /** A data URL, a URL (OpenRouter), or bare base64. */
 const fileSource = (data: string, otherwise = 'application/pdf'): MediaSource =>
-  /^(?:data|https?):/i.test(data) ? sourceOfUrl(data, otherwise) : base64Source(otherwise, data)
+  /^(?:data|https?|gs):/i.test(data) ? sourceOfUrl(data, otherwise) : base64Source(otherwise, data)
 
 /** `{ url }`, or the address itself as some vendors have it. */
 function urlOf(fields: Fields, name: string): string {

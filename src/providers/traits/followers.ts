@@ -43,7 +43,7 @@ export const followers: readonly Row[] = [
     formats: chat,
     providers: others,
     takes: ['topK'],
-    inputs: ['image', 'image-url', 'file', 'audio', 'video'],
+    inputs: ['image', 'image-url', 'file', 'audio', 'video', 'video-url', 'youtube'],
     outputLimitField: 'max_tokens',
     reasoning: { efforts: ['none', 'low', 'medium', 'high'], replay: 'tool-loop' },
   },

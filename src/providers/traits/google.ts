@@ -47,7 +47,7 @@ export const google: readonly Row[] = [
     providers: /^vertex$/,
     takes: ['labels'],
     lacks: ['store'],
-    inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'video'],
+    inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'audio-url', 'video', 'video-url', 'youtube'],
     callIds: false,
   },
   {

@@ -10,7 +10,7 @@ export const hosts: readonly Row[] = [
     formats,
     providers: /^(?:openrouter|vercel)$/,
     takes: ['topK', 'logitBias', 'logprobs', 'verbosity'],
-    inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'video'],
+    inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'video', 'video-url', 'youtube'],
     outputLimitField: 'max_tokens',
     strictTools: true,
     lateSystem: false,

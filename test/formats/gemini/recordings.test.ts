@@ -148,7 +148,7 @@ test('requests are understood, and mean the same when they are written again', (
     if (!isGeneration(url) || !isObject(request)) continue
     const { warnings, target } = contexts(geminiTranslator, {
       traits: {
-        inputs: ['image', 'file', 'image-url', 'file-url', 'audio', 'video'],
+        inputs: ['image', 'file', 'image-url', 'file-url', 'audio', 'audio-url', 'video', 'video-url', 'youtube'],
         lacks: [],
         toolResultInputs: ['image', 'file', 'audio'],
       },

@@ -135,7 +135,8 @@ const asClient = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'origin' ? { format: 'gemini', account: '' } : inner)))
 
 test('a request means the same when it is read again', () => {
-  const { target, warnings } = contexts(geminiTranslator, { traits: { lacks: [] } })
+  const inputs = [...geminiTranslator.traits.inputs, 'video-url' as const]
+  const { target, warnings } = contexts(geminiTranslator, { traits: { lacks: [], inputs } })
   const own = { ...target, origin }
   fc.assert(
     fc.property(request, (asked) => {

@@ -1,10 +1,11 @@
 import type { InputKind, Traits } from '../../../traits.ts'
+import { isAtYouTube } from '../at-google.ts'
 import type { MediaSource } from '../media.ts'
-import type { FilePart, ImagePart } from '../parts.ts'
+import type { AudioPart, FilePart, ImagePart, UserPart, VideoPart } from '../parts.ts'
 import type { Turn } from '../turns.ts'
 
-/** An image or a document that the client names by its address. */
-export type AddressedPart = (ImagePart | FilePart) & { source: MediaSource & { type: 'url' } }
+/** An image, a document, a sound or a video that the client names by its address. */
+export type AddressedPart = (ImagePart | FilePart | AudioPart | VideoPart) & { source: MediaSource & { type: 'url' } }
 
 /** The parts of a request that a target takes as bytes and not by their address, wherever they would come to stand. */
 export function partsAsBytes(turns: readonly Turn[], traits: Traits): AddressedPart[] {
@@ -36,14 +37,11 @@ export function withSources(turns: readonly Turn[], sources: ReadonlyMap<object,
   })
 }
 
-/** What Google itself resolves, and what no address of the web is, stays as it is. */
-function isAddressed(part: { type: string; source?: unknown }): part is AddressedPart {
-  if (part.type !== 'image' && part.type !== 'file') return false
-  const { source } = part as ImagePart | FilePart // as its type says
-  return source.type === 'url' && /^https?:/i.test(source.url) && !OF_GOOGLE.test(source.url)
+/** A page of YouTube is no video, and what no address of the web is stays as it is. */
+function isAddressed(part: UserPart): part is AddressedPart {
+  if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'url') return false
+  return /^https?:/i.test(part.source.url) && !isAtYouTube(part.source.url)
 }
-
-const OF_GOOGLE = /^https?:\/\/(?:[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/|(?:www\.|m\.)?youtu(?:\.be|be\.com)\/)/i
 
 const wantsBytes = (part: AddressedPart, taken: readonly InputKind[]) =>
   taken.includes(part.type) && !takesAddress(part, taken)

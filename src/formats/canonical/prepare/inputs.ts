@@ -1,4 +1,5 @@
-import type { InputKind, Traits } from '../../../traits.ts'
+import type { AddressKind, InputKind, MediaKind, Traits } from '../../../traits.ts'
+import { isAtYouTube } from '../at-google.ts'
 import type { TextPart, UserPart } from '../parts.ts'
 import type { Origin } from '../state.ts'
 import type { ToolResult, Turn } from '../turns.ts'
@@ -34,7 +35,7 @@ function fitPart(part: UserPart, target: Target): UserPart[] {
   const { traits, warnings } = target
   const missing = kindsOf(part).find((kind) => !traits.inputs.includes(kind))
   if (part.type === 'search-result' && missing) return asText(part, warnings)
-  if (missing) return warnings.refuse(warnings.pathOf(part, 'turns'), `the target cannot take ${WORDS[missing]}.`)
+  if (missing) return warnings.refuse(warnings.pathOf(part, 'turns'), refusal(missing))
   checkFileId(part, target)
   return fitDocument(part, target)
 }
@@ -60,20 +61,25 @@ function kindsOf(part: UserPart): InputKind[] {
   switch (part.type) {
     case 'text':
       return []
-    case 'image':
-    case 'file':
-      if (part.source.type === 'text') return []
-      return part.source.type === 'url' ? [part.type, `${part.type}-url`] : [part.type]
-    default:
+    case 'search-result':
       return [part.type]
+    default:
+      if (part.source.type === 'text') return []
+      return part.source.type === 'url' ? [part.type, addressKindOf(part.type, part.source.url)] : [part.type]
   }
 }
+
+const addressKindOf = (kind: MediaKind, url: string): AddressKind =>
+  kind === 'video' && isAtYouTube(url) ? 'youtube' : `${kind}-url`
 
 function checkFileId(part: UserPart, { origin, warnings }: Target) {
   if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'file-id') return
   const maker = part.source.format
   if (maker === origin.format || (maker.startsWith('openai-') && origin.format.startsWith('openai-'))) return
-  warnings.refuse(warnings.pathOf(part, 'turns'), 'the id of a file at one vendor means nothing to another.')
+  warnings.refuse(
+    warnings.pathOf(part, 'turns'),
+    'the id of a file at one vendor means nothing to another. Send its bytes as base64.',
+  )
 }
 
 function asText(part: UserPart & { type: 'search-result' }, warnings: Warnings): TextPart[] {
@@ -82,12 +88,20 @@ function asText(part: UserPart & { type: 'search-result' }, warnings: Warnings):
   return [part.cache ? { type: 'text', text, cache: part.cache } : { type: 'text', text }]
 }
 
+function refusal(missing: InputKind): string {
+  const advice = missing.endsWith('-url') ? 'Send the bytes as base64.' : 'Leave it out, or use a model that takes it.'
+  return `the target cannot take ${WORDS[missing]}. ${advice}`
+}
+
 const WORDS: Readonly<Record<InputKind, string>> = {
   image: 'images',
   'image-url': 'images by their address',
   file: 'files',
   'file-url': 'files by their address',
   audio: 'sound',
+  'audio-url': 'sound by its address',
   video: 'video',
+  'video-url': 'video by its address',
+  youtube: 'videos at YouTube',
   'search-result': 'search results',
 }

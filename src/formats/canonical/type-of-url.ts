@@ -1,11 +1,11 @@
 import { entryOf } from '../../lib/entry-of.ts'
+import { isAtYouTube } from './at-google.ts'
+
 /** The media type that an address looks like by its ending. */
 export function typeOfUrl(url: string): string | undefined {
   const path = url.split(/[?#]/, 1)[0] ?? ''
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
-  return (
-    entryOf(types, ending) ?? (/^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i.test(url) ? 'video/mp4' : undefined)
-  )
+  return entryOf(types, ending) ?? (isAtYouTube(url) ? 'video/mp4' : undefined)
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -21,6 +21,14 @@ const types: Readonly<Record<string, string>> = {
   md: 'text/markdown',
   csv: 'text/csv',
   html: 'text/html',
+  doc: 'application/msword',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  xls: 'application/vnd.ms-excel',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ppt: 'application/vnd.ms-powerpoint',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  odt: 'application/vnd.oasis.opendocument.text',
+  rtf: 'application/rtf',
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
   ogg: 'audio/ogg',

@@ -1,0 +1,210 @@
+import type { WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { media, openMedia, PDF } from './support/media.ts'
+import type { Answering } from './support/upstream.ts'
+
+const test = suite('sounds, videos and documents by address')
+
+const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+const nova = 'bedrock/amazon.nova-pro-v1:0'
+
+/** What is at each address, and as what it is declared. */
+const files: Readonly<Record<string, readonly [bytes: string, type: string]>> = {
+  'a.mp3': ['ID3 sound', 'audio/mpeg'],
+  'a.wav': ['RIFF____WAVE', 'application/octet-stream'],
+  'a.ogg': ['OggS', 'audio/ogg; codecs=opus'],
+  sound: ['RIFF____WAVE', ''],
+  'a.mp4': ['____ftyp', 'video/mp4'],
+  'a.webm': ['webm', 'binary/octet-stream'],
+  'a.pdf': [PDF, 'application/pdf'],
+  'a.docx': ['PK document', DOCX],
+  'b.docx': ['PK document', 'application/octet-stream'],
+  'a.txt': ['words', 'text/plain'],
+  'page.mp3': ['<html>', 'text/html'],
+  'data.bin': ['?', 'application/octet-stream'],
+}
+
+const answer: Answering = ({ url }) => {
+  const [bytes, type] = files[url.pathname.slice(1)] ?? ['', '']
+  return bytes === '' ? new Response('no', { status: 404 }) : media(new TextEncoder().encode(bytes), type)
+}
+
+const at = (name: string) => `https://media.example.com/${name}`
+
+type Ask = (uri: string, mimeType?: string) => [path: (model: string) => string, body: (model: string) => object]
+
+const chat =
+  (part: (uri: string) => object): Ask =>
+  (uri) => [
+    () => '/v1/chat/completions',
+    (model) => ({ model, messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, part(uri)] }] }),
+  ]
+
+/** How clients name media by their address. */
+const asks = {
+  image: chat((url) => ({ type: 'image_url', image_url: { url } })),
+  video: chat((url) => ({ type: 'video_url', video_url: { url } })),
+  file: chat((file_data) => ({ type: 'file', file: { file_data } })),
+  document: (uri) => [
+    () => '/v1/messages',
+    (model) => ({
+      model,
+      max_tokens: 9,
+      messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: uri } }] }],
+    }),
+  ],
+  input: (uri) => [
+    () => '/v1/responses',
+    (model) => ({ model, input: [{ role: 'user', content: [{ type: 'input_file', file_url: uri }] }] }),
+  ],
+  google: (uri, mimeType) => [
+    (model) => `/v1beta/models/${model}:generateContent`,
+    () => ({ contents: [{ role: 'user', parts: [{ text: 'What?' }, { fileData: { fileUri: uri, mimeType } }] }] }),
+  ],
+} as const satisfies Record<string, Ask>
+
+async function ask(kind: keyof typeof asks, model: string, uri: string, { mimeType = '', fetchMedia = true } = {}) {
+  const opened = await openMedia(answer, { fetchMedia })
+  const [path, body] = asks[kind](uri, mimeType || undefined)
+  const response = await opened.world.post(path(model), body(model))
+  const { error } = await response.json()
+  return { ...opened, status: response.status, message: String(error?.message ?? ''), param: error?.param }
+}
+
+const bytesOf = (name: string) => btoa(files[name]?.[0] ?? '')
+
+test('reach Gemini as their bytes', async () => {
+  for (const [kind, name, mimeType] of [
+    ['video', 'a.mp4', 'video/mp4'],
+    ['video', 'a.webm', 'video/webm'],
+    ['file', 'a.pdf', 'application/pdf'],
+    ['document', 'a.docx', DOCX],
+    ['input', 'b.docx', DOCX],
+  ] as const) {
+    const { status, message, sent, fetched } = await ask(kind, 'google/g', at(name))
+    assert.is(status, 200, message)
+    assert.equal(sent().contents[0].parts.at(-1), { inlineData: { mimeType, data: bytesOf(name) } })
+    assert.equal(fetched, [at(name)])
+  }
+})
+
+test('reach other targets as their bytes where these take them so', async () => {
+  const heard = async (name: string, mimeType: string) => {
+    const { status, message, sent } = await ask('google', 'plain/m', at(name), { mimeType })
+    assert.is(status, 200, message)
+    return sent().messages[0].content[1].input_audio
+  }
+  assert.equal(await heard('a.mp3', 'audio/mpeg'), { data: bytesOf('a.mp3'), format: 'mp3' })
+  assert.equal(await heard('a.wav', 'audio/wav'), { data: bytesOf('a.wav'), format: 'wav' })
+  assert.equal(await heard('sound', 'audio/wav'), { data: bytesOf('sound'), format: 'wav' })
+  const seen = await ask('video', nova, at('a.mp4'))
+  assert.equal(seen.sent().messages[0].content[1], { video: { format: 'mp4', source: { bytes: bytesOf('a.mp4') } } })
+  const read = await ask('document', nova, at('a.docx'))
+  assert.equal(read.sent().messages[0].content[0].document.format, 'docx')
+  assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
+})
+
+test('stay addresses where the target takes these', async () => {
+  const video = await ask('google', 'plain/m', at('a.mp4'), { mimeType: 'video/mp4' })
+  assert.equal(video.sent().messages[0].content[1], { type: 'video_url', video_url: { url: at('a.mp4') } })
+  const youtube = await ask('video', 'google/g', 'https://youtu.be/a')
+  assert.is(youtube.sent().contents[0].parts[1].fileData.fileUri, 'https://youtu.be/a')
+  assert.equal([...video.fetched, ...youtube.fetched], [])
+})
+
+for (const [what, kind, model, uri, why] of [
+  ['a sound as Ogg', 'google', 'plain/m', at('a.ogg'), /takes audio as WAV or MP3 data only\.$/],
+  [
+    'a page for a sound',
+    'google',
+    'plain/m',
+    at('page.mp3'),
+    /this audio from "media\.example\.com": it is of another media type\. Send it as base64\.$/,
+  ],
+  ['what nobody says to be a video', 'video', 'google/g', at('data.bin'), /it is no video\. Send it as base64\.$/],
+  [
+    'a sound for a document',
+    'document',
+    'google/g',
+    at('a.mp3'),
+    /it is no PDF, office document or plain text\. Send it as base64\.$/,
+  ],
+  ['a video that is not there', 'video', 'google/g', at('none.mp4'), /has the status 404\. Send it as base64\.$/],
+  [
+    'a video for a model that takes none',
+    'video',
+    'claude/c',
+    at('a.mp4'),
+    /cannot take video\. Leave it out, or use a model that takes it\.$/,
+  ],
+  [
+    'a video by http',
+    'video',
+    'google/g',
+    'http://media.example.com/a.mp4',
+    /only https is fetched\. Send it as base64\.$/,
+  ],
+  [
+    'a video inside',
+    'video',
+    'google/g',
+    'https://10.0.0.1/a.mp4',
+    /only public host names are fetched from\. Send it as base64\.$/,
+  ],
+] as const)
+  test(`${what} is refused with what to do`, async () => {
+    const mimeType = kind === 'google' ? (uri.endsWith('.ogg') ? 'audio/ogg' : 'audio/mpeg') : ''
+    const { status, message, sent, up } = await ask(kind, model, uri, { mimeType })
+    assert.equal([status, sent()], [400, null], message)
+    assert.match(message, why)
+    assert.match(message, /(?:messages|contents|input)\[0\]/)
+    assert.is(up.open, 0)
+  })
+
+test('are not fetched when the host does not want it', async () => {
+  for (const [kind, model, name, what] of [
+    ['video', 'google/g', 'a.mp4', 'video by its address'],
+    ['google', 'plain/m', 'a.mp3', 'sound by its address'],
+    ['document', 'google/g', 'a.docx', 'files by their address'],
+  ] as const) {
+    const mimeType = kind === 'google' ? 'audio/mpeg' : ''
+    const { status, message, fetched } = await ask(kind, model, at(name), { mimeType, fetchMedia: false })
+    assert.is(status, 400)
+    assert.match(message, `the target cannot take ${what}. Send the bytes as base64.`)
+    assert.equal(fetched, [])
+  }
+})
+
+const ofGoogle = ['gs://bucket/a.png', 'https://generativelanguage.googleapis.com/v1beta/files/a']
+
+test("Google's own files reach Google from clients of any format", async () => {
+  for (const uri of ofGoogle)
+    for (const kind of ['image', 'file', 'video', 'document', 'input'] as const) {
+      const { status, message, sent, fetched } = await ask(kind, 'google/g', uri)
+      assert.is(status, 200, message)
+      assert.is(sent().contents[0].parts.at(-1).fileData.fileUri, uri)
+      assert.equal(fetched, [])
+    }
+})
+
+test("Google's own files mean nothing elsewhere, and the client is told what to send", async () => {
+  const params: Record<WireFormat, RegExp> = {
+    'openai-chat': /^messages\[0\]\.content\[1\]/,
+    'openai-responses': /^input\[0\]\.content\[0\]/,
+    'anthropic-messages': /./,
+    gemini: /./,
+  }
+  for (const uri of ofGoogle)
+    for (const [kind, model, format] of [
+      ['image', 'claude/c', 'openai-chat'],
+      ['file', 'claude/c', 'openai-chat'],
+      ['input', 'claude/c', 'openai-responses'],
+      ['document', 'plain/m', 'anthropic-messages'],
+      ['google', 'plain/m', 'gemini'],
+    ] as const) {
+      const { status, message, param = 'none', fetched, sent } = await ask(kind, model, uri, { mimeType: 'image/png' })
+      assert.equal([status, sent(), fetched], [400, null, []])
+      assert.match(message, /the id of a file at one vendor means nothing to another\. Send its bytes as base64\.$/)
+      assert.match(param, params[format])
+    }
+})
