@@ -16,7 +16,7 @@ import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
-import { inTurns, isWorkers, platformClock, platformFetch, platformRandom, silentLogger } from './platform.ts'
+import { inTurns, isWorkers, platformClock, platformFetch, platformRandom, silentLogger, turnEnd } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createStore } from './store/store.ts'
 
@@ -72,7 +72,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   const inFlight = createInFlight()
   let isClosed = false
 
-  const store = createStore({ storage, clock, logger, secret: options.secret, maxAgeMs: limits.storeMaxAgeMs })
+  const store = createStore({
+    storage,
+    clock,
+    logger,
+    secret: options.secret,
+    maxAgeMs: limits.storeMaxAgeMs,
+    turnEnd,
+  })
   const listing = deferredListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
   const pipeline = createPipeline({
     store,

@@ -36,7 +36,7 @@ let turn: Promise<void> | undefined
  * Handling many requests in one batch keeps caches warm, and wakes threads and peers once a turn instead of once a request. Costs nothing
  * when little happens.
  */
-function turnEnd(): Promise<void> {
+export function turnEnd(): Promise<void> {
   turn ??= new Promise((resolve) => {
     const end = () => {
       turn = undefined

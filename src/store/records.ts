@@ -31,10 +31,16 @@ export interface Records<T> {
  */
 export function createRecords<T extends object>(
   prefix: string,
-  deps: { storage: Storage; clock: Clock; freshness: Freshness; hasSecretIds?: boolean },
+  deps: {
+    storage: Storage
+    clock: Clock
+    freshness: Freshness
+    turnEnd(): Promise<void>
+    hasSecretIds?: boolean
+  },
 ): Records<T> {
   const { storage, freshness } = deps
-  const stored = createStoredRecords<T>(storage, prefix)
+  const stored = createStoredRecords<T>(storage, prefix, deps.turnEnd)
   const view = createRecordView(stored.list, deps)
   const follows = deps.hasSecretIds === true && freshness.isWatched
   const inserting = new Set<string>()

@@ -54,15 +54,18 @@ export interface StoreOptions {
   secret?: Secret | undefined
   /** How old data from a storage without `watch` may be, in ms; default 1,000. */
   maxAgeMs?: number | undefined
+  /** Lets others get their turn during long work. */
+  turnEnd(): Promise<void>
 }
 
-export function createStore({ storage, clock, logger, secret, maxAgeMs }: StoreOptions): Store {
-  const freshness = createFreshness(storage, clock, maxAgeMs)
-  const deps = { storage, clock, freshness }
+export function createStore(options: StoreOptions): Store {
+  const { storage, clock, turnEnd } = options
+  const freshness = createFreshness(storage, clock, options.maxAgeMs)
+  const deps = { storage, clock, freshness, turnEnd }
   const keys = createRecords<KeyRecord>(KEYS, { ...deps, hasSecretIds: true })
   const vault = once(async () => {
     const { openVault } = await import('./vault.ts')
-    return openVault(storage, secret, logger)
+    return openVault(storage, options.secret, options.logger)
   })
 
   return {

@@ -25,8 +25,12 @@ export interface StoredRecords<T> {
   list(): Promise<Entry<T>[]>
 }
 
-/** `prefix` ends with a slash; the id follows it, percent-encoded. */
-export function createStoredRecords<T extends object>(storage: Storage, prefix: string): StoredRecords<T> {
+/** `prefix` ends with a slash; the id follows it, percent-encoded. `turnEnd` lets others get their turn between pages. */
+export function createStoredRecords<T extends object>(
+  storage: Storage,
+  prefix: string,
+  turnEnd?: () => Promise<void>,
+): StoredRecords<T> {
   const idOf = (key: string) => {
     try {
       return decodeURIComponent(key.slice(prefix.length))
@@ -45,6 +49,7 @@ export function createStoredRecords<T extends object>(storage: Storage, prefix: 
       yield page.map(({ key, value, version }): Entry<T> => ({ id: idOf(key), version, ...opened<T>(key, value) }))
       if (page.length < PAGE) return
       after = page.at(-1)?.key
+      await turnEnd?.()
     }
   }
 

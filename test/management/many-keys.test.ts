@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
@@ -144,6 +145,29 @@ test('a change elsewhere at any moment of one here is seen, also by who lists me
     }
   }
 })
+
+test('let others get their turn while they are read', async () => {
+  const storage = memoryStorage()
+  const keys = open(storage)
+  const { id } = await keys.create({ name: 'one' })
+  await keys.get(id)
+  const copy = (await storage.list('keys/'))[0]?.value ?? ''
+  for (let made = 0; made < 4_000; made++) await storage.set(`keys/${made}`, copy.replace(id, `copy-${made}`))
+  assert.ok((await turnsDuring(() => keys.get(id))) >= 4)
+})
+
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isDone = false
+  const count = () => {
+    turns++
+    if (!isDone) nextTurn(count)
+  }
+  nextTurn(count)
+  await work()
+  isDone = true
+  return turns
+}
 
 /** Two sides of one storage, each told of what the other one changes, as two processes are; the first gets its answers late. */
 function sides(inner: Storage, late: { list: number; write: number }): Storage[] {
