@@ -16,7 +16,16 @@ import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
-import { inTurns, isWorkers, platformClock, platformFetch, platformRandom, silentLogger, turnEnd } from './platform.ts'
+import {
+  inTurns,
+  isWorkers,
+  platformClock,
+  platformCrypto,
+  platformFetch,
+  platformRandom,
+  silentLogger,
+  turnEnd,
+} from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createStore } from './store/store.ts'
 
@@ -79,6 +88,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     secret: options.secret,
     maxAgeMs: limits.storeMaxAgeMs,
     turnEnd,
+    platformCrypto,
   })
   const listing = deferredListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
   const pipeline = createPipeline({
@@ -101,7 +111,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       pipeline.choosing(),
     ])
     const { health, explain } = pipeline
-    return createManagement({ store, catalog, clock, rotation, health, explain })
+    return createManagement({ store, catalog, clock, rotation, health, explain, turnEnd })
   })
 
   const surface = createSurface({

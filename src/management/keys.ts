@@ -30,7 +30,12 @@ export interface ShownKey extends ApiKey {
 const newKey = closed({ name: fields.name })
 const keyChange = closed({ name: v.exactOptional(fields.name), isActive: v.exactOptional(fields.flag) })
 
-export function createKeyOperations({ store, clock }: { store: Store; clock: Clock }): KeyOperations<unknown> {
+export function createKeyOperations(deps: {
+  store: Store
+  clock: Clock
+  turnEnd(): Promise<void>
+}): KeyOperations<unknown> {
+  const { store, clock, turnEnd } = deps
   const find = (id: string) => findRecord(store.keys, 'Key', (record) => record.id === id)
 
   /** One that cannot be opened must not hide the other keys. */
@@ -41,8 +46,18 @@ export function createKeyOperations({ store, clock }: { store: Store; clock: Clo
     return key === undefined ? { id, name, key: '', ...rest, error: UNREADABLE_KEY } : { id, name, key, ...rest }
   }
 
+  async function list() {
+    const records = await store.keys.all()
+    const keys: ShownKey[] = []
+    for (let at = 0; at < records.length; at += BATCH) {
+      keys.push(...(await Promise.all(records.slice(at, at + BATCH).map(shown))))
+      await turnEnd()
+    }
+    return { keys }
+  }
+
   return {
-    list: async () => ({ keys: await inBatches(await store.keys.all(), shown) }),
+    list,
 
     get: async (id) => ({ key: await shown((await find(id)).record) }),
 
@@ -77,13 +92,5 @@ export function createKeyOperations({ store, clock }: { store: Store; clock: Clo
   }
 }
 
-const BATCH = 64
-
-/** Some at a time: requests get their turn in between, and memory does not hold the work of all. */
-async function inBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
-  const mapped: R[] = []
-  for (let at = 0; at < items.length; at += BATCH) {
-    mapped.push(...(await Promise.all(items.slice(at, at + BATCH).map(map))))
-  }
-  return mapped
-}
+/** So many are opened in a millisecond; then requests get their turn. */
+const BATCH = 128

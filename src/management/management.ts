@@ -38,6 +38,8 @@ export interface ManagementDependencies {
   clock: Clock
   rotation: Rotation
   health: Health
+  /** Lets others get their turn during long work. */
+  turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>
 }
 

@@ -56,6 +56,8 @@ export interface StoreOptions {
   maxAgeMs?: number | undefined
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
+  /** Node's cryptography, where there is one. */
+  platformCrypto(): unknown
 }
 
 export function createStore(options: StoreOptions): Store {
@@ -65,7 +67,7 @@ export function createStore(options: StoreOptions): Store {
   const keys = createRecords<KeyRecord>(KEYS, { ...deps, hasSecretIds: true })
   const vault = once(async () => {
     const { openVault } = await import('./vault.ts')
-    return openVault(storage, options.secret, options.logger)
+    return openVault(options)
   })
 
   return {

@@ -3,6 +3,7 @@ import { decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
 import { fromBase64, randomBytes, toBase64, toHex } from '../lib/encoding.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage } from '../types.ts'
+import { type Ciphertext, decryptionAtOnce } from './decrypt-at-once.ts'
 import { storageFailure } from './failure.ts'
 import { retryLostRace } from './retry-lost-race.ts'
 
@@ -24,6 +25,15 @@ export interface Vault {
   open(place: string, sealed: string): Promise<string>
 }
 
+/** What a vault takes besides its storage and secret. */
+export interface VaultOptions {
+  storage: Storage
+  secret?: Secret | undefined
+  logger: Logger
+  /** Node's cryptography, where there is one. */
+  platformCrypto(): unknown
+}
+
 const RECORD = 'vault'
 const SCHEMA = 1
 const UNSEALED = '' // no version of a secret is empty
@@ -34,7 +44,8 @@ const KEY_BYTES = 32
  * from the secret. A rotation of the secret re-wraps these two and changes no other record. Without any secret they are stored unwrapped,
  * with a warning to the logger. Rejects with `SECRET_MISMATCH` when no given secret fits, and with `STORAGE_FAILED`.
  */
-export async function openVault(storage: Storage, secret: Secret | undefined, logger: Logger): Promise<Vault> {
+export async function openVault(options: VaultOptions): Promise<Vault> {
+  const { storage, secret, logger } = options
   const secrets = secretList(secret ?? (await ownSecret(storage)))
   const current = secrets[0]
   if (!current) {
@@ -46,13 +57,13 @@ export async function openVault(storage: Storage, secret: Secret | undefined, lo
     })
     const record = stored && parseRecord(stored.value)
     const keys = record ? await unwrap(record, secrets) : randomBytes(2 * KEY_BYTES)
-    if (record?.wrappedBy === (current?.version ?? UNSEALED)) return vaultFrom(keys)
+    if (record?.wrappedBy === (current?.version ?? UNSEALED)) return vaultFrom(keys, options)
     const written = await storage
       .set(RECORD, JSON.stringify(await wrap(keys, current)), { ifVersion: stored?.version ?? null })
       .catch((cause: unknown) => {
         throw storageFailure('write', RECORD, cause)
       })
-    return written !== false && vaultFrom(keys)
+    return written !== false && vaultFrom(keys, options)
   })
 }
 
@@ -105,7 +116,7 @@ async function unwrap(record: VaultRecord, secrets: readonly NamedSecret[]): Pro
 }
 
 const unwrapWith = async (secret: NamedSecret, { salt, keys }: VaultRecord) =>
-  decrypt(await wrappingKey(secret.value, fromBase64(salt)), RECORD, keys)
+  decrypt(await wrappingKey(secret.value, fromBase64(salt)), ciphertext(RECORD, keys))
 
 function unsealedKeys(record: VaultRecord): Uint8Array<ArrayBuffer> {
   try {
@@ -127,11 +138,10 @@ async function wrappingKey(secret: string, salt: Uint8Array<ArrayBuffer>): Promi
   )
 }
 
-async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
-  const dataKey = await crypto.subtle.importKey('raw', keys.slice(0, KEY_BYTES), 'AES-GCM', false, [
-    'encrypt',
-    'decrypt',
-  ])
+async function vaultFrom(keys: Uint8Array<ArrayBuffer>, options: VaultOptions): Promise<Vault> {
+  const raw = keys.slice(0, KEY_BYTES)
+  const dataKey = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt'])
+  const decryptAtOnce = decryptionAtOnce(options.platformCrypto(), raw)
   const lookupKey = await crypto.subtle.importKey(
     'raw',
     keys.slice(KEY_BYTES),
@@ -139,18 +149,29 @@ async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
     false,
     ['sign'],
   )
+
+  function openAtOnce(value: Ciphertext) {
+    try {
+      return decryptAtOnce?.(value)
+    } catch {
+      return undefined // for Web Crypto to judge
+    }
+  }
+
   return {
     digest: async (credential) =>
       toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),
     seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
     open: async (place, sealed) => {
-      const plain = await decrypt(dataKey, place, sealed).catch((cause: unknown) => {
+      try {
+        const value = ciphertext(place, sealed)
+        return decodeUtf8(openAtOnce(value) ?? (await decrypt(dataKey, value)))
+      } catch (cause) {
         throw gatewayError('STORAGE_FAILED', {
           message: `A sealed value in the storage was changed or moved: ${place}`,
           cause,
         })
-      })
-      return decodeUtf8(plain)
+      }
     },
   }
 }
@@ -162,10 +183,13 @@ async function encrypt(key: CryptoKey, place: string, plain: Uint8Array<ArrayBuf
   return `${toBase64(iv)}.${toBase64(new Uint8Array(cipher))}`
 }
 
-async function decrypt(key: CryptoKey, place: string, sealed: string): Promise<Uint8Array<ArrayBuffer>> {
+async function decrypt(key: CryptoKey, { iv, cipher, additionalData }: Ciphertext): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, cipher))
+}
+
+function ciphertext(place: string, sealed: string): Ciphertext {
   const [iv = '', cipher = ''] = sealed.split('.')
-  const parameters = { name: 'AES-GCM', iv: fromBase64(iv), additionalData: boundTo(place) }
-  return new Uint8Array(await crypto.subtle.decrypt(parameters, key, fromBase64(cipher)))
+  return { iv: fromBase64(iv), cipher: fromBase64(cipher), additionalData: boundTo(place) }
 }
 
 const boundTo = (place: string) => encodeUtf8(`${SCHEMA}:${place}`)

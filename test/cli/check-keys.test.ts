@@ -32,7 +32,12 @@ async function withKeys(count: number) {
   return { storage, at, put, check }
 }
 
-const vault = await openVault(memoryStorage(), 'a secret, as long as secrets must be', { warn() {}, error() {} })
+const vault = await openVault({
+  storage: memoryStorage(),
+  secret: 'a secret, as long as secrets must be',
+  logger: { warn() {}, error() {} },
+  platformCrypto: () => undefined,
+})
 
 test('are opened while they are few, and each that cannot be is told', async () => {
   const { put, check } = await withKeys(20)

@@ -156,6 +156,13 @@ test('let others get their turn while they are read', async () => {
   assert.ok((await turnsDuring(() => keys.get(id))) >= 4)
 })
 
+test('let others get their turn while they are listed', async () => {
+  const keys = open(memoryStorage())
+  await Promise.all(Array.from({ length: 640 }, (_, made) => keys.create({ name: String(made) })))
+  await keys.list()
+  assert.ok((await turnsDuring(() => keys.list())) >= 4)
+})
+
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let isDone = false
