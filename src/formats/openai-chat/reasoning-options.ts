@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { ReasoningTraits } from '../../traits.ts'
 import { EFFORTS } from '../canonical/base-traits.ts'
 import { defined } from '../canonical/defined.ts'
@@ -14,8 +14,9 @@ export function parseReasoning(body: Fields): ReasoningOptions | undefined {
 
 function parseSwitches(body: Fields): { [K in keyof ReasoningOptions]: ReasoningOptions[K] | undefined } {
   const object = body.fields('reasoning') // OpenRouter
-  const thinking = body.fields('thinking') // DeepSeek, Z.ai, Anthropic's compatible door
-  const enabled = body.flag('enable_thinking') ?? templateSwitch(body.any('chat_template_kwargs')) // Qwen, vLLM
+  const thinking = body.fields('thinking') // DeepSeek, Z.ai, Kimi, Anthropic's compatible door
+  const template = body.fields('chat_template_kwargs') // vLLM
+  const enabled = body.flag('enable_thinking') ?? template?.flag('enable_thinking') // Qwen
   const hidden =
     object?.flag('exclude') ?? (body.flag('include_reasoning') === false || body.any('reasoning_format') === 'hidden')
   const type = thinking?.text('type')
@@ -23,15 +24,13 @@ function parseSwitches(body: Fields): { [K in keyof ReasoningOptions]: Reasoning
   const isOn = object?.flag('enabled') || type === 'enabled' || type === 'adaptive' || enabled
   const budget = object?.number('max_tokens') ?? thinking?.number('budget_tokens') ?? body.number('thinking_budget')
   const effort = object?.wish('effort', EFFORTS)
+  for (const switches of [object, thinking, template]) switches?.drop()
   return {
     effort: effort ?? (isOff ? 'none' : undefined),
     budget: budget ?? (isOn && !isOff && effort === undefined ? 'auto' : undefined),
     show: hidden ? 'none' : undefined,
   }
 }
-
-const templateSwitch = (template: unknown) =>
-  isObject(template) && typeof template.enable_thinking === 'boolean' ? template.enable_thinking : undefined
 
 /** What a provider is told, in the words of its vendor. */
 export function wireReasoning({ effort, budget, show }: ReasoningOptions, { by }: ReasoningTraits): JsonObject {

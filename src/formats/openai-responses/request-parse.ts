@@ -29,7 +29,7 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
     stream,
     streamUsage: stream,
     turns: [...parseInstructions(body), ...turns],
-    tools: withoutDoubles([...declared, ...tools]),
+    tools: withoutDoubles([...declared, ...tools], warnings),
     toolChoice: parseToolChoice(body, warnings),
     output: parseOutput(text, warnings),
     options: parseOptions(body, text, warnings),
@@ -56,13 +56,14 @@ function parseInstructions(body: Fields): SystemTurn[] {
   return text ? [{ role: 'system', as: 'instructions', content: [{ type: 'text', text }] }] : []
 }
 
-function withoutDoubles(tools: readonly Tool[]): Tool[] {
-  const names = new Set<string>()
+/** Declares each tool once, as it was first: clients repeat what they declare on the way. */
+function withoutDoubles(tools: readonly Tool[], warnings: Warnings): Tool[] {
+  const known = new Map<string, Tool>()
   return tools.filter((tool) => {
-    if (tool.type === 'web-search' || !names.has(tool.name)) {
-      if (tool.type !== 'web-search') names.add(tool.name)
-      return true
-    }
-    return false
+    if (tool.type === 'web-search') return true
+    const first = known.get(tool.name)
+    if (!first) known.set(tool.name, tool)
+    else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.dropped(warnings.pathOf(tool, 'tools'))
+    return !first
   })
 }

@@ -9,6 +9,9 @@ const test = suite('cases: what cannot be carried')
 
 const user = (content: unknown) => ({ role: 'user', content })
 
+const tool = (description: string) => ({ type: 'function', name: 'f', description, strict: false })
+const other = { ...tool('a'), name: 'g' }
+
 /** What a client says, to whom, and under which name it hears that it is lost. */
 const lost: Record<string, [client: WireFormat, model: string, body: JsonObject, warning: string]> = {
   'a seed': ['openai-chat', 'messages/m', { seed: 7 }, 'dropped:seed'],
@@ -27,6 +30,27 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     'clamped:temperature',
   ],
   'a field that nobody knows': ['anthropic-messages', 'chat/m', { novelty: 1 }, 'dropped:novelty'],
+  'how a vendor keeps thoughts': [
+    'openai-chat',
+    'gemini/m',
+    { thinking: { type: 'enabled', keep: 'all' } },
+    'dropped:thinking.keep',
+  ],
+  'what the template of a prompt is told besides': [
+    'openai-chat',
+    'gemini/m',
+    { chat_template_kwargs: { enable_thinking: true, custom: 1 } },
+    'dropped:chat_template_kwargs.custom',
+  ],
+  'another definition of a tool': [
+    'openai-responses',
+    'chat/m',
+    {
+      tools: [tool('a')],
+      input: [user('Hi'), { type: 'additional_tools', role: 'developer', tools: [tool('a'), tool('b'), other] }],
+    },
+    'dropped:input[1].tools[1]',
+  ],
   'the place of late instructions': [
     'openai-chat',
     'anthropic/claude-opus-4-8',
