@@ -64,7 +64,7 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
       if (said.type === 'text' || said.type === 'reasoning') say(said)
       else whole(said)
     }
-    if (logprobs) losses.dropped('logprobsResult') // there is no text that they could be of
+    if (logprobs && !parts.some(isThought)) losses.dropped('logprobsResult') // there is no text that they could be of
     if (isCiting) cite(candidate)
     const finish = finishOf(candidate.finishReason, candidate.finishMessage)
     isVague = isVagueEnd(candidate.finishReason) && !parts.some(saysSomething)
@@ -158,6 +158,9 @@ export function createCandidateReader(context: CandidateContext, emit: (event: R
 
 const saysSomething = (part: unknown): boolean =>
   isObject(part) && (part.text !== '' || part.thoughtSignature !== undefined)
+
+/** Nobody has a place for the tokens of thoughts. */
+const isThought = (part: unknown): boolean => isObject(part) && part.thought === true
 
 /** Nothing was said, so that another try may do better. */
 const malformed = (explanation = 'The model made a function call that is malformed.') =>

@@ -61,6 +61,7 @@ const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {
 const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: [{ type: 'web_search_result', ...web }] }
 const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
 const inline = (mimeType: string) => ({ inlineData: { mimeType, data: 'AAAA' } })
+const tokens = { logprobsResult: { chosenCandidates: [{ token: 'a', logProbability: -1 }] } }
 const refusal = { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }
 
 type Lost = Partial<Record<WireFormat, string[]>>
@@ -101,6 +102,9 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
     candidate([{ functionCall: { name: 'f', args: {} } }], { groundingMetadata: { groundingChunks: [{ web: {} }] } }),
     everyone('groundingMetadata'),
   ],
+  'tokens of no text': [candidate([{ functionCall: { name: 'f', args: {} } }], tokens), everyone('logprobsResult')],
+  'tokens of a text': [candidate([{ text: 'a' }], tokens), {}],
+  'tokens of a thought': [candidate([{ text: 'b', thought: true }], tokens), {}],
   'the draft of a picture': [
     candidate([{ thought: true, ...inline('image/png') }, { text: 'a' }]),
     everyone('inlineData'),
