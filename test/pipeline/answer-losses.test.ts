@@ -8,7 +8,7 @@ import { fakeUpstream, json, sse } from './support/upstream.ts'
 
 const test = suite('losses of an answer whose headers are gone')
 
-const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n\n'
+const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n'
 const WARNINGS = ['dropped:answer.mcp_call']
 
 const said = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
@@ -33,9 +33,9 @@ async function chunksOf({ body }: Response): Promise<string[]> {
 
 /** What follows the comment, chunk by chunk. */
 const endings: [client: WireFormat, ending: RegExp[]][] = [
-  ['openai-chat', [/"finish_reason":"stop"/, /^data: \[DONE\]/]],
-  ['openai-responses', [/^event: response.completed/]],
-  ['anthropic-messages', [/^event: message_delta/, /^event: message_stop/]],
+  ['openai-chat', [/^data: \[DONE\]\n\n$/]],
+  ['openai-responses', [/^event: response.completed\n/]],
+  ['anthropic-messages', [/^event: message_stop\n/]],
 ]
 
 for (const [client, ending] of endings) {
@@ -55,7 +55,7 @@ for (const [client, ending] of endings) {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
-    assert.match(text.slice(text.indexOf(COMMENT)), /^: x-signalbox-warning: .*\n\n(event: error\n)?data: \{.*"error":/)
+    assert.match(text.slice(text.indexOf(COMMENT)), /^: x-signalbox-warning: .*\n(event: error\n)?data: \{.*"error":/)
     assert.equal(world.told.requests[0]?.warnings, WARNINGS)
   })
 }

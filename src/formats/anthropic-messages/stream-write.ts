@@ -55,13 +55,13 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function end({ finishes, usage }: EndEvent) {
     start()
     const [finish = { reason: 'stop' }] = finishes
-    context.beforeEnd?.()
     const counts = wireCounts(usage ?? { inputTokens: 0, outputTokens: 0 })
     tell({
       type: 'message_delta',
       delta: { ...wireStop(finish, hasRefusal), container: null },
       usage: usage ? counts : { ...counts, ...UNKNOWN },
     })
+    context.beforeEnd?.()
     tell({ type: 'message_stop' })
   }
 

@@ -126,17 +126,16 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   }
 
   function end({ finishes, usage }: EndEvent) {
-    for (const [index] of finishes.entries()) {
+    finishes.forEach((finish, index) => {
       const candidate = candidateAt(index)
       const { details, annotations } = candidate
       // Whole and once: clients that know no better keep the last of what they are given under a name.
       if (details.length > 0) say(candidate, { reasoning_details: details })
       if (annotations.length > 0) say(candidate, { annotations })
-    }
-    const reasons = finishes.map((finish) => writeFinish(finish, context))
-    context.beforeEnd?.()
-    reasons.forEach((reason, index) => void chunk(index, '{}', JSON.stringify(reason)))
+      chunk(index, '{}', JSON.stringify(writeFinish(finish, context)))
+    })
     if (request.streamUsage && usage) write(`${head}"choices":[],"usage":${JSON.stringify(wireUsage(usage))}}\n\n`)
+    context.beforeEnd?.()
     write('data: [DONE]\n\n')
   }
 
