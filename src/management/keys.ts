@@ -6,8 +6,9 @@ import type { KeyRecord } from '../store/keyring.ts'
 import { placeOfKey, type Store } from '../store/store.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { fields } from './fields.ts'
-import { findRecord, present } from './find.ts'
+import { present } from './find.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
+import { createKeyFinder } from './key-finder.ts'
 import { timestamp } from './time.ts'
 
 /** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -36,7 +37,7 @@ export function createKeyOperations(deps: {
   turnEnd(): Promise<void>
 }): KeyOperations<unknown> {
   const { store, clock, turnEnd } = deps
-  const find = (id: string) => findRecord(store.keys, 'Key', (record) => record.id === id)
+  const { find, remember } = createKeyFinder(store.keys)
 
   /** One that cannot be opened must not hide the other keys. */
   async function shown(record: KeyRecord): Promise<ShownKey> {
@@ -68,15 +69,17 @@ export function createKeyOperations(deps: {
       const key = mintClientKey()
       const createdAt = timestamp(clock)
       const sealedKey = await vault.seal(placeOfKey(id), key)
-      const isNew = await store.keys.insert(await vault.digest(key), { id, name, sealedKey, isActive: true, createdAt })
+      const digest = await vault.digest(key)
+      const isNew = await store.keys.insert(digest, { id, name, sealedKey, isActive: true, createdAt })
       if (!isNew) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
+      remember(id, digest)
       return { key, id, name, createdAt }
     },
 
     async update(id, input) {
       const change = parseInput(keyChange, input)
       if (Object.keys(change).length === 0) throw invalidInput('Send "isActive" or "name".')
-      const { id: digest } = await find(id)
+      const { digest } = await find(id)
       const changed = await store.keys
         .update(digest, (current) => ({ ...current, ...change }))
         .finally(() => store.keyring.forget(digest))
@@ -84,7 +87,7 @@ export function createKeyOperations(deps: {
     },
 
     async delete(id) {
-      const { id: digest } = await find(id)
+      const { digest } = await find(id)
       const removed = await store.keys.remove(digest).finally(() => store.keyring.forget(digest))
       present(removed, 'Key')
       return { success: true }

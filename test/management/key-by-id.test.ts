@@ -1,0 +1,62 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Clock, Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a key by its id')
+
+const secret = 'key-by-id-'.repeat(5)
+const open = (storage: Storage) => createGateway({ storage, logger: false, secret }).api.keys
+
+test('is found without a look at the others, also where changes of others are not told', async () => {
+  const { watch: _, ...silent } = memoryStorage()
+  const reads: string[] = []
+  const storage: Storage = {
+    ...silent,
+    get: (key) => {
+      reads.push('get')
+      return silent.get(key)
+    },
+    list: (...args) => {
+      reads.push('list')
+      return silent.list(...args)
+    },
+  }
+  let now = 0
+  const clock: Clock = { now: () => now, sleep: async () => {} }
+  const keys = createGateway({ storage, clock, logger: false, secret }).api.keys
+  const { id: old } = await open(silent).create({ name: 'old' })
+  const { id: made } = await keys.create({ name: 'made here' })
+  await keys.get(old)
+  for (const id of [old, made]) {
+    reads.length = 0
+    now += 10_000
+    assert.is((await keys.get(id)).key.id, id)
+    assert.equal(reads, ['get'])
+  }
+})
+
+test('is found wherever it lies now', async () => {
+  const storage = memoryStorage()
+  const [here, elsewhere] = [open(storage), open(storage)]
+  const { id } = await here.create({ name: 'one' })
+  const [stored] = await storage.list('keys/')
+  assert.is((await here.get(id)).key.name, 'one')
+
+  await storage.set('keys/other', stored?.value ?? '')
+  await storage.delete(stored?.key ?? '')
+  assert.is((await here.get(id)).key.name, 'one', 'moved')
+  assert.is((await here.update(id, { name: 'renamed' })).key.name, 'renamed')
+
+  const { id: next } = await elsewhere.create({ name: 'next' })
+  await storage.set('keys/other', (await storage.list('keys/', { after: 'keys/' }))[0]?.value ?? '')
+  assert.is((await here.get(next)).key.name, 'next', 'another lies there')
+
+  await elsewhere.delete(next)
+  await storage.delete('keys/other')
+  for (const gone of [id, next]) {
+    const error = await here.get(gone).catch((error: unknown) => error)
+    assert.ok(isGatewayError(error, 'NOT_FOUND'))
+  }
+})
