@@ -1,0 +1,71 @@
+import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { contexts } from './support/contexts.ts'
+import { translatorOf } from './support/matrix.ts'
+import { recordedExchanges } from './support/recordings.ts'
+
+const test = suite('recorded answers of words, thoughts and calls alone')
+
+interface Recorded {
+  folder: string
+  url: RegExp
+  /** What every answer has, and what one has that holds more than words, thoughts and calls. */
+  member: string
+  more: RegExp
+}
+
+const recorded: Readonly<Record<WireFormat, Recorded>> = {
+  'openai-chat': {
+    folder: 'openai-compatible',
+    url: /\/chat\/completions/,
+    member: 'choices',
+    more: /"(annotations|images|citations)":\[\{|"transcript":"./,
+  },
+  'openai-responses': {
+    folder: 'openai-responses',
+    url: /\/responses(?:\?|$)/,
+    member: 'output',
+    more: /"type":"(\w+_citation|(?!function_|custom_tool_)\w+_call|tool_search_\w+|mcp_\w+|compaction)"/,
+  },
+  'anthropic-messages': {
+    folder: 'anthropic',
+    url: /\/messages(?:\?|$)/,
+    member: 'content',
+    more: /"type":"(server_tool_use|mcp_\w+|\w+_location|\w+_tool_result)"|"stop_sequence":"/,
+  },
+  gemini: {
+    folder: 'gemini',
+    url: /:generateContent/,
+    member: 'candidates',
+    more: /"(groundingMetadata|inlineData|executableCode|codeExecutionResult|tool(Call|Response)|functionResponse)"|"MODEL_ARMOR"/,
+  },
+}
+
+function answersOf(format: WireFormat): { name: string; answer: JsonObject }[] {
+  const { folder, url, member, more } = recorded[format]
+  return recordedExchanges([folder]).flatMap(({ name, url: asked, status, answer }) => {
+    const isWhole = url.test(asked) && status === 200 && isObject(answer) && Array.isArray(answer[member])
+    return isWhole && !more.test(JSON.stringify(answer)) ? [{ name, answer }] : []
+  })
+}
+
+for (const from of wireFormats)
+  test(`lose nothing on their way from ${from} to any client`, async () => {
+    const source = await translatorOf(from)
+    const answers = answersOf(from)
+    assert.ok(answers.length > 200, `${answers.length} answers`)
+    for (const to of wireFormats) {
+      const client = await translatorOf(to)
+      for (const { name, answer } of answers) {
+        const { read, write, losses } = contexts(source, { format: from })
+        try {
+          client.writeAnswer(source.parseAnswer(answer, read), write({ options: { stop: ['a', 'b'] } }))
+        } catch {
+          continue // an answer that says that it has failed
+        }
+        assert.equal(losses.list(), [], `${name} for ${to}`)
+      }
+    }
+  })
