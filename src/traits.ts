@@ -102,6 +102,8 @@ export interface Traits {
   inputs: readonly InputKind[]
   /** May a file be plain text, have a title and a context, and be cited? */
   documents: boolean
+  /** May the turns of a model hold the pictures that it has made? Otherwise a user shows them. */
+  saidImages: boolean
   /** What the result of a tool may contain besides text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number

@@ -1,6 +1,6 @@
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { media, openMedia, PDF } from './support/media.ts'
+import { base64, media, openMedia, PDF, PNG } from './support/media.ts'
 import type { Answering } from './support/upstream.ts'
 
 const test = suite('sounds, videos and documents by address')
@@ -102,6 +102,22 @@ test('reach other targets as their bytes where these take them so', async () => 
   const read = await ask('document', nova, at('a.docx'))
   assert.equal(read.sent().messages[0].content[0].document.format, 'docx')
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
+})
+
+test('are fetched, too, where the model has made them', async () => {
+  const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
+  const picture = { type: 'image_url', image_url: { url: at('drawn') } }
+  const messages = [
+    { role: 'user', content: 'Draw' },
+    { role: 'assistant', content: null, images: [picture] },
+    { role: 'user', content: 'More' },
+  ]
+  assert.is((await world.chat({ model: 'google/g', messages })).status, 200)
+  const inlineData = { mimeType: 'image/png', data: base64 }
+  assert.equal(sent().contents[1], { role: 'model', parts: [{ inlineData }] })
+  assert.is((await world.chat({ model: nova, messages })).status, 200)
+  assert.equal(sent().messages[2].content[1], { image: { format: 'png', source: { bytes: base64 } } })
+  assert.equal(fetched, [at('drawn'), at('drawn')])
 })
 
 test('stay addresses where the target takes these', async () => {

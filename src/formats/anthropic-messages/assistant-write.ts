@@ -26,8 +26,7 @@ export function writeAssistant(part: AssistantPart, target: TargetContext): Wire
     case 'audio':
       if (part.transcript === undefined) warnings.dropped(warnings.pathOf(part, 'audio'))
       return writeText({ type: 'text', text: part.transcript ?? '' }, target)
-    case 'image':
-      warnings.dropped(warnings.pathOf(part, 'image'))
+    case 'image': // a user has shown it already
       return []
   }
 }

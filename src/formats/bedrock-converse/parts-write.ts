@@ -87,8 +87,7 @@ export function writeAssistant(part: AssistantPart, state: WriteState): WireBloc
     case 'audio':
       if (part.transcript === undefined) warnings.dropped(warnings.pathOf(part, 'audio'))
       return writeText({ text: part.transcript ?? '' })
-    case 'image':
-      warnings.dropped(warnings.pathOf(part, 'image'))
+    case 'image': // a user has shown it already
       return []
     case 'server-tool':
       return [] // `prepareRequest` has made text of it

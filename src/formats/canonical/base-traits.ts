@@ -19,6 +19,7 @@ const NAME = { characters: 'A-Za-z0-9_-', maxLength: 64 }
 export const baseTraits: Traits = {
   lacks: [],
   inputs: ['image', 'image-url', 'file', 'file-url'],
+  saidImages: false,
   documents: false,
   toolResultInputs: [],
   maxTemperature: 2,

@@ -46,6 +46,7 @@ function traits(): Traits {
     lacks: ['labels'],
     unionTools: true,
     inputs: ['image', 'file', 'audio', 'video', 'youtube'],
+    saidImages: true,
     toolResultInputs: ['image', 'file'],
     maxStopSequences: 5,
     developerRole: false,

@@ -2,9 +2,9 @@ import { isObject } from '../../lib/json.ts'
 import { argumentsText } from '../canonical/arguments.ts'
 import { attachStates } from '../canonical/detach.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
-import type { AssistantPart, AudioPart, ToolCallPart } from '../canonical/parts.ts'
+import type { AssistantPart, AudioPart, ImagePart, ToolCallPart } from '../canonical/parts.ts'
 import type { Warnings } from '../canonical/warnings.ts'
-import { parseMark } from './parts-parse.ts'
+import { parseImage, parseMark } from './parts-parse.ts'
 import { parseThoughts, placeThoughts } from './reasoning-details.ts'
 
 /** The old `function_call` has no id: its result belongs to the call before it. */
@@ -18,6 +18,10 @@ export function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Wa
   const said = parseSaid(message, warnings)
   const refusal = message.text('refusal')
   if (refusal) said.push({ type: 'refusal', text: refusal })
+  const images = message.list('images') ?? [] // OpenRouter
+  images.forEach((entry, index) => {
+    said.push(parsePicture(elementFields(entry, `${message.path('images')}[${index}]`, warnings), warnings))
+  })
   const audioId = message.fields('audio')?.text('id')
   if (audioId !== undefined) {
     const audio: AudioPart = {
@@ -54,6 +58,7 @@ function parseSaid(message: Fields, warnings: Warnings): AssistantPart[] {
       part.ignore('closed')
       return text === '' ? [] : [{ type: 'reasoning', text, state: BARE_TEXT }]
     }
+    if (type === 'image_url') return [parsePicture(part, warnings)]
     if (type !== 'text' && type !== 'refusal')
       return warnings.refuse(part.path('type'), `"${type}" is no type of content that an assistant has said.`)
     const text = part.text(type) ?? ''
@@ -62,6 +67,16 @@ function parseSaid(message: Fields, warnings: Warnings): AssistantPart[] {
     if (text === '') return []
     return type === 'text' ? [{ type, text, ...(cache && { cache }) }] : [{ type, text }]
   })
+}
+
+/** A picture that the model has made. */
+function parsePicture(fields: Fields, warnings: Warnings): ImagePart {
+  const { detail, ...image } = parseImage(fields, undefined)
+  if (detail) warnings.dropped(fields.path('image_url.detail')) // it is how closely a user wants one to be looked at
+  fields.ignore('type', 'index')
+  fields.drop()
+  warnings.place(image, fields.at)
+  return image
 }
 
 function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCallPart {

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
-import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
+import type { AssistantPart, ImagePart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
 import type { AssistantTurn } from '../canonical/turns.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import type { TargetContext } from '../translator.ts'
+import { urlOf } from './parts-write.ts'
 import { detailOf } from './reasoning-details.ts'
-import type { WireAssistantMessage, WireToolCall } from './wire.ts'
+import type { WireAssistantMessage, WireImage, WireToolCall } from './wire.ts'
 
 /** What the model said before, for a provider. Without text its content is null: strict ones refuse an empty string. */
 export function writeAssistant({ content, name }: AssistantTurn, target: TargetContext): WireAssistantMessage {
@@ -13,6 +14,7 @@ export function writeAssistant({ content, name }: AssistantTurn, target: TargetC
   const calls = content.filter((part) => part.type === 'tool-call')
   const thoughts = content.filter((part) => part.type === 'reasoning')
   const audio = content.find((part) => part.type === 'audio')
+  const images = content.flatMap((part) => (part.type === 'image' ? [writeImage(part, target)] : []))
   tellLost(content, target.warnings)
   return defined<WireAssistantMessage>({
     role: 'assistant',
@@ -21,15 +23,21 @@ export function writeAssistant({ content, name }: AssistantTurn, target: TargetC
     name,
     audio: audio?.id === undefined ? undefined : { id: audio.id },
     ...writeThoughts(thoughts, target),
+    images: images.length > 0 ? images : undefined,
     tool_calls: calls.length > 0 ? calls.map(writeCall) : undefined,
   })
 }
 
-/** Pictures that the model has made, and marks of caching: what it has said is a string here. */
+/** Only for a vendor that has a place for it; to others a user has shown it. */
+const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
+  type: 'image_url',
+  image_url: { url: urlOf(part, target) },
+})
+
+/** Sound that cannot be named, and marks of caching: what it has said is a string here. */
 function tellLost(content: readonly AssistantPart[], warnings: Warnings) {
   for (const part of content) {
-    if (part.type === 'image') warnings.dropped(warnings.pathOf(part, 'turns'))
-    else if (part.type === 'audio' && part.id === undefined) warnings.dropped(warnings.pathOf(part, 'turns'))
+    if (part.type === 'audio' && part.id === undefined) warnings.dropped(warnings.pathOf(part, 'turns'))
     if ('cache' in part && part.cache) warnings.dropped(warnings.pathOf(part.cache, 'cache'))
   }
 }

@@ -57,7 +57,8 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
   }
 }
 
-function parseImage(fields: Fields, cache: CacheMark | undefined): ImagePart {
+/** `image_url`, with a string or an object. */
+export function parseImage(fields: Fields, cache: CacheMark | undefined): ImagePart {
   const source = sourceOfUrl(urlOf(fields, 'image_url'), 'image/png')
   const image = typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')
   const detail = image?.wish('detail', DETAILS)

@@ -70,7 +70,7 @@ function writeAudio(part: AudioPart, target: TargetContext): { data: string; for
 }
 
 /** The address of an image or a file: its data where the bytes are at hand. */
-function urlOf(part: ImagePart | FilePart | { source: MediaSource }, { warnings }: TargetContext): string {
+export function urlOf(part: ImagePart | FilePart | { source: MediaSource }, { warnings }: TargetContext): string {
   const { source } = part
   if (source.type === 'base64') return dataUrl(source)
   if (source.type === 'url') return source.url

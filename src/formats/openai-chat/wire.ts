@@ -49,6 +49,7 @@ export type WireAssistantMessage = {
   refusal?: string
   name?: string
   audio?: { id: string }
+  images?: WireImage[]
   tool_calls?: WireToolCall[]
   reasoning_content?: string
   reasoning?: string

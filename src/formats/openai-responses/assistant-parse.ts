@@ -31,6 +31,7 @@ export function parseAssistantItem(
     case 'image_generation_call': {
       const image = imagePart(item.value)
       if (image) warnings.place(image, item.at)
+      else warnings.dropped(item.at) // it is kept at OpenAI, if anywhere
       return image ? [image] : []
     }
     default:

@@ -83,9 +83,8 @@ function writeMade(part: Exclude<AssistantPart, TextPart | RefusalPart>, target:
       return [writeCall(part)]
     case 'server-tool': // has been told as text already
       return []
-    case 'image': // only a user can show one
-      target.warnings.changed(target.warnings.pathOf(part, 'image'), 'moved')
-      return [{ type: 'message', role: 'user', content: writeContent([part], target) }]
+    case 'image': // a user has shown it already
+      return []
     case 'audio':
       if (part.transcript === undefined) target.warnings.dropped(target.warnings.pathOf(part, 'audio'))
       return part.transcript ? [writeSaid([{ type: 'text', text: part.transcript }])] : []

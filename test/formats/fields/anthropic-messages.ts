@@ -147,6 +147,7 @@ export const fields: readonly Field[] = [
     said(),
   ],
   ['messages[1].content[1]', said({ type: 'compaction', content: 'Before' }), said()],
+  ['messages[1].content[1]', said({ type: 'image', source: png }), said()],
   [
     'messages[1].content[1].citations',
     said({

@@ -24,8 +24,12 @@ const shaped = (more: JsonObject = {}) => ({
   response_format: { type: 'json_schema', json_schema: { name: 'city', schema, ...more } },
 })
 const text = (more: JsonObject) => ({ messages: [user([{ type: 'text', text: 'Hi', ...more }])] })
-const image = (more: JsonObject = {}) =>
-  asked({ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, ...more } })
+const picture = (more: JsonObject = {}, beside: JsonObject = {}) => ({
+  ...{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, ...more } },
+  ...beside,
+})
+const image = (more: JsonObject = {}) => asked(picture(more))
+const drawn = (...content: JsonObject[]) => answered({ content: [{ type: 'text', text: 'Once' }, ...content] })
 const file = (more: JsonObject = {}) =>
   asked({ type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, ...more } })
 
@@ -142,6 +146,18 @@ export const fields: readonly Field[] = [
     text({ prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }),
     text({ prompt_cache_breakpoint: { mode: 'explicit' } }),
   ],
+  ['messages[1].images[0]', answered({ images: [picture()] }), answered({})],
+  [
+    'messages[1].images[0].novelty',
+    answered({ images: [picture({}, { novelty: 1 })] }),
+    answered({ images: [picture()] }),
+  ],
+  [
+    'messages[1].images[0].image_url.detail',
+    answered({ images: [picture({ detail: 'high' })] }),
+    answered({ images: [picture()] }),
+  ],
+  ['messages[1].content[1]', drawn(picture()), drawn()],
   ['messages[0].content[0].novelty', text({ novelty: 1 }), text({})],
   ['messages[0].content[1]', image(), asked()],
   ['messages[0].content[1].image_url.detail', image({ detail: 'high' }), image()],

@@ -62,13 +62,15 @@ turns('a result is text, and says that it is an error', () => {
   assert.equal(messages([{ role: 'tool', results }]), [{ role: 'tool', tool_call_id: 'c', content: 'Error: a\nb' }])
 })
 
-turns('an answer that was a picture alone is left out, since no message may be empty', () => {
+turns('a picture that the model has made is in its message, for who has a place for it', () => {
   const picture = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
   const asked: Turn = { role: 'user', content: [text('q')] }
   const drawn = (...content: AssistantPart[]) => messages([asked, { role: 'assistant', name: 'a', content }, asked])
   const question = { role: 'user', content: 'q' }
-  assert.equal(drawn(picture), [question, question])
-  assert.equal(drawn(picture, text('so')), [question, { role: 'assistant', content: 'so', name: 'a' }, question])
+  const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
+  assert.equal(drawn(picture), [question, { role: 'assistant', content: null, name: 'a', images }, question])
+  const both = { role: 'assistant', content: 'so', name: 'a', images }
+  assert.equal(drawn(picture, text('so')), [question, both, question])
 })
 
 turns('images and files are data URLs or addresses', () => {

@@ -39,24 +39,13 @@ test('a turn of the assistant is its items in their order, without ids that it n
   ])
 })
 
-test('what the model showed and said aloud', () => {
-  const source = { type: 'base64', mediaType: 'image/png', data: 'AAAA' } as const
+test('what the model said aloud is told by its words', () => {
+  const source = { type: 'base64', mediaType: 'audio/wav', data: 'AAAA' } as const
   const { body, warnings } = write({
-    turns: [
-      {
-        role: 'assistant',
-        content: [
-          { type: 'image', source },
-          { type: 'audio', source, transcript: 'spoken' },
-        ],
-      },
-    ],
+    turns: [{ role: 'assistant', content: [{ type: 'audio', source, transcript: 'spoken' }] }],
   })
-  assert.equal(body.input, [
-    message('user', [{ type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' }]),
-    message('assistant', 'spoken'),
-  ])
-  assert.equal(warnings, ['moved:image'])
+  assert.equal(body.input, [message('assistant', 'spoken')])
+  assert.equal(warnings, [])
 })
 
 test('results of tools: text, parts, errors, and text alone where parts are not known', () => {

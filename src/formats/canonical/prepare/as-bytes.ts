@@ -1,7 +1,7 @@
 import type { InputKind, Traits } from '../../../traits.ts'
 import { isAtYouTube } from '../at-google.ts'
 import type { MediaSource } from '../media.ts'
-import type { AudioPart, FilePart, ImagePart, UserPart, VideoPart } from '../parts.ts'
+import type { AudioPart, FilePart, ImagePart, Part, VideoPart } from '../parts.ts'
 import type { Turn } from '../turns.ts'
 
 /** An image, a document, a sound or a video that the client names by its address. */
@@ -11,8 +11,11 @@ export type AddressedPart = (ImagePart | FilePart | AudioPart | VideoPart) & { s
 export function partsAsBytes(turns: readonly Turn[], traits: Traits): AddressedPart[] {
   const { inputs, toolResultInputs } = traits
   return turns.flatMap((turn): AddressedPart[] => {
-    if (turn.role === 'user') return turn.content.filter(isAddressed).filter((part) => wantsBytes(part, inputs))
-    if (turn.role !== 'tool') return []
+    if (turn.role === 'system') return []
+    if (turn.role !== 'tool') {
+      const parts: readonly Part[] = turn.content // of a model its pictures
+      return parts.filter(isAddressed).filter((part) => wantsBytes(part, inputs))
+    }
     const inResults = turn.results.flatMap(({ content }) => content.filter(isAddressed))
     return inResults.filter((part) => {
       const isTaken = takesAddress(part, inputs) || takesAddress(part, toolResultInputs)
@@ -29,6 +32,7 @@ export function withSources(turns: readonly Turn[], sources: ReadonlyMap<object,
   }
   return turns.map((turn): Turn => {
     if (turn.role === 'user') return { ...turn, content: turn.content.map(replaced) }
+    if (turn.role === 'assistant') return { ...turn, content: turn.content.map(replaced) }
     if (turn.role !== 'tool') return turn
     return {
       ...turn,
@@ -38,7 +42,7 @@ export function withSources(turns: readonly Turn[], sources: ReadonlyMap<object,
 }
 
 /** A page of YouTube is no video, and what no address of the web is stays as it is. */
-function isAddressed(part: UserPart): part is AddressedPart {
+function isAddressed(part: Part): part is AddressedPart {
   if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'url') return false
   return /^https?:/i.test(part.source.url) && !isAtYouTube(part.source.url)
 }

@@ -5,6 +5,7 @@ import type { Origin } from '../state.ts'
 import type { ToolResult, Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
 import { fitDocument } from './documents.ts'
+import { showSaidImages } from './said-images.ts'
 
 interface Target {
   traits: Traits
@@ -17,8 +18,11 @@ interface Target {
  * search result becomes text where there is no part for it.
  */
 export function fitInputs(turns: readonly Turn[], target: Target): Turn[] {
-  return turns.flatMap((turn): Turn[] => {
+  const { traits, warnings } = target
+  const shown = traits.saidImages ? turns : showSaidImages(turns, warnings)
+  return shown.flatMap((turn): Turn[] => {
     if (turn.role === 'user') return [{ ...turn, content: turn.content.flatMap((part) => fitPart(part, target)) }]
+    if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target)
     if (turn.role !== 'tool') return [turn]
     const moved: UserPart[] = []
     const results = turn.results.map((result) => fitResult(result, moved, target))

@@ -15,6 +15,8 @@ const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png',
 const state = (account: string): OpaqueState => ({ origin: { ...ORIGIN, account }, kind: 'signature', data: 's' })
 const thought = (account: string) => ({ type: 'reasoning', text: 'hm', state: state(account) }) as const
 
+const FROM_ANSWER = 'From your answer before:'
+
 const loop = [user('q'), assistant(thought('anthropic/1'), call('b')), tool(named('b', '2'))]
 
 /** What a conversation becomes for a target. */
@@ -93,6 +95,30 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
       tool(named('a', 'x', '[image: see the message after the results]'), named('b', '2')),
       user('From the result of the tool call a:', image),
       user('go on'),
+    ],
+  ],
+  'pictures of its own where its turns hold them': [
+    [user('q'), assistant('a', image), user('r')],
+    [user('q'), assistant('a', image), user('r')],
+    { traits: { saidImages: true } },
+  ],
+  'pictures of its own with the next words of the user where they do not': [
+    [user('q'), assistant('a', image, 'b'), user('r')],
+    [user('q'), assistant('a', 'b'), user(FROM_ANSWER, image, 'r')],
+  ],
+  'pictures of its own alone': [
+    [user('q'), assistant({ ...image, state: state('anthropic/1') }), assistant('b')],
+    [user('q'), assistant('[image: see the next message]'), user(FROM_ANSWER, image), assistant('b')],
+  ],
+  'pictures of its own behind the results of its calls': [
+    [user('q'), assistant(image, call('a')), tool(result('a', '1')), assistant(image)],
+    [
+      user('q'),
+      assistant(call('a')),
+      tool(named('a', '1')),
+      user(FROM_ANSWER, image),
+      assistant('[image: see the next message]'),
+      user(FROM_ANSWER, image),
     ],
   ],
   'its own thoughts, and nobody else’s': [
