@@ -95,5 +95,5 @@ export function createKeyOperations(deps: {
   }
 }
 
-/** So many are opened in a millisecond; then requests get their turn. */
-const BATCH = 128
+/** So many are opened in a fraction of a millisecond; then requests get their turn. */
+const BATCH = 32
