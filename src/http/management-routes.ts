@@ -2,7 +2,7 @@ import { gatewayError, toGatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Management } from '../management/management.ts'
 import { readJsonBody } from './json-body.ts'
-import { jsonReply } from './reply.ts'
+import { listReply } from './list-reply.ts'
 import type { Method, Route, RoutedRequest } from './route.ts'
 
 /** The input of an operation; parts that the route does not have are empty. */
@@ -81,7 +81,7 @@ function routeOf([method, path, failure, run, status = 200]: Row, maxBodyBytes: 
     path,
     run: async (request) => {
       try {
-        return jsonReply(status, await call(request))
+        return listReply(status, await call(request))
       } catch (cause) {
         throw toGatewayError(cause).status === 500 ? gatewayError('INTERNAL', { message: failure, cause }) : cause
       }

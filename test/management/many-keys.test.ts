@@ -163,6 +163,25 @@ test('let others get their turn while they are listed', async () => {
   assert.ok((await turnsDuring(() => keys.list())) >= 4)
 })
 
+test('are listed over HTTP piece by piece, as they are in process', async () => {
+  const management = { dangerouslyAllowUnauthenticated: true } as const
+  const gateway = createGateway({ storage: memoryStorage(), logger: false, management })
+  for (const count of [0, 1, 499, 1, 499, 1]) {
+    await Promise.all(Array.from({ length: count }, (_, made) => gateway.api.keys.create({ name: `"${made}" ä` })))
+    const list = async () => {
+      const { body } = await gateway.fetch(new Request('http://gateway/api/keys'))
+      if (!body) throw new Error('no body')
+      return body
+    }
+    const pieces: string[] = []
+    for await (const piece of (await list()).pipeThrough(new TextDecoderStream())) pieces.push(piece)
+    const { keys } = await gateway.api.keys.list()
+    assert.is(pieces.join(''), JSON.stringify({ keys }))
+    assert.is(pieces.length, Math.max(1, Math.ceil(keys.length / 500)))
+    await (await list()).cancel()
+  }
+})
+
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let isDone = false
