@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { ItemReader } from './item-reader.ts'
+import { type ItemReader, kindOf } from './item-reader.ts'
 
 interface KnownItem {
   /** The `type` that such items have. */
@@ -35,15 +35,16 @@ export function createItemBook() {
   return {
     isEmpty: () => items.size === 0,
 
-    /** The place of the item that an event is about; `kind` is the item's. */
-    placeOf(event: JsonObject, kind: unknown): unknown {
+    /** The place of the item that an event is about. */
+    placeOf(type: string, event: JsonObject): unknown {
       const { output_index: said } = event
       const item = isObject(event.item) ? event.item : undefined
       if (!item && said !== undefined) return said
-      const isNew = event.type === 'response.output_item.added' // a call id may come again
+      const isNew = type === 'response.output_item.added' // a call id may come again
       const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
       const known = places.get(isNew ? ids[0] : ids.find((id) => places.has(id)))
-      const place = said ?? known ?? (isNew || ids.length === 0 ? undefined : lastPlace(event, kind)) ?? ids[0]
+      const place =
+        said ?? known ?? (isNew || ids.length === 0 ? undefined : lastPlace(event, kindOf(type, item))) ?? ids[0]
       for (const id of ids) places.set(id, place)
       return place
     },

@@ -38,8 +38,10 @@ export function createItemReader(kind: unknown, context: ItemContext, emit: (eve
   }
 }
 
-/** The kind of item that an event is about, where it does not hold the item itself. */
-export function kindOfEvent(type: string): string | undefined {
+/** The kind of item that an event is about. */
+export const kindOf = (type: string, item: JsonObject | undefined): unknown => (item ? item.type : kindOfEvent(type))
+
+function kindOfEvent(type: string): string | undefined {
   if (/^response\.(?:output_text|refusal|content_part)\./.test(type)) return 'message'
   if (/^response\.reasoning/.test(type)) return 'reasoning'
   if (type.startsWith('response.function_call_arguments.')) return 'function_call'

@@ -5,7 +5,7 @@ import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ReadContext, StreamReader } from '../translator.ts'
 import { responseError } from './error-parse.ts'
 import { createItemBook } from './item-book.ts'
-import { createItemReader, type ItemReader, kindOfEvent } from './item-reader.ts'
+import { createItemReader, type ItemReader, kindOf } from './item-reader.ts'
 import { createOutputParser } from './output-parse.ts'
 import { finishReasonOf } from './stop-reason.ts'
 import { responseUsage } from './usage.ts'
@@ -59,17 +59,17 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function observeItem(type: string, event: JsonObject) {
     const item = isObject(event.item) ? event.item : undefined
-    const kind = item ? item.type : kindOfEvent(type)
-    const place = book.placeOf(event, kind)
+    const place = book.placeOf(type, event)
     const known = place === undefined ? undefined : book.at(place)
-    const reader = known ?? other(type, place, kind)
+    const reader = known ?? other(type, place, item)
     if (!item) return reader?.observe(type, event)
     if (type !== 'response.output_item.done') return reader?.begin(item)
     reader?.complete(item)
     book.done(place)
   }
 
-  function other(type: string, place: unknown, kind: unknown): ItemReader | undefined {
+  function other(type: string, place: unknown, item: JsonObject | undefined): ItemReader | undefined {
+    const kind = kindOf(type, item)
     return (place === undefined ? book.unnamed(type, kind) : undefined) ?? open(place, kind)
   }
 
