@@ -43,6 +43,7 @@ const chat =
 /** How clients name media by their address. */
 const asks = {
   image: chat((url) => ({ type: 'image_url', image_url: { url } })),
+  audio: chat((url) => ({ type: 'audio_url', audio_url: { url } })),
   video: chat((url) => ({ type: 'video_url', video_url: { url } })),
   file: chat((file_data) => ({ type: 'file', file: { file_data } })),
   document: (uri) => [
@@ -75,6 +76,7 @@ const bytesOf = (name: string) => btoa(files[name]?.[0] ?? '')
 
 test('reach Gemini as their bytes', async () => {
   for (const [kind, name, mimeType] of [
+    ['audio', 'a.mp3', 'audio/mpeg'],
     ['video', 'a.mp4', 'video/mp4'],
     ['video', 'a.webm', 'video/webm'],
     ['file', 'a.pdf', 'application/pdf'],
@@ -97,6 +99,9 @@ test('reach other targets as their bytes where these take them so', async () => 
   assert.equal(await heard('a.mp3', 'audio/mpeg'), { data: bytesOf('a.mp3'), format: 'mp3' })
   assert.equal(await heard('a.wav', 'audio/wav'), { data: bytesOf('a.wav'), format: 'wav' })
   assert.equal(await heard('sound', 'audio/wav'), { data: bytesOf('sound'), format: 'wav' })
+  const named = await ask('document', 'plain/m', at('a.docx'))
+  const file_data = `data:${DOCX};base64,${bytesOf('a.docx')}`
+  assert.equal(named.sent().messages[0].content[0].file, { file_data, filename: 'file.docx' })
   const seen = await ask('video', nova, at('a.mp4'))
   assert.equal(seen.sent().messages[0].content[1], { video: { format: 'mp4', source: { bytes: bytesOf('a.mp4') } } })
   const read = await ask('document', nova, at('a.docx'))

@@ -8,6 +8,10 @@ export function typeOfUrl(url: string): string | undefined {
   return entryOf(types, ending) ?? (isAtYouTube(url) ? 'video/mp4' : undefined)
 }
 
+/** The usual ending of a file's name, by its media type. */
+export const endingOf = (mediaType: string): string | undefined =>
+  Object.keys(types).find((ending) => types[ending] === mediaType)
+
 const types: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -21,6 +25,7 @@ const types: Readonly<Record<string, string>> = {
   md: 'text/markdown',
   csv: 'text/csv',
   html: 'text/html',
+  json: 'application/json',
   doc: 'application/msword',
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   xls: 'application/vnd.ms-excel',

@@ -3,7 +3,7 @@ import { base64Source, sourceOfUrl } from '../canonical/data-url.ts'
 import { defined } from '../canonical/defined.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { MediaSource } from '../canonical/media.ts'
-import type { CacheMark, FilePart, ImagePart, TextPart, UserPart } from '../canonical/parts.ts'
+import type { AudioPart, CacheMark, FilePart, ImagePart, TextPart, UserPart } from '../canonical/parts.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import type { ContentForm } from '../openai-content.ts'
 
@@ -48,6 +48,12 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
         type: 'file',
         source: sourceOfUrl(urlOf(fields, 'document_url')),
         name: fields.text('document_name'),
+        cache,
+      })
+    case 'audio_url': // vLLM
+      return defined<AudioPart>({
+        type: 'audio',
+        source: sourceOfUrl(urlOf(fields, 'audio_url'), 'audio/wav'),
         cache,
       })
     case 'video_url': // OpenRouter

@@ -168,6 +168,7 @@ export const fields: readonly Field[] = [
   ['messages[0].content[1].file.novelty', file({ novelty: 1 }), file()],
   ['messages[0].content[1]', asked({ type: 'file', file: { file_id: 'file_1' } }), asked()],
   ['messages[0].content[1]', asked({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }), asked()],
+  ['messages[0].content[1]', asked({ type: 'audio_url', audio_url: { url: 'https://a.test/b.mp3' } }), asked()],
   ['messages[0].content[1]', asked({ type: 'video_url', video_url: { url: 'https://a.test/b.mp4' } }), asked()],
   ['messages[0].content[1]', asked({ type: 'novelty' }), asked()],
   ['novelty', { novelty: 1 }],
