@@ -1,7 +1,12 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import { clients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
+import { looked, wholeLooking } from './support/looking.ts'
+import { questions } from './support/questions.ts'
+import { typed } from './support/unasked.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
-import { openWorld } from './support/world.ts'
+import { catalog, openWorld } from './support/world.ts'
 
 const test = suite('a provider that answers whole where a stream was asked for')
 
@@ -56,6 +61,25 @@ test('is heard so in every format, and by clients of another one', async () => {
     assert.match(chat, /data: \[DONE\]\n\n$/)
   }
 })
+
+const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
+const models = {
+  'openai-chat': 'one/m',
+  'openai-responses': 'kept/r',
+  'anthropic-messages': 'claude/c',
+  gemini: 'google/g',
+} as const
+
+for (const from of wireFormats)
+  for (const to of wireFormats)
+    test(`is heard so of ${from} by the clients of ${to}`, async () => {
+      for (const type of ['application/json', 'text/event-stream']) {
+        const fetch = fakeUpstream(() => typed(type, [JSON.stringify(wholeLooking[from], null, 1)]))
+        const connections = ['one', 'claude', 'google', 'kept']
+        const world = await openWorld({ fetch, catalog: { ...catalog, kept }, connections })
+        assert.equal(await clients[to](await world.post(...questions[to](models[from], true))), looked, type)
+      }
+    })
 
 test('is heard so by a client of Google that wants its stream as an array', async () => {
   const world = await open(chatAnswer('Hello'))

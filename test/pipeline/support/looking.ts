@@ -1,4 +1,4 @@
-import type { ProviderFormat } from '../../../src/types.ts'
+import type { ProviderFormat, WireFormat } from '../../../src/types.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 
 /* The same answer as a stream of every format: the model says that it looks, and looks at the sky. */
@@ -43,6 +43,49 @@ export const wholeResponse = {
   status: 'completed',
   output: [said, { ...called, arguments: args }],
   usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+}
+
+/** The same as a whole answer. */
+export const wholeLooking: Readonly<Record<WireFormat, object>> = {
+  'openai-chat': {
+    ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm-1' },
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: 'I look.',
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: args } }],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ],
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+  },
+  'openai-responses': wholeResponse,
+  'anthropic-messages': {
+    ...message,
+    content: [
+      { type: 'text', text: 'I look.' },
+      { type: 'tool_use', id: 'toolu_1', name: 'look', input: { at: 'sky' } },
+    ],
+    stop_reason: 'tool_use',
+    usage: { input_tokens: 10, output_tokens: 5 },
+  },
+  gemini: {
+    candidates: [
+      {
+        content: {
+          role: 'model',
+          parts: [{ text: 'I look.' }, { functionCall: { name: 'look', args: { at: 'sky' } } }],
+        },
+        finishReason: 'STOP',
+        index: 0,
+      },
+    ],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+    modelVersion: 'm-1',
+  },
 }
 
 /** Each event alone. */
