@@ -3,7 +3,7 @@ import { decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
 import { fromBase64, randomBytes, toBase64, toHex } from '../lib/encoding.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage } from '../types.ts'
-import { type Ciphertext, decryptionAtOnce } from './decrypt-at-once.ts'
+import { type Ciphertext, cryptographyAtOnce } from './at-once.ts'
 import { storageFailure } from './failure.ts'
 import { retryLostRace } from './retry-lost-race.ts'
 
@@ -139,33 +139,22 @@ async function wrappingKey(secret: string, salt: Uint8Array<ArrayBuffer>): Promi
 }
 
 async function vaultFrom(keys: Uint8Array<ArrayBuffer>, options: VaultOptions): Promise<Vault> {
-  const raw = keys.slice(0, KEY_BYTES)
-  const dataKey = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt'])
-  const decryptAtOnce = decryptionAtOnce(options.platformCrypto(), raw)
-  const lookupKey = await crypto.subtle.importKey(
-    'raw',
-    keys.slice(KEY_BYTES),
-    { name: 'HMAC', hash: 'SHA-256' },
-    false,
-    ['sign'],
-  )
-
-  function openAtOnce(value: Ciphertext) {
-    try {
-      return decryptAtOnce?.(value)
-    } catch {
-      return undefined // for Web Crypto to judge
-    }
-  }
+  const [data, lookup] = [keys.slice(0, KEY_BYTES), keys.slice(KEY_BYTES)]
+  const dataKey = await crypto.subtle.importKey('raw', data, 'AES-GCM', false, ['encrypt', 'decrypt'])
+  const lookupKey = await crypto.subtle.importKey('raw', lookup, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const atOnce = cryptographyAtOnce(options.platformCrypto(), { data, lookup })
 
   return {
-    digest: async (credential) =>
-      toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),
+    digest: async (credential) => {
+      const bytes = encodeUtf8(credential)
+      const known = tried(() => atOnce?.digest(bytes))
+      return known ?? toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, bytes)))
+    },
     seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
     open: async (place, sealed) => {
       try {
         const value = ciphertext(place, sealed)
-        return decodeUtf8(openAtOnce(value) ?? (await decrypt(dataKey, value)))
+        return decodeUtf8(tried(() => atOnce?.decrypt(value)) ?? (await decrypt(dataKey, value)))
       } catch (cause) {
         throw gatewayError('STORAGE_FAILED', {
           message: `A sealed value in the storage was changed or moved: ${place}`,
@@ -173,6 +162,15 @@ async function vaultFrom(keys: Uint8Array<ArrayBuffer>, options: VaultOptions): 
         })
       }
     },
+  }
+}
+
+/** What throws is for Web Crypto to judge. */
+function tried<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
   }
 }
 

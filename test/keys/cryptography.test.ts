@@ -4,7 +4,7 @@ import { platformCrypto } from '../../src/platform.ts'
 import { openVault } from '../../src/store/vault.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('opening sealed values')
+const test = suite('the cryptography of the vault')
 
 const storage = memoryStorage()
 const vaultWith = (crypto: unknown) =>
@@ -51,24 +51,38 @@ test("has the same outcome with Node's cryptography as with that of the web", as
   }
 })
 
+test("computes the same digest with Node's cryptography as with that of the web", async () => {
+  const [node, web] = await Promise.all([vaultWith(nodeCrypto), vaultWith(undefined)])
+  for (const value of VALUES) assert.is(await node.digest(value), await web.digest(value))
+})
+
 test("asks Node's where there is one, and the web's where that does nothing or fails", async () => {
-  const sealed = await (await vaultWith(undefined)).seal(PLACE, 'value')
+  const web = await vaultWith(undefined)
+  const sealed = await web.seal(PLACE, 'value')
+  const digest = await web.digest('value')
   const unfit = () => {
     throw new Error('not here')
   }
   const { createSecretKey } = nodeCrypto
-  const others = [{}, { createSecretKey }, { ...nodeCrypto, createDecipheriv: unfit }, { createSecretKey: unfit }]
-  for (const crypto of [undefined, null, ...others])
-    assert.is(await (await vaultWith(crypto)).open(PLACE, sealed), 'value')
+  const partial = [{}, { createSecretKey }, { ...nodeCrypto, createDecipheriv: unfit, createHmac: unfit }]
+  for (const crypto of [undefined, null, { createSecretKey: unfit }, ...partial]) {
+    const vault = await vaultWith(crypto)
+    assert.equal([await vault.open(PLACE, sealed), await vault.digest('value')], ['value', digest])
+  }
 
-  let openedCount = 0
+  const asked: string[] = []
   const createDecipheriv = (...args: unknown[]) => {
-    openedCount++
+    asked.push('open')
     return Reflect.apply(nodeCrypto.createDecipheriv, undefined, args)
   }
-  assert.is(await (await vaultWith({ ...nodeCrypto, createDecipheriv })).open(PLACE, sealed), 'value')
-  assert.is(openedCount, 1)
-  assert.is((platformCrypto() as typeof nodeCrypto).createDecipheriv, nodeCrypto.createDecipheriv)
+  const createHmac = (...args: unknown[]) => {
+    asked.push('digest')
+    return Reflect.apply(nodeCrypto.createHmac, undefined, args)
+  }
+  const vault = await vaultWith({ ...nodeCrypto, createDecipheriv, createHmac })
+  assert.equal([await vault.open(PLACE, sealed), await vault.digest('value')], ['value', digest])
+  assert.equal(asked, ['open', 'digest'])
+  assert.is((platformCrypto() as typeof nodeCrypto).createHmac, nodeCrypto.createHmac)
 })
 
 /** The text with one bit of one of some characters changed. */
