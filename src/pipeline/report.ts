@@ -96,7 +96,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     places.splice(at, 0, place)
   }
 
-  function usageRecord({ model, stream, endpoint }: Asked, target: RouteTarget): UsageRecord {
+  function usageRecord({ model, stream, endpoint }: Asked, target: RouteTarget, durationMs: number): UsageRecord {
     return {
       requestedModel: model,
       provider: target.provider,
@@ -105,7 +105,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
       format: endpoint.format,
       streamed: stream,
       startedAt: requestedAt,
-      durationMs: clock.now() - requestedAt,
+      durationMs,
     }
   }
 
@@ -120,11 +120,11 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     observer.onUsage(record, waitUntil)
   }
 
-  function tellRequest(status: number, warnings: readonly string[] = []) {
+  function tellRequest(status: number, durationMs: number, warnings: readonly string[] = []) {
     const record: RequestRecord = {
       path: exchange.path,
       startedAt: requestedAt,
-      durationMs: clock.now() - requestedAt,
+      durationMs,
       status,
       streamed: call?.stream ?? false,
       attempts,
@@ -159,8 +159,9 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     ended(status, answered) {
       if (over) return
       over = true
-      if (call && answered) tellUsage(usageRecord(call, answered.target), answered.target, answered.usage)
-      tellRequest(status, answered?.warnings)
+      const durationMs = clock.now() - requestedAt
+      if (call && answered) tellUsage(usageRecord(call, answered.target, durationMs), answered.target, answered.usage)
+      tellRequest(status, durationMs, answered?.warnings)
     },
   }
 }
