@@ -2,6 +2,7 @@ import { gatewayError, isGatewayError } from '../errors.ts'
 import { readAll } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-body.ts'
+import { fieldsOf } from '../lib/header-fields.ts'
 
 /** What comes beside the request: the execution context of Workers, or what a mount knows of its runtime. */
 export interface FetchContext {
@@ -15,14 +16,15 @@ export const requestOf = (input: Request | URL | string, init: unknown): Request
 
 /** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
 export function exchangeOf(request: Request, context?: FetchContext): Exchange {
-  const { href, pathname, search } = urlOf(request)
+  const { get: header } = fieldsOf(request.headers)
+  const { href, pathname, search } = urlOf(request.url, header('host'))
   const onAbort = abortListeners(request)
   const exchange: Exchange = {
     method: request.method,
     path: pathname,
     query: search,
-    header: (name) => request.headers.get(name) ?? undefined,
-    body: (maxBytes) => readBody(request, maxBytes, onAbort),
+    header,
+    body: (maxBytes) => readBody(request, header, { maxBytes, onAbort }),
     onAbort,
     toRequest: () => new Request(href, { method: request.method, headers: request.headers, signal: request.signal }),
   }
@@ -34,15 +36,16 @@ export function exchangeOf(request: Request, context?: FetchContext): Exchange {
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-let lastGood: string | null = null
+/** Most requests are for the same few addresses. */
+let last: { url: string; host: string | undefined; read: URL } | undefined
 
 /** The URL of a request. Throws on a malformed `Host`: Deno puts one with a path into the URL as it is, Bun leaves the host out. */
-function urlOf({ headers, url }: Request): URL {
-  const host = headers.get('host')
+function urlOf(url: string, host: string | undefined): URL {
+  if (last?.url === url && last.host === host) return last.read
   try {
-    if (host === lastGood || host === null || HOST.test(host)) {
+    if (host === undefined || HOST.test(host)) {
       const read = new URL(url.startsWith('/') ? `http://localhost${url}` : url)
-      lastGood = host
+      last = { url, host, read }
       return read
     }
   } catch {}
@@ -56,15 +59,19 @@ export function responseOf({ status, headers, body }: Reply): Response {
   return new Response(isByteStream(body) ? readableOf(body) : (body as BodyInit), init) // the bytes are not shared memory
 }
 
-async function readBody(request: Request, maxBytes: number, onAbort: Exchange['onAbort']): Promise<Uint8Array> {
+async function readBody(
+  request: Request,
+  header: Exchange['header'],
+  { maxBytes, onAbort }: { maxBytes: number; onAbort: Exchange['onAbort'] },
+): Promise<Uint8Array> {
   const tooLarge = () =>
     gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
+  if (Number(header('content-length')) > maxBytes) throw tooLarge()
   if (request.bodyUsed)
     throw gatewayError('INTERNAL', {
       cause: new TypeError('The body of the request was read before the gateway got it.'),
     })
-  const body = bodyOf(request)
+  const body = bodyOf(request, header)
   let stopListening = () => {}
   const bytes = new Promise<Uint8Array>((resolve, reject) => {
     stopListening = onAbort(() => {

@@ -1,5 +1,6 @@
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from './exchange.ts'
 import { bodyOf } from './fetch-body.ts'
+import { fieldsOf } from './header-fields.ts'
 
 /**
  * Starts one call to a provider. Redirects are not followed: they would carry credentials elsewhere (security.md, rule 5). Once it is
@@ -26,7 +27,8 @@ function callByFetch(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
 
   async function answer(): Promise<UpstreamAnswer> {
     const response = await fetch(call.url, initOf(call, abort.signal))
-    const body = bodyOf(response)
+    const fields = fieldsOf(response.headers)
+    const body = bodyOf(response, fields.get)
     if (cancelled)
       body.cancel(cancelled.reason) // it comes too late
     else source = body
@@ -35,8 +37,8 @@ function callByFetch(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
     if (whole) guarded.whole = () => wait(whole())
     return {
       status: response.status,
-      header: (name) => response.headers.get(name) ?? undefined,
-      headers: () => response.headers,
+      header: fields.get,
+      headers: fields.all,
       body: guarded,
     }
   }

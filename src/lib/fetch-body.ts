@@ -1,18 +1,19 @@
 import type { ByteStream } from './exchange.ts'
+import type { HeaderFields } from './header-fields.ts'
 
 /**
  * The body of a Fetch request or response. Small JSON of known length is read at once, as a stream would cost more than the rest of the
  * request on some platforms.
  */
-export function bodyOf(message: Request | Response): ByteStream {
-  return isSmallJson(message.headers) ? wholeOf(message) : streamOf(message)
+export function bodyOf(message: Request | Response, header: HeaderFields['get']): ByteStream {
+  return isSmallJson(header) ? wholeOf(message) : streamOf(message)
 }
 
 /** A compressed body may be larger than its length says. */
-function isSmallJson(headers: Headers): boolean {
-  const length = headers.get('content-length')
-  if (length === null || Number(length) > MAX_WHOLE_BYTES || headers.has('content-encoding')) return false
-  return headers.get('content-type')?.includes('json') ?? false
+function isSmallJson(header: HeaderFields['get']): boolean {
+  const length = header('content-length')
+  if (length === undefined || Number(length) > MAX_WHOLE_BYTES || header('content-encoding') !== undefined) return false
+  return header('content-type')?.includes('json') ?? false
 }
 
 const MAX_WHOLE_BYTES = 1024 * 1024
