@@ -1,4 +1,5 @@
 import type { CatalogProvider } from '../../src/types.ts'
+import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { listingOf, type World } from './world.ts'
 
@@ -42,15 +43,15 @@ test('looks at each record a few times, however many there are', async () => {
 
 test('lists 25,000 models in the time of a blink', async () => {
   const listing = listingOf(worldOf(5_000))
-  const startedAt = performance.now()
+  const before = busyMs()
   await listing.list(['llm'], noNetwork)
-  const tookMs = performance.now() - startedAt
+  const tookMs = busyMs() - before
   assert.ok(tookMs < 2_000, `took ${tookMs.toFixed()} ms`) // about 60 on a machine that has nothing else to do
 })
 
 test('an alias of a million slashes does no harm', async () => {
   const world = { ...worldOf(100), aliases: ['/'.repeat(1_000_000), `p1${'/'.repeat(1_000_000)}`] }
-  const startedAt = performance.now()
+  const before = busyMs()
   await listingOf(world).list(['llm'], noNetwork)
-  assert.ok(performance.now() - startedAt < 5_000)
+  assert.ok(busyMs() - before < 5_000)
 })
