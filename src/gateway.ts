@@ -16,16 +16,7 @@ import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
-import {
-  inTurns,
-  isWorkers,
-  platformClock,
-  platformCrypto,
-  platformFetch,
-  platformRandom,
-  silentLogger,
-  turnEnd,
-} from './platform.ts'
+import { inTurns, isWorkers, platformClock, platformFetch, platformRandom, silentLogger, turnEnd } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createStore } from './store/store.ts'
 
@@ -88,7 +79,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     secret: options.secret,
     maxAgeMs: limits.storeMaxAgeMs,
     turnEnd,
-    platformCrypto,
   })
   const listing = deferredListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
   const pipeline = createPipeline({

@@ -64,9 +64,5 @@ export const platformFetch: typeof fetch = takesTurns
     }
   : (...call) => fetch(...call)
 
-/** The cryptography of Node, which others than Node may have as well; `undefined` where it is not. */
-export const platformCrypto = (): unknown =>
-  (globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }).process?.getBuiltinModule?.('crypto')
-
 /** Workers take an exported function for the class of a Durable Object, even one that has a `fetch` property. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileStorage } from '../../adapters/storage/file.ts'
-import { platformCrypto } from '../platform.ts'
 import { openVault } from '../store/vault.ts'
 import type { Logger, Storage } from '../types.ts'
 import { checkKeys } from './check-keys.ts'
@@ -11,7 +10,7 @@ import { problem } from './problem.ts'
 export async function openData(folder: string, secret: string | undefined, logger: Logger): Promise<Storage> {
   const storage = fileStorage({ path: folder, logger })
   if (secret === undefined) await refuseForeignSeal(storage, folder)
-  await checkKeys(storage, await openVault({ storage, secret, logger, platformCrypto }), logger)
+  await checkKeys(storage, await openVault({ storage, secret, logger }), logger)
   return storage
 }
 

@@ -56,8 +56,6 @@ export interface StoreOptions {
   maxAgeMs?: number | undefined
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
-  /** Node's cryptography, where there is one. */
-  platformCrypto(): unknown
 }
 
 export function createStore(options: StoreOptions): Store {

@@ -3,7 +3,6 @@ import { decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
 import { fromBase64, randomBytes, toBase64, toHex } from '../lib/encoding.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage } from '../types.ts'
-import { type Ciphertext, cryptographyAtOnce } from './at-once.ts'
 import { storageFailure } from './failure.ts'
 import { retryLostRace } from './retry-lost-race.ts'
 
@@ -30,8 +29,6 @@ export interface VaultOptions {
   storage: Storage
   secret?: Secret | undefined
   logger: Logger
-  /** Node's cryptography, where there is one. */
-  platformCrypto(): unknown
 }
 
 const RECORD = 'vault'
@@ -57,13 +54,13 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     })
     const record = stored && parseRecord(stored.value)
     const keys = record ? await unwrap(record, secrets) : randomBytes(2 * KEY_BYTES)
-    if (record?.wrappedBy === (current?.version ?? UNSEALED)) return vaultFrom(keys, options)
+    if (record?.wrappedBy === (current?.version ?? UNSEALED)) return vaultFrom(keys)
     const written = await storage
       .set(RECORD, JSON.stringify(await wrap(keys, current)), { ifVersion: stored?.version ?? null })
       .catch((cause: unknown) => {
         throw storageFailure('write', RECORD, cause)
       })
-    return written !== false && vaultFrom(keys, options)
+    return written !== false && vaultFrom(keys)
   })
 }
 
@@ -138,23 +135,18 @@ async function wrappingKey(secret: string, salt: Uint8Array<ArrayBuffer>): Promi
   )
 }
 
-async function vaultFrom(keys: Uint8Array<ArrayBuffer>, options: VaultOptions): Promise<Vault> {
+async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
   const [data, lookup] = [keys.slice(0, KEY_BYTES), keys.slice(KEY_BYTES)]
   const dataKey = await crypto.subtle.importKey('raw', data, 'AES-GCM', false, ['encrypt', 'decrypt'])
   const lookupKey = await crypto.subtle.importKey('raw', lookup, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  const atOnce = cryptographyAtOnce(options.platformCrypto(), { data, lookup })
 
   return {
-    digest: async (credential) => {
-      const bytes = encodeUtf8(credential)
-      const known = tried(() => atOnce?.digest(bytes))
-      return known ?? toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, bytes)))
-    },
+    digest: async (credential) =>
+      toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),
     seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
     open: async (place, sealed) => {
       try {
-        const value = ciphertext(place, sealed)
-        return decodeUtf8(tried(() => atOnce?.decrypt(value)) ?? (await decrypt(dataKey, value)))
+        return decodeUtf8(await decrypt(dataKey, ciphertext(place, sealed)))
       } catch (cause) {
         throw gatewayError('STORAGE_FAILED', {
           message: `A sealed value in the storage was changed or moved: ${place}`,
@@ -165,13 +157,11 @@ async function vaultFrom(keys: Uint8Array<ArrayBuffer>, options: VaultOptions): 
   }
 }
 
-/** What throws is for Web Crypto to judge. */
-function tried<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
-  }
+/** What AES-256-GCM decrypts: the ciphertext ends with its tag of 16 bytes. */
+interface Ciphertext {
+  iv: Uint8Array<ArrayBuffer>
+  cipher: Uint8Array<ArrayBuffer>
+  additionalData: Uint8Array<ArrayBuffer>
 }
 
 /** Base64 of a random 12-byte IV and the ciphertext with its tag. */

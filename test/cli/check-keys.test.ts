@@ -36,7 +36,6 @@ const vault = await openVault({
   storage: memoryStorage(),
   secret: 'a secret, as long as secrets must be',
   logger: { warn() {}, error() {} },
-  platformCrypto: () => undefined,
 })
 
 test('are opened while they are few, and each that cannot be is told', async () => {
