@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/lib/unions.ts'
 import { clients, wholeClients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer } from './support/answers.ts'
 import { looked, looking } from './support/looking.ts'
 import { questions } from './support/questions.ts'
 import { attemptsOf, typed } from './support/unasked.ts'
@@ -123,6 +123,19 @@ for (const [status, outcome] of [
             assert.is(((await response.json()) as ErrorAnswer).error.message, 'It is so.')
           }
   })
+
+test('that stands in an event of a stream, before its first word or behind it, is what it says', async () => {
+  const error = `data: ${JSON.stringify([{ error: { code: 429, message: 'Slow down.', status: 'SO' } }])}\n\n`
+  const messages = [{ role: 'user', content: 'Hi' }]
+  for (const path of ['/v1/chat/completions', '/v1/messages']) {
+    const body = { model: 'one/m', stream: true, max_tokens: 9, messages }
+    const early = await (await open(() => typed('text/event-stream', [error]))).post(path, body)
+    assert.is(attemptsOf(early), 'one/m=429:rate-limit')
+    const world = await open(() => typed('text/event-stream', [...chatEvents().slice(0, 3), error]))
+    assert.match(await (await world.post(path, body)).text(), /Slow down\.[^\n]*\n\n$/)
+    assert.is(world.told.requests[0]?.status, 429)
+  }
+})
 
 test('that ends with an error is a stream that does', async () => {
   const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { candidateIndex } from '../canonical/candidate-index.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
@@ -8,7 +8,7 @@ import { parseAnnotations, parseSources } from './annotations.ts'
 import { type ChoiceReader, createChoiceReader } from './choice-reader.ts'
 import { streamError } from './error-parse.ts'
 import { withExactArguments } from './object-arguments.ts'
-import { errorOf, failureOf, namedError } from './stream.ts'
+import { chunkIn, errorOf, failureOf, namedError } from './stream.ts'
 import { chunkUsage } from './usage.ts'
 
 /**
@@ -28,7 +28,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
       end()
       return emit({ type: 'done' })
     }
-    const chunk = tryParseJson(data)
+    const chunk = chunkIn(data)
     if (event === 'error') return emit({ type: 'error', error: streamError(namedError(chunk, data)) })
     if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(chunk)) return // says nothing that a client could read

@@ -16,7 +16,7 @@ export function watchChatStream(): StreamWatch {
       watch.ended = watch.closed = true
       return
     }
-    const chunk = tryParseJson(data)
+    const chunk = chunkIn(data)
     if (event === 'error') watch.error ??= embeddedError(namedError(chunk, data))
     if (!isObject(chunk)) return // says nothing that a client could read
     const error = errorOf(chunk) ?? errorInChoices(chunk.choices)
@@ -32,6 +32,13 @@ export function watchChatStream(): StreamWatch {
   }
 
   return watch
+}
+
+/** The JSON of an event. Google puts its errors into arrays, also for clients of OpenAI's. */
+export function chunkIn(data: string): unknown {
+  const value = tryParseJson(data)
+  const first: unknown = Array.isArray(value) ? value[0] : undefined
+  return isObject(first) && first.error ? first : value
 }
 
 /** Some servers of models send the error itself, without an envelope. */
