@@ -123,9 +123,6 @@ export const sseFraming: StreamFraming = (onEvent) => {
   }
 }
 
-/** Is it JSON that stands alone, in the place of an event? */
-export const isBareJson = (text: string): boolean => text.trimStart().startsWith('{')
-
 /** Does the chunk end with an ASCII character? Then no character is cut, and runtimes decode whole text much faster. */
 const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
 

@@ -1,8 +1,9 @@
 import type { EmbeddedError, ErrorFacts, ErrorTelling, Format, StreamPlace, StreamWatch } from '../formats/format.ts'
 import { readVendorError } from '../formats/read-vendor-error.ts'
+import { bareJsonIn } from '../lib/bare-json.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { splitEvents } from '../lib/split-events.ts'
-import { createSseParser, isBareJson } from '../lib/sse.ts'
+import { createSseParser } from '../lib/sse.ts'
 import { censored } from './redact.ts'
 
 /** The end of a stream in which the provider reports an error. */
@@ -59,8 +60,9 @@ function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTellin
   const watch = format.watchStream()
   const text = decodeUtf8Lenient(bytes)
   let isTold = false
-  if (isBareJson(text)) {
-    watch.observe({ event: undefined, data: text })
+  const bare = bareJsonIn(text)
+  if (bare !== undefined) {
+    watch.observe({ event: undefined, data: bare })
     return { error: watch.error, ended: false, place: watch.place, isTold, isBare: true }
   }
   const parser = createSseParser((event) => {

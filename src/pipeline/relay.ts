@@ -1,10 +1,8 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
-import type { EmbeddedError, ErrorFacts, Format, StreamWatch, TokenUsage } from '../formats/format.ts'
-import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import type { EmbeddedError, ErrorFacts, Format, TokenUsage } from '../formats/format.ts'
+import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { createFinder } from '../lib/find-bytes.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
-import { createSseParser, isBareJson, MAX_EVENT } from '../lib/sse.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
 import type { Committed } from './commit.ts'
 import { maySpeakOfErrors } from './error-marks.ts'
@@ -60,26 +58,22 @@ export function relayStream(
     onEnd({ usage: watch.usage, error, cancelled, fault })
   }
 
-  /** Reads the end of what has been said, with what it lacks only a blank line for. */
-  function lastWords(): Uint8Array {
-    let rest: Uint8Array = NOTHING
+  /** Reads the end of what has been said. */
+  function observe() {
     try {
-      rest = closeEvent(splitter.rest(), watch)
-      isQuoting ||= isQuotedIn(rest)
-      if (isQuoting) rest = NOTHING
-      tail.add(rest)
       tail.observe()
     } catch (thrown) {
-      fault = thrown
+      fault ??= thrown
     }
-    return rest
   }
 
   /** Handles the end or failure of the upstream: the last whole event, then the error in place of what is missing. */
-  function settle(thrown: unknown): undefined {
+  function settle(thrown: unknown, rest: Uint8Array = NOTHING) {
     if (over) return
-    if (thrown !== undefined) body.cancel(thrown)
-    parting = lastWords()
+    isQuoting ||= isQuotedIn(rest)
+    parting = isQuoting ? NOTHING : rest
+    tail.add(parting)
+    observe()
     const clean = thrown === undefined ? watch.ended : watch.closed
     if (!isQuoting && fault === undefined && (clean || watch.error)) {
       finish(watch.error, false)
@@ -89,6 +83,19 @@ export function relayStream(
     if (code === 'INTERNAL') fault = thrown ?? fault
     broken = { status, code, message }
     finish({ status, message }, false)
+  }
+
+  /** The same, with the last event that may lack its blank line. */
+  async function end(thrown: unknown) {
+    if (thrown !== undefined) body.cancel(thrown)
+    let rest: Uint8Array = NOTHING
+    try {
+      const held = splitter.rest()
+      if (held.length > 0) rest = (await import('./last-event.ts')).closeEvent(held, watch)
+    } catch (failed) {
+      fault = failed
+    }
+    settle(thrown, rest)
   }
 
   /** Takes a chunk; returns the whole events that it completes, if any. */
@@ -124,14 +131,14 @@ export function relayStream(
         while (!over) {
           const chunk = first ?? (await body.next())
           first = undefined
-          const whole = chunk ? take(chunk) : settle(undefined)
+          const whole = chunk ? take(chunk) : await end(undefined)
           if (!whole) continue
           if (maySpeakOfErrors(whole)) return await unlessFailed(whole)
           tail.add(whole)
           return whole
         }
       } catch (thrown) {
-        settle(thrown)
+        await end(thrown)
       }
       const last = parting
       parting = undefined
@@ -142,10 +149,13 @@ export function relayStream(
       if (last && maySpeakOfErrors(last)) return unlessFailed(last)
       return last?.length ? last : undefined
     },
-    fail: settle,
+    fail(thrown) {
+      body.cancel(thrown)
+      settle(thrown)
+    },
     cancel(reason) {
       body.cancel(reason)
-      lastWords()
+      observe()
       finish(undefined, true)
     },
   }
@@ -157,28 +167,4 @@ const endedEarly = () =>
 const quoted = () =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider quoted the credential of the connection.' })
 
-/** Completes a last event that lacks only its blank line, or an error that is bare JSON; half an event is dropped. */
-function closeEvent(rest: Uint8Array, watch: StreamWatch): Uint8Array {
-  if (rest.length === 0 || isClosedByReturns(rest)) return rest
-  if (rest.length > MAX_EVENT) return NOTHING
-  const text = decodeUtf8Lenient(rest)
-  let whole = false // a name without data is no event
-  if (isBareJson(text)) {
-    const said = tryParseJson(text)
-    whole = isObject(said) && Boolean(said.error)
-    if (whole) watch.observe({ event: undefined, data: text })
-  }
-  const parser = createSseParser(({ data }) => {
-    whole = data === '[DONE]' || tryParseJson(data) !== undefined
-  })
-  parser.push(text)
-  parser.end()
-  return whole ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
-}
-
 const NOTHING = new Uint8Array(0)
-
-/** Does it end in two carriage returns? The event was held back, as the last one could have been half of a CRLF. */
-const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
-
-const CR = 0x0d

@@ -137,6 +137,8 @@ for (const name of names) {
       [[begin, `${bare}\n\n`, end], 'end'],
       [[`${begin}${pretty}\r\n\r\n${end}`], 'end'],
       [[begin, pretty], 'end'],
+      [[begin, `${bare}\n${end}`], 'end'],
+      [[begin, `${bare}\n${end.trimEnd()}`], 'end'],
       [[...cutAt(new TextEncoder().encode(`${begin}: wait\n\n${pretty}\n`), Array(600).keys())], 'end'],
       [[begin, bare], 'reset'],
     ] as const) {

@@ -10,6 +10,7 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/pipeline/gathered.ts'),
     import('../../../src/pipeline/hedge.ts'),
     import('../../../src/pipeline/last-candidates.ts'),
+    import('../../../src/pipeline/last-event.ts'),
     import('../../../src/pipeline/mislabelled.ts'),
     import('../../../src/pipeline/nobody-answered.ts'),
     import('../../../src/pipeline/client-timeout.ts'),
