@@ -60,21 +60,27 @@ export function createLab() {
 export interface Dialled {
   readonly socket: Socket
   readonly text: string
-  /** Waits until what has come matches. */
+  /** Waits until what has come matches: the last of it, when it is much. */
   until(pattern: RegExp): Promise<string>
   /** Waits for the end of the connection; was it cut by a reset? */
   readonly closed: Promise<{ isReset: boolean }>
 }
 
+/** How much of what has come is looked at with each chunk: all of it would cost quadratic time. */
+const LAST = 64 * 1024
+
 function dialled(socket: Socket): Dialled {
   let text = ''
+  let last = ''
   let isReset = false
   const waiting = new Set<() => void>()
   const check = () => {
     for (const look of [...waiting]) look()
   }
   socket.on('data', (chunk) => {
-    text += chunk.toString('latin1')
+    const part = chunk.toString('latin1')
+    text += part
+    last = (last + part).slice(-LAST)
     check()
   })
   socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -95,7 +101,7 @@ function dialled(socket: Socket): Dialled {
     until: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
-          if (pattern.test(text)) resolve(text)
+          if (pattern.test(last)) resolve(text)
           else if (socket.destroyed) reject(new Error(`closed before ${pattern}; got ${JSON.stringify(text)}`))
           else return
           waiting.delete(look)
