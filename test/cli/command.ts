@@ -31,6 +31,10 @@ export interface CommandOptions {
   node?: string[]
 }
 
+/** What each process gets of this one: nearly nothing, and where Node keeps what it has compiled, which saves a quarter of a start. */
+const { PATH, NODE_COMPILE_CACHE } = process.env
+const shared = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
+
 const alive = new Set<ChildProcess>()
 const folders: string[] = []
 
@@ -38,7 +42,7 @@ const folders: string[] = []
 export function signalbox(args: string[], { env = {}, node = [] }: CommandOptions = {}): Command {
   const port = args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']
   const child = spawn(process.execPath, [...node, main, ...port, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...shared, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   alive.add(child)
