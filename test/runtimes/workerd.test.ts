@@ -17,8 +17,8 @@ async function start(app: string) {
     conditions: ['workerd', 'worker', 'browser'],
   })
   const worker = new Miniflare({
-    modules: true,
-    script: outputFiles[0]?.text ?? '',
+    // Named, so that nobody parses it for modules that it could import: it is one.
+    modules: [{ type: 'ESModule', path: `${app}.mjs`, contents: outputFiles[0]?.text ?? '' }],
     compatibilityDate: '2026-07-01',
     compatibilityFlags: ['enable_request_signal'],
     bindings: { ADMIN_TOKEN: TOKEN },
