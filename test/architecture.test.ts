@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
 import { longFiles, violations } from './architecture/rules.ts'
@@ -8,13 +8,13 @@ const root = new URL('..', import.meta.url).pathname
 
 const house = suite('the house')
 
-house('stands as the design says', async () => {
-  const found = violations(await readTree(['src', 'adapters']), Object.values(entries))
+house('stands as the design says', () => {
+  const found = violations(readTree(['src', 'adapters']), Object.values(entries))
   assert.is(found.length, 0, `${found.length} violations:\n${found.join('\n')}`)
 })
 
-house('holds no file that is too long, be it of the tests', async () => {
-  const found = longFiles(await readTree(['src', 'adapters', 'examples', 'test']))
+house('holds no file that is too long, be it of the tests', () => {
+  const found = longFiles(readTree(['src', 'adapters', 'examples', 'test']))
   assert.is(found.length, 0, found.join('\n'))
 })
 
@@ -161,17 +161,16 @@ function check(files: Record<string, string>): string[] {
   return violations(new Map(Object.entries(files)), ['adapters/mount/node.ts', 'adapters/storage/file.ts'])
 }
 
-async function readTree(folders: string[]): Promise<Map<string, string>> {
+function readTree(folders: string[]): Map<string, string> {
   const files = new Map<string, string>()
-  async function read(folder: string): Promise<void> {
-    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => [])
-    for (const entry of entries) {
+  function read(folder: string): void {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      if (entry.isDirectory() && entry.name !== 'node_modules') await read(path)
-      else if (entry.isFile() && /\.m?[jt]s$/.test(path)) files.set(path, await readFile(join(root, path), 'utf8'))
+      if (entry.isDirectory() && entry.name !== 'node_modules') read(path)
+      else if (entry.isFile() && /\.m?[jt]s$/.test(path)) files.set(path, readFileSync(join(root, path), 'utf8'))
     }
   }
-  for (const folder of folders) await read(folder)
+  for (const folder of folders) read(folder)
   assert.ok(files.size > 0, 'the house is empty')
   return files
 }

@@ -38,6 +38,8 @@ const DEFAULTS = /^src\/(?:gateway|platform)\.ts$/
 /** What a runtime other than Node lacks, or what belongs to whoever embeds the library. */
 const HOST = /^(?:Buffer|process)$/
 
+const isNoFreeName = (name: string) => HOST.test(name) || PLATFORM.test(name)
+
 const MAX_LINES = 250
 /** Data that was generated: nobody reads it from end to end. */
 const GENERATED = /\.data\.ts$/
@@ -45,7 +47,7 @@ const GENERATED = /\.data\.ts$/
 /** Checks files (path from the root, text) against the rules of the house; one line a violation. */
 export function violations(files: ReadonlyMap<string, string>, entries: readonly string[] = []): string[] {
   return [...files].flatMap(([path, text]) => {
-    const source = parseSource(path, text)
+    const source = parseSource(path, text, isNoFreeName)
     return [...importViolations(source, entries), ...platformViolations(source), ...formViolations(source)]
   })
 }

@@ -27,8 +27,8 @@ export interface Source {
 /** Comments are read as text only. */
 const READING = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
 
-/** Reads what the rules ask about from the text of one file. */
-export function parseSource(path: string, text: string): Source {
+/** Reads what the rules ask about from the text of one file; of ambient names those that `isAsked`, since each is looked for in all scopes. */
+export function parseSource(path: string, text: string, isAsked: (name: string) => boolean): Source {
   const file = ts.createSourceFile(path, text, READING, true)
   const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart()).line + 1
   const imports: Import[] = []
@@ -40,7 +40,7 @@ export function parseSource(path: string, text: string): Source {
     if (imported)
       imports.push({ target: resolve(path, imported.from), isTypeOnly: imported.isTypeOnly, line: lineOf(node) })
     if (node.kind === ts.SyntaxKind.AnyKeyword) anys.push(lineOf(node))
-    if (ts.isIdentifier(node) && isUse(node) && !isDeclared(node))
+    if (ts.isIdentifier(node) && isAsked(nameOf(node)) && isUse(node) && !isDeclared(node))
       ambients.push({ name: nameOf(node), line: lineOf(node) })
     ts.forEachChild(node, visit)
   }
