@@ -24,7 +24,7 @@ export interface Vault {
   open(place: string, sealed: string): Promise<string>
 }
 
-/** What a vault takes besides its storage and secret. */
+/** What a vault is opened with. */
 export interface VaultOptions {
   storage: Storage
   secret?: Secret | undefined
@@ -113,7 +113,7 @@ async function unwrap(record: VaultRecord, secrets: readonly NamedSecret[]): Pro
 }
 
 const unwrapWith = async (secret: NamedSecret, { salt, keys }: VaultRecord) =>
-  decrypt(await wrappingKey(secret.value, fromBase64(salt)), ciphertext(RECORD, keys))
+  decrypt(await wrappingKey(secret.value, fromBase64(salt)), RECORD, keys)
 
 function unsealedKeys(record: VaultRecord): Uint8Array<ArrayBuffer> {
   try {
@@ -146,7 +146,7 @@ async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
     seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
     open: async (place, sealed) => {
       try {
-        return decodeUtf8(await decrypt(dataKey, ciphertext(place, sealed)))
+        return decodeUtf8(await decrypt(dataKey, place, sealed))
       } catch (cause) {
         throw gatewayError('STORAGE_FAILED', {
           message: `A sealed value in the storage was changed or moved: ${place}`,
@@ -157,13 +157,6 @@ async function vaultFrom(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
   }
 }
 
-/** What AES-256-GCM decrypts: the ciphertext ends with its tag of 16 bytes. */
-interface Ciphertext {
-  iv: Uint8Array<ArrayBuffer>
-  cipher: Uint8Array<ArrayBuffer>
-  additionalData: Uint8Array<ArrayBuffer>
-}
-
 /** Base64 of a random 12-byte IV and the ciphertext with its tag. */
 async function encrypt(key: CryptoKey, place: string, plain: Uint8Array<ArrayBuffer>): Promise<string> {
   const iv = randomBytes(12)
@@ -171,13 +164,10 @@ async function encrypt(key: CryptoKey, place: string, plain: Uint8Array<ArrayBuf
   return `${toBase64(iv)}.${toBase64(new Uint8Array(cipher))}`
 }
 
-async function decrypt(key: CryptoKey, { iv, cipher, additionalData }: Ciphertext): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, cipher))
-}
-
-function ciphertext(place: string, sealed: string): Ciphertext {
+async function decrypt(key: CryptoKey, place: string, sealed: string): Promise<Uint8Array<ArrayBuffer>> {
   const [iv = '', cipher = ''] = sealed.split('.')
-  return { iv: fromBase64(iv), cipher: fromBase64(cipher), additionalData: boundTo(place) }
+  const algorithm = { name: 'AES-GCM', iv: fromBase64(iv), additionalData: boundTo(place) }
+  return new Uint8Array(await crypto.subtle.decrypt(algorithm, key, fromBase64(cipher)))
 }
 
 const boundTo = (place: string) => encodeUtf8(`${SCHEMA}:${place}`)
