@@ -1,5 +1,5 @@
-import { openKey, UNREADABLE_KEY } from '../store/key-value.ts'
 import { KEYS, type KeyRecord } from '../store/keyring.ts'
+import { openKey, UNREADABLE_KEY } from '../store/open-key.ts'
 import { createStoredRecords } from '../store/stored-records.ts'
 import type { Vault } from '../store/vault.ts'
 import type { Logger, Storage } from '../types.ts'
