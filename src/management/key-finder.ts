@@ -14,6 +14,8 @@ export interface KeyFinder {
   find(id: string): Promise<FoundKey>
   /** For a key that was made here. */
   remember(id: string, digest: string): void
+  /** For a key that was deleted here. */
+  forget(id: string): void
 }
 
 export function createKeyFinder(keys: Records<KeyRecord>): KeyFinder {
@@ -30,5 +32,6 @@ export function createKeyFinder(keys: Records<KeyRecord>): KeyFinder {
     },
 
     remember: (id, digest) => void digests.set(id, digest),
+    forget: (id) => void digests.delete(id),
   }
 }

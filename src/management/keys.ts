@@ -37,7 +37,7 @@ export function createKeyOperations(deps: {
   turnEnd(): Promise<void>
 }): KeyOperations<unknown> {
   const { store, clock, turnEnd } = deps
-  const { find, remember } = createKeyFinder(store.keys)
+  const { find, remember, forget } = createKeyFinder(store.keys)
 
   /** One that cannot be opened must not hide the other keys. */
   async function shown(record: KeyRecord): Promise<ShownKey> {
@@ -89,6 +89,7 @@ export function createKeyOperations(deps: {
     async delete(id) {
       const { digest } = await find(id)
       const removed = await store.keys.remove(digest).finally(() => store.keyring.forget(digest))
+      forget(id)
       present(removed, 'Key')
       return { success: true }
     },

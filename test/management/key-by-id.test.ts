@@ -35,6 +35,10 @@ test('is found without a look at the others, also where changes of others are no
     assert.is((await keys.get(id)).key.id, id)
     assert.equal(reads, ['get'])
   }
+  await keys.delete(made)
+  reads.length = 0
+  await keys.get(made).catch(() => {})
+  assert.not.ok(reads.includes('get'), 'a deleted one is not remembered')
 })
 
 test('is found wherever it lies now', async () => {
