@@ -17,25 +17,27 @@ export async function blankReply(request: ModelRequest, plan: AttemptPlan): Prom
   const called = failures.filter(({ failure }) => failure !== unreadableCredential)
   const last = called.at(-1)?.kept
   if (!last || !called.every(({ kept }) => kept)) return undefined
-  const bytes = await bytesOf(last, request)
-  if (!bytes && last.answer.kind === 'whole') return undefined
+  const written = await inForm(last, request)
+  if (!written) return undefined
   for (const failed of called) {
     failed.kept?.trial.failed({ ...failed.failure, class: 'client' })
     delete failed.kept
   }
-  const { headers, ...reply } = successReply({ ...last, bytes, trial: settled }, request)
+  const { headers, ...reply } = successReply({ ...written, trial: settled }, request)
   const { stop } = plan.verdict()
   if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
   return { ...reply, headers }
 }
 
-/** A whole answer in the form that the client reads; `undefined` for a stream, or when it cannot be read. */
-async function bytesOf({ answer, transform, route }: Success, request: ModelRequest): Promise<Uint8Array | undefined> {
-  if (answer.kind === 'stream') return undefined
+/** The same with the bytes of a whole answer in the form that the client reads; `undefined` when it cannot be read. */
+async function inForm(success: Success, request: ModelRequest): Promise<Success | undefined> {
+  const { answer, route } = success
+  if (answer.kind === 'stream') return success
   try {
     const { target } = route
-    const written = request.call.stream ? await wholeAsStream(request, { target, transform }) : transform
-    return written.whole(answer)
+    let { transform } = success
+    if (request.call.stream) transform = await wholeAsStream(request, { target, transform })
+    return { ...success, transform, bytes: transform.whole(answer) }
   } catch (thrown) {
     if (!isGatewayError(thrown)) request.context.observer.onError(thrown)
     return undefined

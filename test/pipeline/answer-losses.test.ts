@@ -81,6 +81,18 @@ test('are told in a header as well where the provider has sent the stream whole'
   assert.equal(world.told.requests[0]?.warnings, WARNINGS)
 })
 
+test('are told of an answer that is empty but for them', async () => {
+  const { answer, events } = message([{ type: 'mcp_call' }])
+  for (const said of [() => json(answer), () => sse(eventsOf('anthropic-messages', events))])
+    for (const stream of [false, true]) {
+      const { world } = await openDoor(said)
+      const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream })
+      assert.is(told.status, 200)
+      assert.is((await told.text()).includes(COMMENT), stream)
+      assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+    }
+})
+
 test('are told of no stream that is passed through, nor of a request that has lost nothing', async () => {
   const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
   const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
