@@ -15,7 +15,7 @@ type Medium = { source: MediaSource; size: number; problem?: undefined } | { pro
 
 interface Downloads {
   allowance: { left: number }
-  /** By kind and address. */
+  /** By kind, the type that the client says, and address: what the bytes are taken for depends on all three. */
   media: Map<string, Promise<Medium>>
   /** Those that wait for others to end. */
   waiting: (() => void)[]
@@ -29,8 +29,8 @@ const MAX_MEDIA = 20
 const MAX_AT_ONCE = 4
 
 /**
- * The turns with the bytes of `parts` in place of their addresses; each address is asked once a request. Refuses what cannot be had, by its
- * path. A request that nobody waits for is only checked.
+ * The turns with the bytes of `parts` in place of their addresses; each address is asked once a request for each thing that it is said to
+ * be. Refuses what cannot be had, by its path. A request that nobody waits for is only checked.
  */
 export async function fetchMedia(
   turns: readonly Turn[],
@@ -91,16 +91,16 @@ function mediumOf(
   { downloads, terms }: { downloads: Downloads; terms: DownloadTerms },
 ): Promise<Medium> {
   const { media } = downloads
-  const key = `${part.type} ${url.href}`
+  const key = `${part.type} ${part.source.mediaType ?? ''} ${url.href}`
   const known = media.get(key)
   if (known !== undefined) return known
   if (media.size >= MAX_MEDIA) return Promise.resolve({ problem: `there are more than ${MAX_MEDIA}` })
-  const started = inTurn(downloads, () => load(part, url, terms))
+  const started = inTurn(downloads, () => downloadMedium(part, url, terms))
   media.set(key, started)
   return started
 }
 
-async function load(part: AddressedPart, url: URL, terms: DownloadTerms): Promise<Medium> {
+async function downloadMedium(part: AddressedPart, url: URL, terms: DownloadTerms): Promise<Medium> {
   const found = await download(url, terms)
   if (found.problem !== undefined) return found
   const source = mediaOfBytes(found.bytes, found.mediaType, part)

@@ -109,6 +109,18 @@ test('reach other targets as their bytes where these take them so', async () => 
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
 })
 
+test('are each what the client says where nothing else tells, also those of the same address', async () => {
+  const { world, sent } = await openMedia(answer)
+  const types = [DOCX, 'application/rtf']
+  const parts = types.map((mimeType) => ({ fileData: { fileUri: at('data.bin'), mimeType } }))
+  await world.post('/v1beta/models/plain/m:generateContent', { contents: [{ role: 'user', parts }] })
+  const files: { file: { file_data: string } }[] = sent().messages[0].content
+  assert.equal(
+    files.map(({ file }) => file.file_data),
+    types.map((type) => `data:${type};base64,${bytesOf('data.bin')}`),
+  )
+})
+
 test('are fetched, too, where the model has made them', async () => {
   const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
   const picture = { type: 'image_url', image_url: { url: at('drawn') } }
