@@ -61,8 +61,8 @@ export interface GatewayOptions {
    */
   strict?: boolean
   /**
-   * Does the gateway fetch images and documents that a client names by their address, for providers that take only bytes? Default `true`:
-   * by https from public host names only, with the limits of SECURITY.md; `false` answers such requests with 400.
+   * Does the gateway fetch images, sound, video and documents that a client names by their address, for providers that take only bytes?
+   * Default `true`: by https from public host names only, with the limits of SECURITY.md; `false` answers such requests with 400.
    */
   fetchMedia?: boolean
   /**

@@ -119,8 +119,8 @@ export interface WriteContext {
   /** Of what has no place in the client's format. */
   losses: Losses
   /**
-   * Called by the writer of a stream before its last event, when all losses are known; not by one whose clients take comments for
-   * events.
+   * Called by the writer of a stream before its last event, or before the error that ends it, when all losses are known; not by one whose
+   * clients take comments for events.
    */
   beforeEnd?(): void
 }
