@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { readEnvironment } from './environment.ts'
-import { startFailure } from './failure.ts'
 import { help } from './help.ts'
 import { createLogger, type Terminal } from './logger.ts'
 import { requireNode } from './node-version.ts'
@@ -8,7 +7,6 @@ import { describeError } from './one-line.ts'
 import { parseOptions } from './options.ts'
 import { isProblem } from './problem.ts'
 import { GRACE_MS, onStopSignal } from './shutdown.ts'
-import { start } from './start.ts'
 import { readVersion } from './version.ts'
 import { welcomeText } from './welcome.ts'
 
@@ -34,9 +32,11 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
+/** Loads the gateway only now: help, versions and mistakes need none of it, and a Node that is too old could not load it. */
 async function run(options: ReturnType<typeof parseOptions>): Promise<void> {
   const environment = readEnvironment(process.env, options)
   const logger = createLogger(terminal)
+  const [{ start }, { startFailure }] = await Promise.all([import('./start.ts'), import('./failure.ts')])
   const running = await start(options, { environment, logger, terminal }).catch((error: unknown) => {
     throw startFailure(error, options, environment.secret !== undefined)
   })
