@@ -2,7 +2,7 @@ import type { AddressKind, InputKind, MediaKind, Traits } from '../../../traits.
 import { isAtYouTube } from '../at-google.ts'
 import type { TextPart, UserPart } from '../parts.ts'
 import type { Origin } from '../state.ts'
-import type { ToolResult, Turn } from '../turns.ts'
+import type { AssistantTurn, ToolResult, Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
 import { fitDocument } from './documents.ts'
 import { showSaidImages } from './said-images.ts'
@@ -22,7 +22,7 @@ export function fitInputs(turns: readonly Turn[], target: Target): Turn[] {
   const shown = traits.saidImages ? turns : showSaidImages(turns, warnings)
   return shown.flatMap((turn): Turn[] => {
     if (turn.role === 'user') return [{ ...turn, content: turn.content.flatMap((part) => fitPart(part, target)) }]
-    if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target)
+    if (turn.role === 'assistant') checkSaidImages(turn, target)
     if (turn.role !== 'tool') return [turn]
     const moved: UserPart[] = []
     const results = turn.results.map((result) => fitResult(result, moved, target))
@@ -33,6 +33,11 @@ export function fitInputs(turns: readonly Turn[], target: Target): Turn[] {
         ]
       : [{ ...turn, results }]
   })
+}
+
+/** Pictures in the model's own turns are refused as a user's would be; nothing of them is to be changed. */
+function checkSaidImages({ content }: AssistantTurn, target: Target) {
+  for (const part of content) if (part.type === 'image') fitPart(part, target)
 }
 
 function fitPart(part: UserPart, target: Target): UserPart[] {
