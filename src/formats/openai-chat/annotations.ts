@@ -44,7 +44,9 @@ export function wireAnnotation(
   losses: Losses,
 ): WireAnnotation[] {
   const { url, title = '', start = 0, end = length } = citation
-  if (url === undefined) losses.dropped('citations') // of a document
-  if (url === undefined) return []
+  if (url === undefined) {
+    losses.dropped('citations') // of a document
+    return []
+  }
   return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]
 }
