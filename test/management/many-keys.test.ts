@@ -168,17 +168,12 @@ test('are listed over HTTP piece by piece, as they are in process', async () => 
   const gateway = createGateway({ storage: memoryStorage(), logger: false, management })
   for (const count of [0, 1, 499, 1, 499, 1]) {
     await Promise.all(Array.from({ length: count }, (_, made) => gateway.api.keys.create({ name: `"${made}" ä` })))
-    const list = async () => {
-      const { body } = await gateway.fetch(new Request('http://gateway/api/keys'))
-      if (!body) throw new Error('no body')
-      return body
-    }
+    const { body } = await gateway.fetch(new Request('http://gateway/api/keys'))
     const pieces: string[] = []
-    for await (const piece of (await list()).pipeThrough(new TextDecoderStream())) pieces.push(piece)
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) pieces.push(piece)
     const { keys } = await gateway.api.keys.list()
     assert.is(pieces.join(''), JSON.stringify({ keys }))
     assert.is(pieces.length, Math.max(1, Math.ceil(keys.length / 500)))
-    await (await list()).cancel()
   }
 })
 

@@ -1,0 +1,17 @@
+import { listReply } from '../../src/http/list-reply.ts'
+import { isByteStream } from '../../src/lib/exchange.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a long list of the management API')
+
+test('is written as it is taken, and no further when the client has left', async () => {
+  let written = 0
+  const list = Array.from({ length: 1_200 }, (_, at) => ({ toJSON: () => ++written && at }))
+  const { body } = listReply(200, { list })
+  if (!isByteStream(body)) throw new Error('not piece by piece')
+  assert.is(written, 0)
+  assert.match(new TextDecoder().decode(await body.next()), /^\{"list":\[0,1,.*,499$/)
+  body.cancel()
+  assert.is(await body.next(), undefined)
+  assert.is(written, 500)
+})
