@@ -96,13 +96,14 @@ export function parseDetail(detail: JsonObject, origin: Origin): ReasoningPart {
   return part
 }
 
-/** The reverse of `parseDetail`, for the provider. */
+/** The reverse of `parseDetail`, for the provider. Its type says which field it has: not every client tells a summary from a thought. */
 export function detailOf({ text, isSummary, state }: ReasoningPart): JsonObject | undefined {
   if (state?.kind !== 'detail') return undefined
   const rest = tryParseJson(state.data)
   if (!isObject(rest)) return undefined
   if (text === '') return rest
-  return { ...rest, [isSummary ? 'summary' : 'text']: text }
+  const hasSummary = rest.type === 'reasoning.summary' || (isSummary && rest.type !== 'reasoning.text')
+  return { ...rest, [hasSummary ? 'summary' : 'text']: text }
 }
 
 function thoughtOf({ text, summary }: JsonObject, state: OpaqueState): ReasoningPart {
