@@ -104,6 +104,8 @@ export interface Traits {
   documents: boolean
   /** May the turns of a model hold the pictures that it has made? Otherwise a user shows them. */
   saidImages: boolean
+  /** Are the first words and the pictures of a model's turn refused unless they are signed? */
+  signsAnswers: boolean
   /** What the result of a tool may contain besides text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number

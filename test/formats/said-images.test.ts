@@ -73,6 +73,7 @@ const given: readonly [name: string, from: WireFormat, path: string, body: JsonO
 ]
 
 const label = 'From your answer before:'
+const thoughtSignature = 'skip_thought_signature_validator'
 const shown = {
   chat: [
     { role: 'assistant', content: 'Here' },
@@ -131,7 +132,13 @@ const targets: readonly [provider: string, model: string, format: ProviderFormat
       'gemini-3-pro-image',
       'gemini',
       [
-        { role: 'model', parts: [{ text: 'Here' }, { inlineData: { mimeType: 'image/png', data: PNG } }] },
+        {
+          role: 'model',
+          parts: [
+            { text: 'Here', thoughtSignature },
+            { inlineData: { mimeType: 'image/png', data: PNG }, thoughtSignature },
+          ],
+        },
         { role: 'user', parts: [{ text: 'More' }] },
       ],
     ],

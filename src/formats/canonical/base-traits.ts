@@ -20,6 +20,7 @@ export const baseTraits: Traits = {
   lacks: [],
   inputs: ['image', 'image-url', 'file', 'file-url'],
   saidImages: false,
+  signsAnswers: false,
   documents: false,
   toolResultInputs: [],
   maxTemperature: 2,

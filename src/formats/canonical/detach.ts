@@ -4,34 +4,46 @@ import type { StreamEvent } from './stream.ts'
 
 /*
  * Gemini signs any part. A client whose format has room for state in thoughts only gets such a signature as a thought without text: before
- * its tool call, whose id it names, or behind its text.
+ * its tool call, whose id it names, or behind its text, or behind its picture, whose number it names: some formats have those in a field.
  */
 
 /** The parts with all state in thoughts. */
 export function detachStates(parts: readonly AssistantPart[]): AssistantPart[] {
+  const nameOf = createNames()
   return parts.flatMap((part): AssistantPart[] => {
+    const name = nameOf(part)
     if (part.type === 'reasoning' || !('state' in part)) return [part]
     const { state, ...rest } = part
     if (!state) return [rest]
-    return part.type === 'tool-call' ? [thought(state, part.id), rest] : [rest, thought(state)]
+    return part.type === 'tool-call' ? [thought(state, name), rest] : [rest, thought(state, name)]
   })
+}
+
+/** How a signature names the part that it is of: a call by its id, a picture by its number. */
+function createNames(): (part: AssistantPart) => string | undefined {
+  let images = 0
+  return (part) => {
+    if (part.type === 'image') return `image:${images++}`
+    return part.type === 'tool-call' ? part.id : undefined
+  }
 }
 
 /** The reverse: signatures of other parts return to where they belong; one whose part is gone stands on an empty text. */
 export function attachStates(parts: readonly AssistantPart[]): AssistantPart[] {
   const whole: AssistantPart[] = []
-  const ofCalls = new Map<string, OpaqueState>()
+  const named = new Map<string, OpaqueState>()
   for (const part of parts) {
     const state = signatureOnly(part)
     const last = whole.at(-1)
     if (!state) whole.push(part)
-    else if (state.id !== undefined) ofCalls.set(state.id, withoutId(state))
+    else if (state.id !== undefined) named.set(state.id, withoutId(state))
     else if (last?.type === 'text' && !last.state) whole.splice(-1, 1, { ...last, state })
     else whole.push({ type: 'text', text: '', state })
   }
+  const nameOf = createNames()
   return whole.map((part) => {
-    const state = part.type === 'tool-call' ? ofCalls.get(part.id) : undefined
-    return state && part.type === 'tool-call' ? { ...part, state } : part
+    const state = named.get(nameOf(part) ?? '')
+    return state && (part.type === 'tool-call' || part.type === 'image') ? { ...part, state } : part
   })
 }
 
@@ -39,7 +51,8 @@ export function attachStates(parts: readonly AssistantPart[]): AssistantPart[] {
 export function detachStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const keys = new Map<number, number>()
   const late = new Map<number, ReasoningPart>() // of open parts, for when they end
-  const callIds = new Map<number, string>()
+  const names = new Map<number, string | undefined>()
+  const namers = new Map<number, ReturnType<typeof createNames>>() // one for each candidate
   const candidates = new Map<number, number>()
   const thoughts = new Set<number>()
   let next = 0
@@ -58,14 +71,17 @@ export function detachStream(emit: (event: StreamEvent) => void): (event: Stream
     if (event.type === 'part-delta' && !isShifted) return emit(event) // nearly all events of nearly all streams
     if (!('key' in event)) return emit(event)
     if (event.type === 'part-state' && !thoughts.has(event.key))
-      return void late.set(event.key, thought(event.state, callIds.get(event.key)))
+      return void late.set(event.key, thought(event.state, names.get(event.key)))
     if (event.type === 'part-start') {
       const { part } = event
       if (part.type === 'reasoning') thoughts.add(event.key)
-      if (part.type === 'tool-call') callIds.set(event.key, part.id)
+      const nameOf = namers.get(event.candidate) ?? createNames()
+      namers.set(event.candidate, nameOf)
+      const name = nameOf(part)
+      names.set(event.key, name)
       const state = part.type === 'reasoning' || !('state' in part) ? undefined : part.state
-      if (state && part.type === 'tool-call') tell(thought(state, part.id), event.candidate)
-      else if (state) late.set(event.key, thought(state))
+      if (state && part.type === 'tool-call') tell(thought(state, name), event.candidate)
+      else if (state) late.set(event.key, thought(state, name))
       if (event.key !== next) isShifted = true
       keys.set(event.key, next)
       candidates.set(event.key, event.candidate)

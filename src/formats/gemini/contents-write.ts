@@ -63,14 +63,20 @@ function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] 
   return [media]
 }
 
-/** Newer models refuse the first call of a step without a signature; calls that were made at the same time have none. */
+/**
+ * Newer models refuse the first call of a step without a signature; calls that were made at the same time have none. Those that draw refuse
+ * pictures, and the words that an answer begins with.
+ */
 function writeModel(content: readonly AssistantPart[], target: TargetContext): WirePart[] {
   const firstCall = content.find(({ type }) => type === 'tool-call')
+  const first = content.find(({ type }) => type !== 'reasoning')
+  const isSigned = (part: AssistantPart) =>
+    part === firstCall || (target.traits.signsAnswers && (part === first || part.type === 'image'))
   return content.flatMap((part) => {
     const [written, ...others] = writeModelPart(part, target)
     if (!written) return []
     const state = 'state' in part ? part.state : undefined
-    const signature = state?.kind === 'thought-signature' ? state.data : part === firstCall ? NO_SIGNATURE : undefined
+    const signature = state?.kind === 'thought-signature' ? state.data : isSigned(part) ? NO_SIGNATURE : undefined
     return signature === undefined ? [written, ...others] : [{ ...written, thoughtSignature: signature }, ...others]
   })
 }

@@ -3,8 +3,10 @@ import { wireFormats } from '../../../src/lib/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './answers.ts'
-import { catalog, openDoor, request } from './support.ts'
+import { PNG } from '../fields/field.ts'
+import { answerOf } from './answer-of.ts'
+import { geminiChunk, whole } from './answers.ts'
+import { catalog, openDoor, request, streamOf } from './support.ts'
 
 const test = suite('cases: what a client gives back')
 
@@ -32,12 +34,16 @@ const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
 }
 
 /** The provider's own turn, as it gets it again from a client of another format. */
-async function turnAgain(client: WireFormat, model: string, answer: JsonObject) {
-  const { world, up } = await openDoor(() => json(answer), {
-    connections: [model.split('/')[0] ?? ''],
-    catalog: { ...catalog, openrouter: { baseUrl: 'http://openrouter.test/v1', models: [{ id: 'm' }] } },
-  })
-  const told = await (await request(world, { client, model })).json()
+async function turnAgain(client: WireFormat, model: string, answer: JsonObject, chunks?: JsonObject[]) {
+  const { world, up } = await openDoor(
+    () => (chunks && up.calls.length === 1 ? streamOf('gemini', chunks) : json(answer)),
+    {
+      connections: [model.split('/')[0] ?? ''],
+      catalog: { ...catalog, openrouter: { baseUrl: 'http://openrouter.test/v1', models: [{ id: 'm' }] } },
+    },
+  )
+  const first = await request(world, { client, model, stream: chunks !== undefined })
+  const told = chunks ? await answerOf[client](first) : await first.json()
   const second = await request(world, { client, model, body: goOn[client](told) })
   assert.is(second.status, 200, await second.text())
   const { messages, contents } = JSON.parse(up.calls.at(-1)?.body ?? '')
@@ -56,3 +62,47 @@ for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
     const answer = { ...whole['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
     assert.equal((await turnAgain(client, 'openrouter/m', answer)).reasoning_details, details)
   })
+
+const DRAWS = 'gemini/gemini-3-pro-image'
+const picture = (thoughtSignature?: string) => ({
+  inlineData: { mimeType: 'image/png', data: PNG },
+  ...(thoughtSignature && { thoughtSignature }),
+})
+const said: readonly [name: string, parts: JsonObject[]][] = [
+  ['behind words', [{ text: 'Here', thoughtSignature: 'c2lnMA==' }, picture('c2lnMQ==')]],
+  ['in front of words', [picture('c2lnMQ=='), { text: 'Here' }]],
+  ['in a row', [picture('c2lnMQ=='), picture(), picture('c2lnMw==')]],
+]
+const signatures = (parts: JsonObject[]) =>
+  parts.map((part) => [part.inlineData ? 'picture' : part.text, part.thoughtSignature])
+
+for (const client of ['openai-chat', 'openai-responses'] as const)
+  for (const [name, parts] of said)
+    for (const isStream of client === 'openai-responses' ? [false, true] : [false])
+      test(`pictures keep their signatures: ${name}, ${client}${isStream ? ', streamed' : ''}`, async () => {
+        const chunks = [...parts.map((part) => geminiChunk([part])), geminiChunk([], 'STOP')]
+        const answer = geminiChunk(parts, 'STOP')
+        const again = await turnAgain(client, 'gemini/m', answer, isStream ? chunks : undefined)
+        const byText = ([a]: unknown[], [b]: unknown[]) => Number(a === 'picture') - Number(b === 'picture')
+        const wanted = signatures(parts)
+        // A message of Chat Completions has its words in front of its pictures.
+        assert.equal(signatures(again.parts), client === 'openai-chat' ? wanted.sort(byText) : wanted)
+      })
+
+test('a model that draws gets no words and no pictures of others without the word for no signature', async () => {
+  const skip = 'skip_thought_signature_validator'
+  for (const [model, first, other] of [
+    [DRAWS, skip, skip],
+    ['gemini/gemini-2.5-flash-image', undefined, undefined],
+    ['gemini/gemini-3-pro-preview', undefined, undefined],
+  ] as const) {
+    const { world, up } = await openDoor(() => json(whole.gemini), { connections: ['gemini'] })
+    const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } }]
+    const message = { role: 'assistant', content: 'Here', images }
+    await request(world, { client: 'openai-chat', model, body: goOn['openai-chat']({ choices: [{ message }] }) })
+    assert.equal(signatures(JSON.parse(up.calls[0]?.body ?? '').contents[1].parts), [
+      ['Here', first],
+      ['picture', other],
+    ])
+  }
+})
