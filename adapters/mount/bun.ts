@@ -33,6 +33,7 @@ export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): 
     hostname,
     idleTimeout: 0,
     development: false,
+    reusePort: false, // or Bun, out of development, shares the port with whatever listens on it
     fetch: guardedFetch((request) => gateway.fetch(request), { hostname, allowedHosts }),
   })
   return Object.assign(server, {

@@ -14,6 +14,7 @@ export interface BunRuntime {
     /** Seconds; 0 is none. */
     idleTimeout: number
     development: boolean
+    reusePort: boolean
     fetch(request: Request): Promise<Response>
   }): BunServer
 }
