@@ -9,6 +9,9 @@ const reasons: Record<string, string> = {
 /** Starts listening; resolves to the address. Rejects with a message that says what is wrong; `code` is Node's. */
 export function listen(server: Server, port: number, hostname: string): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
+    // Text that is no number, as callers without types give it, would make a socket of that name in the folder.
+    if (!/^\d{1,5}$/.test(`${port}`) || port > 65_535)
+      throw new TypeError('port must be a whole number from 0 to 65535, 0 for any free one.')
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, hostname)))
     server.listen(port, hostname, () => {
       const address = server.address()
