@@ -96,8 +96,9 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     places.splice(at, 0, place)
   }
 
-  function usageRecord({ model, stream, endpoint }: Asked, target: RouteTarget, durationMs: number): UsageRecord {
-    return {
+  /** Tells what is known: most requests have a key, many have counts, some have a price. */
+  function tellUsage({ model, stream, endpoint }: Asked, { target, usage }: Answered, durationMs: number) {
+    const record: UsageRecord = {
       requestedModel: model,
       provider: target.provider,
       connectionId: target.connection.id,
@@ -107,10 +108,6 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
       startedAt: requestedAt,
       durationMs,
     }
-  }
-
-  /** Adds what is known to the record: most requests have a key, many have counts, some have a price. */
-  function tellUsage(record: UsageRecord, target: RouteTarget, usage: TokenUsage | undefined) {
     if (key) record.keyId = key.id
     if (usage) {
       Object.assign(record, usage)
@@ -120,7 +117,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     observer.onUsage(record, waitUntil)
   }
 
-  function tellRequest(status: number, durationMs: number, warnings: readonly string[] = []) {
+  function tellRequest(status: number, durationMs: number, warnings?: readonly string[]) {
     const record: RequestRecord = {
       path: exchange.path,
       startedAt: requestedAt,
@@ -133,7 +130,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
     if (call) record.model = call.model
     if (steps.length > attempts.length) record.skipped = steps.filter((step) => 'skipped' in step)
     if (stop) record.stopped = stop
-    if (warnings.length > 0) record.warnings = warnings
+    if (warnings?.length) record.warnings = warnings
     observer.onRequest(record, waitUntil)
   }
 
@@ -160,7 +157,7 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
       if (over) return
       over = true
       const durationMs = clock.now() - requestedAt
-      if (call && answered) tellUsage(usageRecord(call, answered.target, durationMs), answered.target, answered.usage)
+      if (call && answered) tellUsage(call, answered, durationMs)
       tellRequest(status, durationMs, answered?.warnings)
     },
   }

@@ -41,8 +41,7 @@ export function successReply(
     else if (error) tellCut(trial, error)
     else if (!cancelled) trial.answered()
     client.stopWatching()
-    const warnings = transform.warnings()
-    report.ended(cancelled ? 499 : (error?.status ?? status), { target, usage, warnings })
+    report.ended(cancelled ? 499 : (error?.status ?? status), { target, usage, warnings: transform.warnings() })
   }
   const body = transform.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })

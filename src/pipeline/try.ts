@@ -60,17 +60,20 @@ export function tryCandidate(request: ModelRequest, candidate: Candidate): Try {
   /** What the target answers, in the client's format. */
   async function callTarget(upstream: UpstreamCall): Promise<Success | FailedTry> {
     let { transform } = candidate
+    const { target } = route
     try {
       const { stream, endpoint } = call
       const secrets = stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
       attempt = startAttempt(upstream, { format: transform.format, stream, operation: endpoint.operation }, context)
       const result = await attempt.result
       if (!stream && transform.isVerbatim && hasEvents(result))
-        transform = await (await import('./gathered.ts')).gathered(request, { target: route.target, transform })
+        transform = await (await import('./gathered.ts')).gathered(request, { target, transform })
       if (result.kind !== 'failure') {
         let bytes: Uint8Array | undefined
         if (result.kind === 'whole') {
-          if (stream) transform = await inStream(request, route, transform)
+          // Some providers send a whole answer where a stream was asked for.
+          if (stream)
+            transform = await (await import('./whole-as-stream.ts')).wholeAsStream(request, { target, transform })
           bytes = transform.whole(result)
         }
         return { kind: 'success', route, transform, answer: result, bytes, secrets, trial, ended }
@@ -131,12 +134,6 @@ const OUTRUN = Symbol('outrun')
 function hasEvents(result: AttemptResult): boolean {
   const answer = result.kind === 'failure' ? result.blank : result
   return answer?.kind === 'whole' && answer.events !== undefined
-}
-
-/** Some providers send a whole answer where a stream was asked for. */
-async function inStream(request: ModelRequest, { target }: Route, transform: Transform): Promise<Transform> {
-  const { wholeAsStream } = await import('./whole-as-stream.ts')
-  return wholeAsStream(request, { target, transform })
 }
 
 const loadRedact = once(() => import('./redact.ts'))

@@ -41,11 +41,9 @@ export function createStoredRecords<T extends object>(
 
   async function* pages() {
     for (let after: string | undefined; ; ) {
-      const page = await storage
-        .list(prefix, after === undefined ? { limit: PAGE } : { limit: PAGE, after })
-        .catch((cause: unknown) => {
-          throw storageFailure('list', prefix, cause)
-        })
+      const page = await storage.list(prefix, { limit: PAGE, ...(after && { after }) }).catch((cause: unknown) => {
+        throw storageFailure('list', prefix, cause)
+      })
       yield page.map(({ key, value, version }): Entry<T> => ({ id: idOf(key), version, ...opened<T>(key, value) }))
       if (page.length < PAGE) return
       after = page.at(-1)?.key
