@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
@@ -157,9 +158,9 @@ test('combos of a hundred combos, ten deep, cost no more than what there is of t
   const level = (depth: number) => Array.from({ length: 100 }, () => `level${depth + 1}`)
   const combos = Object.fromEntries(Array.from({ length: 12 }, (_, depth) => [`level${depth}`, level(depth)]))
   const { world } = await written(combos)
-  const start = performance.now()
+  const before = busyMs()
   assert.is((await world.chat({ model: 'level0' })).status, 404)
-  assert.ok(performance.now() - start < 5_000)
+  assert.ok(busyMs() - before < 5_000)
 })
 
 test('a chain of twenty aliases and combos is followed to its end', async () => {

@@ -7,6 +7,7 @@ import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
 import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
+import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { finish, list, plainReply, reply, request, usage } from './arbitraries.ts'
@@ -99,9 +100,9 @@ test('megabytes of arguments in linear time', { timeoutMs: 60_000 }, () => {
       length += event.length
     },
   )
-  const from = performance.now()
+  const before = busyMs()
   stream.push(encodeUtf8(start))
   for (let count = 0; count < 20_000; count++) stream.push(encodeUtf8(piece))
   assert.ok(length > 20_000 * piece.length)
-  assert.ok(performance.now() - from < 10_000)
+  assert.ok(busyMs() - before < 10_000)
 })

@@ -1,6 +1,7 @@
 import { baseTraits } from '../../../../src/formats/canonical/base-traits.ts'
 import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
 import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import { busyMs } from '../../../support/cpu-time.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { assistant, call, type Given, ORIGIN, prepare, result, system, text, tool, user } from './world.ts'
 
@@ -215,7 +216,7 @@ test('leaves the client’s own request as it was', () => {
 
 test('costs linear time, however many results have lost their calls', () => {
   const turns = Array.from({ length: 20_000 }, (_, index) => tool(result(`a${index}`, '1')))
-  const start = performance.now()
+  const before = busyMs()
   prepare({ turns })
-  assert.ok(performance.now() - start < 10_000)
+  assert.ok(busyMs() - before < 10_000)
 })
