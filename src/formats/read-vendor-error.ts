@@ -6,12 +6,13 @@ export function readVendorError(body: unknown): { message?: string; code?: strin
   if (!isObject(envelope)) return text('message', plainText(envelope))
   const { error } = envelope
   if (isObject(error)) return { ...text('message', error.message), ...text('code', wordIn(error)) }
-  const message = typeof error === 'string' ? error : (envelope.message ?? detailIn(envelope.detail))
+  const message = typeof error === 'string' ? error : detailIn(envelope.message ?? envelope.detail)
   return { ...text('message', message), ...text('code', wordIn(envelope)) }
 }
 
-/** FastAPI's `detail`: a sentence, or a list of errors with their places. The request, which it repeats, is left out. */
-function detailIn(detail: unknown): unknown {
+/** A sentence, or FastAPI's `detail`, a list of errors with their places. The request, which it repeats, is left out. */
+function detailIn(said: unknown): unknown {
+  const detail = isObject(said) ? said.detail : said // Mistral
   if (!Array.isArray(detail)) return detail
   return detail
     .filter(isObject)

@@ -43,6 +43,14 @@ const table: [name: string, got: object, expected: object][] = [
     { kind: 'unprocessable', status: 422, message: 'body.messages.0: Field required; odd' },
   ],
   [
+    "Mistral's message with such a list",
+    parse(422, {
+      object: 'error',
+      message: { detail: [{ loc: ['body', 'x'], msg: 'Extra inputs are not permitted' }] },
+    }),
+    { kind: 'unprocessable', status: 422, message: 'body.x: Extra inputs are not permitted' },
+  ],
+  [
     'a page',
     parse(502, '<html>x</html>'),
     { kind: 'server', status: 502, message: 'The provider answered with status 502.' },
