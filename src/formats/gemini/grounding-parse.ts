@@ -21,8 +21,7 @@ export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[
   const offsets = new Map<CitedText, Offsets>()
   const { groundingMetadata: grounding, citationMetadata: quoted } = candidate
   const found = isObject(grounding) ? parseSupports(grounding, { texts, last, offsets }) : []
-  const list: unknown[] = isObject(quoted) && Array.isArray(quoted.citations) ? quoted.citations : []
-  for (const entry of list) {
+  for (const entry of quotedFrom(quoted)) {
     if (!isObject(entry) || typeof entry.uri !== 'string') continue
     found.push({ key: last.key, citation: { ...parseSource(entry), ...spanIn(last, entry, offsets) } })
   }
@@ -31,8 +30,14 @@ export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[
 
 /** Does a candidate say of any source? Often it only says what was looked for. */
 export function namesSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
-  const lists = [isObject(grounding) && grounding.groundingChunks, isObject(quoted) && quoted.citations]
+  const lists = [isObject(grounding) && grounding.groundingChunks, quotedFrom(quoted)]
   return lists.some((list) => Array.isArray(list) && list.length > 0)
+}
+
+/** Whom the answer quotes without being asked to: one list of two names, that of the Gemini API and that of Vertex. */
+function quotedFrom(quoted: unknown): unknown[] {
+  const list = isObject(quoted) ? (quoted.citationSources ?? quoted.citations) : undefined
+  return Array.isArray(list) ? list : []
 }
 
 interface Texts {

@@ -106,6 +106,23 @@ reading('a call between text and its sources does not part them', () => {
   )
 })
 
+reading('whom the answer quotes is named in two ways', () => {
+  for (const name of ['citationSources', 'citations']) {
+    const { choices, losses } = parse({
+      candidates: [
+        {
+          content: { parts: [{ text: 'a b' }] },
+          finishReason: 'STOP',
+          citationMetadata: { [name]: [{ startIndex: 2, endIndex: 3, uri: 'https://b.com', license: 'mit' }] },
+        },
+      ],
+    })
+    const citations = [{ url: 'https://b.com', start: 2, end: 3 }]
+    assert.equal(choices[0]?.content, [{ type: 'text', text: 'a b', citations }])
+    assert.equal(losses, [])
+  }
+})
+
 reading('a prompt that was blocked is an answer without words', () => {
   const { choices } = parse({ promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'no' }, usageMetadata: {} })
   assert.equal(choices, [{ content: [], finish: { reason: 'content-filter', explanation: 'no' } }])
