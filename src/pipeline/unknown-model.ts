@@ -1,36 +1,71 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import { nearest } from '../lib/nearest.ts'
+import { compatibleFormat } from '../providers/compatible.ts'
+import { catalogAliasOf } from '../providers/names.ts'
 import type { RouteTable } from '../routing/table.ts'
+import type { Catalog } from '../types.ts'
 import { unreachableModel } from './unreachable-model.ts'
 
 /** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
 export async function unknownModel(
   model: string,
-  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalogProviders' | 'comboOf'>,
+  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalog' | 'comboOf'>,
 ): Promise<GatewayError> {
   if ((await table.missingProviders(model)).length > 0) return unreachableModel(model, table)
   const names = await table.names().catch(() => []) // a hint is not worth a failure
+  const providers = [...table.providers()]
   const hint =
-    didYouMean(nearest(model, names)) ?? providerHint(model, [...table.providers()]) ?? catalogHint(model, table)
+    didYouMean(nearest(model, names)) ??
+    filedHint(model, providers, table.catalog) ??
+    providerHint(model, providers, table.catalog) ??
+    unconnectedHint(model, table.catalog)
   return gatewayError('MODEL_NOT_FOUND', {
     message: `The model "${model}" does not exist. ${hint ? `${hint} ` : ''}GET /v1/models lists all of them.`,
   })
 }
 
+/** A hint for a model of the catalog that was named without its provider, which has no connection yet. */
+function filedHint(model: string, providers: readonly string[], catalog: Catalog): string | undefined {
+  const wanted = model.toLowerCase()
+  for (const [provider, definition] of Object.entries(catalog)) {
+    const found = definition.models?.find(({ id, type = 'llm' }) => type === 'llm' && id.toLowerCase() === wanted)
+    if (!found || providers.includes(provider)) continue
+    const name = `${catalogAliasOf(provider, definition)}/${found.id}`
+    const open = openProvider(providers, catalog)
+    return open === undefined
+      ? `${didYouMean([name])} ${needs(provider)}`
+      : `Models are called by their provider, as in "${open}/${model}", or in "${name}" with a connection to "${provider}".`
+  }
+  return undefined
+}
+
 /** A hint for a name without a provider, or with a misspelt one: the name with the right provider. */
-function providerHint(model: string, providers: readonly string[]): string | undefined {
+function providerHint(model: string, providers: readonly string[], catalog: Catalog): string | undefined {
   const slash = model.indexOf('/')
-  if (slash < 0) return providers[0] && `Models are called by their provider, as in "${providers[0]}/${model}".`
-  const meant = nearestTo(model, providers)
+  const example = openProvider(providers, catalog) ?? providers[0]
+  if (slash < 0) return example && `Models are called by their provider, as in "${example}/${model}".`
+  const meant = nearestTo(model, compatibleFormat(model) ? providers.filter(compatibleFormat) : providers)
   return meant && didYouMean([meant + model.slice(slash)])
 }
 
-/** A hint for a misspelt provider that has no connection yet. */
-function catalogHint(model: string, table: Pick<RouteTable, 'catalogProviders'>): string | undefined {
-  const meant = nearestTo(model, table.catalogProviders())
-  const name = meant && meant + model.slice(model.indexOf('/'))
-  return name && `${didYouMean([name])} It needs a connection to "${meant}": add one at /api/connections.`
+/** A hint for a provider that has no connection yet, misspelt or compatible. */
+function unconnectedHint(model: string, catalog: Catalog): string | undefined {
+  const slash = model.indexOf('/')
+  if (slash > 0 && compatibleFormat(model)) return needs(model.slice(0, slash)) // the user chooses such names
+  const meant = nearestTo(model, Object.keys(catalog))
+  const name = meant && meant + model.slice(slash)
+  return name && `${didYouMean([name])} ${needs(meant)}`
+}
+
+const needs = (provider: string) => `It needs a connection to "${provider}": add one at /api/connections.`
+
+/** The first that may have any model, since the catalog knows none of its models. */
+function openProvider(providers: readonly string[], catalog: Catalog): string | undefined {
+  const known = new Set<string>()
+  for (const [provider, definition] of Object.entries(catalog))
+    if (definition.models?.length) known.add(provider).add(catalogAliasOf(provider, definition))
+  return providers.find((name) => !known.has(name))
 }
 
 /** The provider whose name is nearest to the beginning of the model's. */

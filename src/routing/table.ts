@@ -28,8 +28,7 @@ export interface RouteTable {
   missingProviders(model: string): Promise<string[]>
   /** The names of providers with an active connection; of each, the one in the listing first. */
   providers(): Iterable<string>
-  /** The ids of all providers in the catalog. */
-  catalogProviders(): string[]
+  readonly catalog: Catalog
   /** The combo of a name, directly or by aliases. */
   comboOf(model: string): Group | undefined
   /** All names that lead to a target, as far as they are known without asking a provider; without any connection, those that would. */
@@ -114,7 +113,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
       return missingProviders(model, { ...routes, catalog, combos, aliases, isConnected })
     },
     providers: () => connections.keys(),
-    catalogProviders: () => Object.keys(catalog),
+    catalog,
     comboOf(model) {
       const meaning = meaningOf(model)
       return meaning && 'strategy' in meaning ? combos.get(meaning.name) : undefined

@@ -36,7 +36,7 @@ test('while nothing is connected, the models that the catalog lists are suggeste
   assert.not.match(await asked('picture'), /Did you mean/)
   assert.match(await asked('uno/mega'), /no active connection to the provider "one"\. Add one, or activate it, at/)
   await world.api.connections.create({ provider: 'two' })
-  assert.not.match(await asked('mega'), /Did you mean/)
+  assert.match(await asked('mega'), /Did you mean "uno\/mega"\? It needs a connection to "one": add one at/)
 })
 
 test('models of a compatible provider are suggested without asking it', async () => {
@@ -71,7 +71,7 @@ test('a model that only its provider can know is suggested by the name of that',
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const connections = [{ provider: 'openai-compatible-lab', providerSpecificData: lab }]
   const { asked } = await routing({ connections })
-  assert.match(await asked('m'), /^404 .* Models are called by their provider, as in "lab\/m"\. GET/)
+  assert.match(await asked('own'), /^404 .* Models are called by their provider, as in "lab\/own"\. GET/)
   assert.match(await asked('lba/m'), /^404 .* Did you mean "lab\/m"\? GET/)
   assert.match(await asked('lba/'), /^404 The model "lba\/" does not exist\. GET/)
   const { asked: unconnected } = await routing({ connections: [] })
@@ -137,6 +137,34 @@ test('a misspelt provider that is not connected is suggested with what it lacks,
   )
   assert.match(await asked('onne/m'), /Did you mean "one\/m"\? GET/)
   assert.not.match(await asked('something/else'), /Did you mean/)
+})
+
+test('a model of the catalog without its provider is suggested with what it lacks, though others are connected', async () => {
+  const world = { ...catalog, anthropic: at('claude', { alias: 'ant', models: [{ id: 'opus' }, { id: 'x/opus' }] }) }
+  const { asked } = await routing({ connections: ['two'], catalog: world })
+  for (const name of ['opus', 'x/opus'])
+    assert.is(
+      await asked(name),
+      `404 The model "${name}" does not exist. Did you mean "ant/${name}"? It needs a connection to "anthropic": add one at /api/connections. GET /v1/models lists all of them.`,
+    )
+  const lab = { provider: 'openai-compatible-lab', providerSpecificData: { ...at('lab'), prefix: 'lab' } }
+  const { asked: besideLab } = await routing({ connections: ['two', lab], catalog: world })
+  assert.is(
+    await besideLab('opus'),
+    '404 The model "opus" does not exist. Models are called by their provider, as in "lab/opus", or in "ant/opus" with a connection to "anthropic". GET /v1/models lists all of them.',
+  )
+  assert.match(await besideLab('nobody-knows'), /as in "lab\/nobody-knows"\. GET/)
+})
+
+test('a compatible provider that was never connected is named as it was asked for', async () => {
+  const lab = { provider: 'openai-compatible-lab', providerSpecificData: at('lab') }
+  const { asked } = await routing({ connections: ['one', lab], catalog: { ...catalog, openai: at('openai') } })
+  for (const provider of ['openai-compatible-studio', 'anthropic-compatible-studio'])
+    assert.is(
+      await asked(`${provider}/m`),
+      `404 The model "${provider}/m" does not exist. It needs a connection to "${provider}": add one at /api/connections. GET /v1/models lists all of them.`,
+    )
+  assert.match(await asked('openai-compatible-lba/m'), /Did you mean "openai-compatible-lab\/m"\? GET/)
 })
 
 test('a combo without models says so, by an alias as well', async () => {
