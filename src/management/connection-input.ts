@@ -11,7 +11,7 @@ const apiKey = v.pipe(
   v.nonEmpty('must not be blank: is the variable that it comes from set? Send null, or leave it out, for none'),
   v.check(
     (key) => !key.includes('…'),
-    'is the shortened form in which it is shown; leave it out to keep the stored one',
+    'holds "…", which stands for what is not shown; send the whole key, or leave it out to keep the stored one',
   ),
   v.regex(
     /^[\x21-\x7e]+$|^\{/,

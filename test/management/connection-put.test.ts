@@ -57,7 +57,10 @@ for (const [body, error] of [
     { apiKey: '' },
     '"apiKey" must not be blank: is the variable that it comes from set? Send null, or leave it out, for none',
   ],
-  [{ apiKey: '…abcd' }, '"apiKey" is the shortened form in which it is shown; leave it out to keep the stored one'],
+  [
+    { apiKey: '…abcd' },
+    '"apiKey" holds "…", which stands for what is not shown; send the whole key, or leave it out to keep the stored one',
+  ],
   [{ id: 'other' }, '"id" cannot be changed; leave it out'],
   [
     { providerSpecificData: { baseUrl: 'https://up.example/v1/chat/completions' } },

@@ -123,7 +123,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{ provider: 'openai', apiKey: 'sk\u0000' }, bareKey],
   [
     { provider: 'openai', apiKey: '…abcd' },
-    '"apiKey" is the shortened form in which it is shown; leave it out to keep the stored one',
+    '"apiKey" holds "…", which stands for what is not shown; send the whole key, or leave it out to keep the stored one',
   ],
   [{ provider: 'openai', apiKey: 'x'.repeat(8_193) }, '"apiKey" must not be longer than 8192 characters'],
   [{ provider: 'openai', providerSpecificData: [] }, '"providerSpecificData" must be an object'],
