@@ -1,9 +1,9 @@
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../canonical/request.ts'
 import { shortId } from '../canonical/short-id.ts'
+import { strictSchema } from '../strict-schema.ts'
 import type { TargetContext } from '../translator.ts'
 import { wireMark } from './marks.ts'
 import { isBlank } from './parts-write.ts'
-import { strictSchema } from './strict-schema.ts'
 import { budgetOf, writeThinking } from './thinking-write.ts'
 import type { WireMessageParam, WireOutputConfig, WireThinkingConfig } from './wire-request.ts'
 

@@ -1,8 +1,8 @@
 import { defined } from '../canonical/defined.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import { strictSchema } from '../strict-schema.ts'
 import type { TargetContext } from '../translator.ts'
 import { wireMark } from './marks.ts'
-import { strictSchema } from './strict-schema.ts'
 import type { WireTool, WireToolChoice } from './wire-request.ts'
 
 export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
@@ -19,11 +19,12 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   const { name, description, schema, strict, outputSchema, cache } = tool
   const path = target.warnings.pathOf(tool, 'tools')
   if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
-  const input = strict && schema ? strictSchema(schema, (change) => target.warnings.changed(path, change)) : schema
+  const whole = { ...(schema ?? { properties: {} }), type: 'object' }
+  const input = strict ? strictSchema(whole, (change) => target.warnings.changed(path, change)) : whole
   return {
     name,
     ...defined({ description }),
-    input_schema: { ...(input ?? { properties: {} }), type: 'object' },
+    input_schema: { ...input, type: 'object' },
     ...(strict && { strict }),
     ...wireMark(cache, target),
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../canonical/request.ts'
+import { strictSchema } from '../strict-schema.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
 import { reasoningFields, topKFields } from './model-fields.ts'
 import { writeToolConfig } from './tools-write.ts'
@@ -34,7 +35,7 @@ export function converseRequest(request: CanonicalRequest, target: TargetContext
       }),
     ),
     toolConfig: writeToolConfig(request, target),
-    outputConfig: writeOutput(request.output),
+    outputConfig: writeOutput(request.output, target),
     serviceTier: writeTier(options.serviceTier, target),
     additionalModelRequestFields: orNone(own),
     additionalModelResponseFieldPaths: isStopped && stopFields.length > 0 ? [...stopFields] : undefined,
@@ -91,9 +92,10 @@ function lacksThoughts(messages: readonly WireMessage[]): boolean {
   return block !== undefined && !('reasoningContent' in block)
 }
 
-function writeOutput(output: OutputFormat | undefined): WireRequest['outputConfig'] {
+function writeOutput(output: OutputFormat | undefined, { warnings }: TargetContext): WireRequest['outputConfig'] {
   if (output?.type !== 'json-schema') return undefined
-  const { schema, name, description } = output
+  const { name, description } = output
+  const schema = strictSchema(output.schema, (change) => warnings.changed('output', change))
   const jsonSchema = { schema: JSON.stringify(schema), ...defined({ name, description }) }
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }

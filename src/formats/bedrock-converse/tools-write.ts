@@ -1,5 +1,6 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { Tool, ToolChoice } from '../canonical/tools.ts'
+import { strictSchema } from '../strict-schema.ts'
 import type { TargetContext } from '../translator.ts'
 import { writeMark } from './parts-write.ts'
 import type { WireRequest, WireTool, WireToolChoice } from './wire.ts'
@@ -20,10 +21,11 @@ function writeTool(tool: Tool, target: TargetContext): WireTool[] {
   if (tool.type !== 'function') return warnings.refuse(path, 'the target has functions only.')
   const { name, description, schema, strict, outputSchema, cache } = tool
   if (outputSchema) warnings.dropped(warnings.pathOf(tool, 'tools', 'outputSchema'))
+  const json = { ...(schema ?? { properties: {} }), type: 'object' }
   const spec = {
     name,
     ...(description && { description }),
-    inputSchema: { json: { ...(schema ?? { properties: {} }), type: 'object' } },
+    inputSchema: { json: strict ? strictSchema(json, (change) => warnings.changed(path, change)) : json },
     ...(strict && { strict }),
   }
   return [{ toolSpec: spec }, ...writeMark(cache, target)]

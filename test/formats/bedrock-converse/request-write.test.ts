@@ -144,17 +144,6 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     { messages: told, inferenceConfig: limit },
     ['dropped:thinking'],
   ],
-  'a form of the answer': [
-    CLAUDE,
-    { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
-    {
-      messages: told,
-      inferenceConfig: limit,
-      outputConfig: {
-        textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: '{"type":"object"}' } } },
-      },
-    },
-  ],
   'a tool that has to be called': [
     CLAUDE,
     { tools, tool_choice: { type: 'tool', name: 'f' } },

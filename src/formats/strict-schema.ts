@@ -1,9 +1,9 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { Change } from '../canonical/warnings.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { Change } from './canonical/warnings.ts'
 
 /**
- * A schema as Anthropic enforces it: closed objects, and the keywords that it knows. Others move into the description, where the model reads
- * them, as Anthropic's own clients do it; an object of any keys becomes a closed one.
+ * A schema as Anthropic and Bedrock enforce it: closed objects, and the keywords that they know. Others move into the description, where the
+ * model reads them, as Anthropic's own clients do it; an object of any keys becomes a closed one.
  */
 export function strictSchema(schema: JsonObject, changed: (change: Change) => void): JsonObject {
   const strict: JsonObject = {}
