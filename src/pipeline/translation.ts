@@ -41,7 +41,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
         ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
         : upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
       const answer = restoreAnswer(said, restoration)
-      memory.keep(owner, answer.choices[0]?.content ?? [])
+      memory.keep({ owner, turns: asked.turns }, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
@@ -54,7 +54,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
           to: client,
           read,
           write,
-          restore: (emit) => restoring(memory.listen(owner, emit)),
+          restore: (emit) => restoring(memory.listen({ owner, turns: asked.turns }, emit)),
         },
         clock: context.clock,
         ...terms,

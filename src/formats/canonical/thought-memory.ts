@@ -1,19 +1,27 @@
 import type { AssistantPart, ReasoningPart, ToolCallPart } from './parts.ts'
+import { hexHash } from './short-id.ts'
 import type { OpaqueState } from './state.ts'
 import type { StreamEvent } from './stream.ts'
 import type { AssistantTurn, Turn } from './turns.ts'
 
 /**
  * What models thought before their tool calls, for clients that return the calls alone: many drop what their format has no place for. By the
- * ids of the calls, for each owner apart; in memory, and the oldest are forgotten first.
+ * ids of the calls, for each owner apart; in memory, and the oldest are forgotten first. Some models count their calls from 0: such an id is
+ * remembered with its conversation.
  */
 export interface ThoughtMemory {
-  /** Remembers an answer. */
-  keep(owner: string, parts: readonly AssistantPart[]): void
+  /** Remembers an answer to a conversation. */
+  keep(said: Said, parts: readonly AssistantPart[]): void
   /** `keep` for a stream that passes. */
-  listen(owner: string, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
+  listen(said: Said, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
   /** The turns with all that is remembered of their calls, unless the client has returned some of it itself. */
   recall(owner: string, turns: Turn[]): Turn[]
+}
+
+/** What an answer is to, and who asked. */
+export interface Said {
+  owner: string
+  turns: readonly Turn[]
 }
 
 interface Memory {
@@ -50,24 +58,25 @@ export function createThoughtMemory(): ThoughtMemory {
     }
   }
 
-  function keep(owner: string, parts: readonly AssistantPart[]) {
+  function keep({ owner, turns }: Said, parts: readonly AssistantPart[]) {
     let thoughts: ReasoningPart[] = []
+    const places = lazyPlaces(turns)
     for (const part of parts) {
       if (part.type === 'reasoning' && part.state) thoughts.push(part)
       if (part.type !== 'tool-call') continue
-      if (thoughts.length > 0 || part.state) remember(keyOf(owner, part), thoughts, part.state)
+      if (thoughts.length > 0 || part.state) remember(keyOf(owner, places.next, part), thoughts, part.state)
       thoughts = []
     }
   }
 
   /** Thoughts come first in a turn, and later ones right before their calls. */
-  function recallIn(owner: string, turn: AssistantTurn): AssistantTurn {
+  function recallIn(owner: string, place: Place, turn: AssistantTurn): AssistantTurn {
     if (turn.content.some((part) => 'state' in part && part.state)) return turn
     const first: ReasoningPart[] = []
     let calls = 0
     const content = turn.content.flatMap((part): AssistantPart[] => {
       if (part.type !== 'tool-call') return [part]
-      const known = memories.get(keyOf(owner, part))
+      const known = memories.get(keyOf(owner, place, part))
       if (calls++ === 0 && known) first.push(...known.thoughts)
       const thoughts = calls > 1 && known ? known.thoughts : []
       return [...thoughts, known?.state ? { ...part, state: known.state } : part]
@@ -77,15 +86,55 @@ export function createThoughtMemory(): ThoughtMemory {
 
   return {
     keep,
-    listen: (owner, emit) => collecting((parts) => keep(owner, parts), emit),
+    listen: (said, emit) => collecting((parts) => keep(said, parts), emit),
     recall(owner, turns) {
       if (memories.size === 0) return turns
-      return turns.map((turn) => (turn.role === 'assistant' ? recallIn(owner, turn) : turn))
+      const places = lazyPlaces(turns)
+      return turns.map((turn, index) => (turn.role === 'assistant' ? recallIn(owner, places.at(index), turn) : turn))
     },
   }
 }
 
-const keyOf = (owner: string, { id }: ToolCallPart) => `${owner} ${id}`
+/** Found out only for calls that need it. */
+type Place = () => string
+
+function lazyPlaces(turns: readonly Turn[]): { at(index: number): Place; next: Place } {
+  let found: ReturnType<typeof placesIn> | undefined
+  const find = () => {
+    found ??= placesIn(turns)
+    return found
+  }
+  return { at: (index) => () => find().places[index] ?? '', next: () => find().next }
+}
+
+/**
+ * Where each turn stands in its conversation, and where the next one will: by the instructions, and by what the user said first and last before
+ * it. Clients shorten what is between, and keep these as they are for as long as tools are at work.
+ */
+function placesIn(turns: readonly Turn[]): { places: string[]; next: string } {
+  const before: string[] = []
+  let start: string | undefined
+  let next = ''
+  const places = turns.map((turn) => {
+    const place = next
+    if (turn.role !== 'system' && turn.role !== 'user') return place
+    const words = turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+    if (start === undefined) before.push(words)
+    if (turn.role === 'system') return place
+    start ??= hashOf(before.join('\n'))
+    next = `${start} ${hashOf(words)}`
+    return place
+  })
+  return { places, next }
+}
+
+const hashOf = (text: string) => hexHash(text, 0x811c9dc5) + hexHash(text, 0x9dc5811c)
+
+const keyOf = (owner: string, place: Place, { id, name }: ToolCallPart) =>
+  isRandom(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${place()}`
+
+/** Has an id more in it than the name of a function and a number? */
+const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run) => /\d.*\d/.test(run))
 
 const sizeOf = (state: OpaqueState | undefined) => state?.data.length ?? 0
 

@@ -18,18 +18,13 @@ const call = (id: string, more: Partial<ToolCallPart> = {}): ToolCallPart => ({
   ...more,
 })
 const said: AssistantPart = { type: 'text', text: 'Let me see.' }
+/** An answer to nothing at all. */
+const K = { owner: 'k', turns: [] }
 const turn = (...content: AssistantPart[]): Turn[] => [{ role: 'assistant', content }]
 
 test('stands at the start of the turn, and of later calls right before them', () => {
   const memory = createThoughtMemory()
-  memory.keep('k', [
-    thought('one'),
-    said,
-    call('c1'),
-    thought('two'),
-    call('c2'),
-    call('c3', { state: state('of c3') }),
-  ])
+  memory.keep(K, [thought('one'), said, call('c1'), thought('two'), call('c2'), call('c3', { state: state('of c3') })])
   assert.equal(memory.recall('k', turn(said, call('c1'), call('c2'), call('c3'))), [
     ...turn(thought('one'), said, call('c1'), thought('two'), call('c2'), call('c3', { state: state('of c3') })),
   ])
@@ -38,7 +33,7 @@ test('stands at the start of the turn, and of later calls right before them', ()
 test('is the same of a stream', () => {
   const memory = createThoughtMemory()
   const passed: StreamEvent[] = []
-  const listen = memory.listen('k', (event) => passed.push(event))
+  const listen = memory.listen(K, (event) => passed.push(event))
   const events: StreamEvent[] = [
     { type: 'start' },
     { type: 'part-start', key: 0, candidate: 0, part: { type: 'reasoning', text: '' } },
@@ -58,7 +53,7 @@ test('is the same of a stream', () => {
 
 test('is nothing of a stream that was cut', () => {
   const memory = createThoughtMemory()
-  const listen = memory.listen('k', () => {})
+  const listen = memory.listen(K, () => {})
   listen({ type: 'part-start', key: 0, candidate: 0, part: call('c1', { state: state('x') }) })
   listen({ type: 'error', error: { kind: 'server', status: 502, message: 'cut' } })
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
@@ -66,28 +61,53 @@ test('is nothing of a stream that was cut', () => {
 
 test("is nobody else's, and not put beside what the client returns itself", () => {
   const memory = createThoughtMemory()
-  memory.keep('k', [thought('one'), call('c1')])
+  memory.keep(K, [thought('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
   const own = turn(thought('mine'), call('c1'))
   assert.equal(memory.recall('k', own), own)
 })
 
+test('of calls that the model counts is of its own conversation', () => {
+  const memory = createThoughtMemory()
+  const asked = (system: string, ...words: string[]): Turn[] => [
+    { role: 'system', as: 'system', content: [{ type: 'text', text: system }] },
+    ...words.map((text): Turn => ({ role: 'user', content: [{ type: 'text', text }] })),
+  ]
+  const ours = asked('S', 'a', 'b', 'c')
+  memory.keep({ owner: 'k', turns: ours }, [thought('one'), call('f:0')])
+  const recalled = (turns: Turn[], id = 'f:0', name = 'f') => {
+    const said = memory.recall('k', [...turns, ...turn(call(id, { name }))]).at(-1)
+    return said?.role === 'assistant' && said.content.length > 1
+  }
+  assert.ok(recalled(ours))
+  assert.ok(recalled(asked('S', 'a', 'c')), 'shortened in the middle')
+  for (const other of [asked('T', 'a', 'b', 'c'), asked('S', 'x', 'c'), asked('S', 'a', 'b'), []])
+    assert.not.ok(recalled(other))
+  assert.not.ok(recalled(ours, 'f:0', 'g'))
+  memory.keep({ owner: 'k', turns: asked('S', 'x') }, [thought('two'), call('f:0')])
+  assert.ok(recalled(ours), 'not overwritten')
+  for (const id of ['call_aBc1dEf2', 'AbCdEfG12', '123456789', 'chatcmpl-tool-0f3c9a5e77']) {
+    memory.keep({ owner: 'k', turns: ours }, [thought('one'), call(id)])
+    assert.ok(recalled(asked('it is 12:01 now', 'x'), id), id)
+  }
+})
+
 test('is left alone where there is nothing to prove a thought by', () => {
   const memory = createThoughtMemory()
-  memory.keep('k', [{ type: 'reasoning', text: 'only words' }, call('c1')])
+  memory.keep(K, [{ type: 'reasoning', text: 'only words' }, call('c1')])
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
 test('has an end: the oldest goes first, and what is very large is not taken', () => {
   const memory = createThoughtMemory()
-  for (let nth = 0; nth <= 10_000; nth++) memory.keep('k', [call(`c${nth}`, { state: state('x') })])
+  for (let nth = 0; nth <= 10_000; nth++) memory.keep(K, [call(`c${nth}`, { state: state('x') })])
   const stateOf = (id: string) => {
     const [known] = memory.recall('k', turn(call(id)))
     return known?.role === 'assistant' && known.content.some((part) => 'state' in part)
   }
   assert.equal([stateOf('c0'), stateOf('c1'), stateOf('c10000')], [false, true, true])
-  for (let nth = 0; nth < 40; nth++) memory.keep('k', [call(`large${nth}`, { state: state('x'.repeat(1_000_000)) })])
+  for (let nth = 0; nth < 40; nth++) memory.keep(K, [call(`large${nth}`, { state: state('x'.repeat(1_000_000)) })])
   assert.equal([stateOf('c10000'), stateOf('large0'), stateOf('large39')], [false, false, true])
-  memory.keep('k', [call('huge', { state: state('x'.repeat(1_100_000)) })])
+  memory.keep(K, [call('huge', { state: state('x'.repeat(1_100_000)) })])
   assert.is(stateOf('huge'), false)
 })
