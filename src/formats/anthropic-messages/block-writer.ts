@@ -1,6 +1,7 @@
 import type { Citation } from '../canonical/citations.ts'
 import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
+import { UNSIGNED } from '../canonical/state.ts'
 import { type BlockTerms, toolUse, writeBlocks } from './answer-write.ts'
 import { wireCitation } from './citations.ts'
 import { wireSignature, wireThought } from './thoughts.ts'
@@ -91,7 +92,7 @@ function writeThought(
       const whole = isOpen ? undefined : wireThought(state ? { ...part, text, state } : { ...part, text }, isHidden)
       if (whole?.type === 'redacted_thinking') start(whole)
       else if (whole) open()
-      if (state && isOpen) tell({ type: 'signature_delta', signature: wireSignature(state, text) })
+      if (isOpen) tell({ type: 'signature_delta', signature: state ? wireSignature(state, text) : UNSIGNED })
       if (whole || isOpen) stop()
     },
   }

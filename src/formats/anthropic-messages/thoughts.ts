@@ -1,5 +1,5 @@
 import type { ReasoningPart } from '../canonical/parts.ts'
-import { type OpaqueState, sealState, unsealState } from '../canonical/state.ts'
+import { type OpaqueState, sealState, UNSIGNED, unsealState } from '../canonical/state.ts'
 import type { WireRedacted, WireThinking } from './wire.ts'
 
 /*
@@ -14,7 +14,8 @@ export function wireThought(
 ): WireThinking | WireRedacted | undefined {
   if (state?.kind === 'redacted' && text === '') return { type: 'redacted_thinking', data: sealState(state) }
   const thinking = isHidden ? '' : text
-  const signature = state ? wireSignature(state, isHidden ? text : '') : ''
+  if (!state) return thinking === '' ? undefined : { type: 'thinking', thinking, signature: UNSIGNED }
+  const signature = wireSignature(state, isHidden ? text : '')
   return thinking === '' && signature === '' ? undefined : { type: 'thinking', thinking, signature }
 }
 
@@ -24,7 +25,8 @@ export const wireSignature = (state: OpaqueState, hidden: string): string =>
 
 /** A thinking block that a client gives back. */
 export function parseThinking(thinking: string, signature: string): ReasoningPart | undefined {
-  if (signature === '') return thinking === '' ? undefined : { type: 'reasoning', text: thinking }
+  if (signature === '' || signature === UNSIGNED)
+    return thinking === '' ? undefined : { type: 'reasoning', text: thinking }
   const state = unsealState(signature, { format: 'anthropic-messages', kind: 'signature' })
   if (state.kind !== 'text') return { type: 'reasoning', text: thinking, state }
   return { type: 'reasoning', text: thinking || state.data, state: { ...state, data: '' } }

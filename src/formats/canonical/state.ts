@@ -64,6 +64,12 @@ function bareState(data: string, { format, kind, id }: { format: ProviderFormat;
 /** Starts every sealed state; the number is the version of the seal. */
 const MARK = 'signalbox-1'
 
+/**
+ * Stands where others have their proof, on a thought that came without one. Vendors refuse such a thought of another's: by the mark, a request
+ * that gives it back is translated also where the formats are the same.
+ */
+export const UNSIGNED = `${MARK}:unsigned`
+
 const FORMATS: readonly string[] = [
   'openai-chat',
   'openai-responses',

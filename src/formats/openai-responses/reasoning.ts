@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ReasoningPart } from '../canonical/parts.ts'
-import { type OpaqueState, type Origin, sealState, unsealState } from '../canonical/state.ts'
+import { type OpaqueState, type Origin, sealState, UNSIGNED, unsealState } from '../canonical/state.ts'
 import type { WireThought, WireThoughtInput } from './wire.ts'
 
 /*
@@ -29,7 +29,7 @@ function textsIn(parts: unknown): string[] {
 /** State of a provider's item. Thoughts that came as summaries only have none: nobody could use them. */
 export function thoughtState(item: JsonObject, origin: Origin): OpaqueState | undefined {
   const { encrypted_content: data, id, content } = item
-  if (typeof data === 'string' && data !== '')
+  if (typeof data === 'string' && data !== '' && data !== UNSIGNED)
     return { origin, kind: 'encrypted', data, ...(typeof id === 'string' && id !== '' && { id }) }
   return textsIn(content).length > 0 ? { origin, kind: 'text', data: '' } : undefined
 }
@@ -42,7 +42,8 @@ export function parseThought(item: JsonObject, origin: Origin): ReasoningPart | 
 /** An item that a client gives back: ours with the state of whoever thought it, or its own. */
 export function parseThoughtInput(item: JsonObject): ReasoningPart | undefined {
   const { encrypted_content: data, id } = item
-  if (typeof data !== 'string' || data === '') return thoughtPart(item, thoughtState(item, UNKNOWN))
+  if (typeof data !== 'string' || data === '' || data === UNSIGNED)
+    return thoughtPart(item, thoughtState(item, UNKNOWN))
   const bare = { format: 'openai-responses', kind: 'encrypted' } as const
   const part = thoughtPart(item, unsealState(data, typeof id === 'string' ? { ...bare, id } : bare))
   if (part?.state && part.state.origin.format !== 'openai-responses') delete part.isSummary // our own way to show it
@@ -74,9 +75,8 @@ export function writeThoughtInput({ text, state }: ReasoningPart): WireThoughtIn
 /** A thought for a client, who shows summaries and echoes what is encrypted. */
 export function wireThought(id: string, text: string, state: OpaqueState | undefined): WireThought {
   const summary = summariesOf(text)
-  return state
-    ? { type: 'reasoning', id, summary, encrypted_content: sealState(state) }
-    : { type: 'reasoning', id, summary }
+  if (!state && text === '') return { type: 'reasoning', id, summary }
+  return { type: 'reasoning', id, summary, encrypted_content: state ? sealState(state) : UNSIGNED }
 }
 
 const summariesOf = (text: string): WireThought['summary'] => (text === '' ? [] : [{ type: 'summary_text', text }])

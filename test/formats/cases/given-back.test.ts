@@ -106,3 +106,23 @@ test('a model that draws gets no words and no pictures of others without the wor
     ])
   }
 })
+
+for (const [client, elsewhere] of [
+  ['anthropic-messages', 'messages/m'],
+  ['openai-responses', 'responses/m'],
+] as const)
+  for (const stream of [false, true])
+    test(`a thought that nobody has signed reaches no vendor that wants a proof: ${client}${stream ? ', streamed' : ''}`, async () => {
+      const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
+      const { world, up } = await openDoor(({ provider }) => {
+        if (provider !== 'gemini') return json(whole[client])
+        return stream ? streamOf('gemini', [thoughts]) : json(thoughts)
+      })
+      const first = await request(world, { client, model: 'gemini/m', stream })
+      const told = stream ? await answerOf[client](first) : await first.json()
+      assert.match(JSON.stringify(told), 'Hm.')
+      const second = await request(world, { client, model: elsewhere, body: goOn[client](told) })
+      assert.is(second.status, 200, await second.text())
+      assert.match(up.calls[1]?.body ?? '', 'Yes.')
+      assert.not.match(up.calls[1]?.body ?? '', /Hm\.|signalbox|"rs_/)
+    })
