@@ -26,7 +26,8 @@ function unreachable(thrown: unknown): GatewayError {
   const own = isObject(cause) ? cause.code : undefined
   const code = own ?? codeInWords(cause)
   if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
-  const message = `The provider cannot be reached (${code}). Check the base URL of its connection.`
+  const advice = 'Check the base URL of its connection, and whether the gateway gets there: DNS, proxy, firewall.'
+  const message = `The provider cannot be reached (${code}). ${advice}`
   return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(own !== undefined && { cause }), data: { code } })
 }
 

@@ -64,7 +64,10 @@ test('is tried at once when nothing was sent by the words of Deno, which has no 
     ])
     const response = await world.chat({})
     assert.is(up.calls.length, 2)
-    assert.match(await response.text(), `cannot be reached (${code}). Check the base URL`)
+    assert.match(
+      await response.text(),
+      `cannot be reached (${code}). Check the base URL of its connection, and whether the gateway gets there:`,
+    )
   }
 })
 
