@@ -10,19 +10,34 @@ import { unreachableModel } from './unreachable-model.ts'
 /** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
 export async function unknownModel(
   model: string,
-  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalog' | 'comboOf'>,
+  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalog' | 'aliases' | 'comboOf'>,
 ): Promise<GatewayError> {
   if ((await table.missingProviders(model)).length > 0) return unreachableModel(model, table)
+  const passed = aliasesFrom(model, table.aliases)
+  const unknown = table.aliases.get(passed.at(-1) ?? '') ?? model
   const names = await table.names().catch(() => []) // a hint is not worth a failure
   const providers = [...table.providers()]
+  const others = names.filter((name) => name !== unknown && !passed.includes(name))
   const hint =
-    didYouMean(nearest(model, names)) ??
-    filedHint(model, providers, table.catalog) ??
-    providerHint(model, providers, table.catalog) ??
-    unconnectedHint(model, table.catalog)
+    didYouMean(nearest(unknown, others)) ??
+    filedHint(unknown, providers, table.catalog) ??
+    providerHint(unknown, providers, table.catalog) ??
+    unconnectedHint(unknown, table.catalog)
+  const what = passed.length > 0 ? `is an alias of "${unknown}", which does not exist` : 'does not exist'
   return gatewayError('MODEL_NOT_FOUND', {
-    message: `The model "${model}" does not exist. ${hint ? `${hint} ` : ''}GET /v1/models lists all of them.`,
+    message: `The model "${model}" ${what}. ${hint ? `${hint} ` : ''}GET /v1/models lists all of them.`,
   })
+}
+
+/** The aliases that a name leads through, itself among them; two writers at once can make a circle. */
+function aliasesFrom(model: string, aliases: ReadonlyMap<string, string>): string[] {
+  const passed = new Set<string>()
+  let name: string | undefined = model
+  while (name !== undefined && aliases.has(name) && !passed.has(name)) {
+    passed.add(name)
+    name = aliases.get(name)
+  }
+  return [...passed]
 }
 
 /** A hint for a model of the catalog that was named without its provider, which has no connection yet. */

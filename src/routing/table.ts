@@ -29,6 +29,8 @@ export interface RouteTable {
   /** The names of providers with an active connection; of each, the one in the listing first. */
   providers(): Iterable<string>
   readonly catalog: Catalog
+  /** The models of the aliases. */
+  readonly aliases: ReadonlyMap<string, string>
   /** The combo of a name, directly or by aliases. */
   comboOf(model: string): Group | undefined
   /** All names that lead to a target, as far as they are known without asking a provider; without any connection, those that would. */
@@ -114,6 +116,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
     },
     providers: () => connections.keys(),
     catalog,
+    aliases,
     comboOf(model) {
       const meaning = meaningOf(model)
       return meaning && 'strategy' in meaning ? combos.get(meaning.name) : undefined

@@ -167,6 +167,19 @@ test('a compatible provider that was never connected is named as it was asked fo
   assert.match(await asked('openai-compatible-lba/m'), /Did you mean "openai-compatible-lab\/m"\? GET/)
 })
 
+test('an alias of a model that is not known says so, with the names nearest to that', async () => {
+  const { asked } = await routing({ aliases: { quick: 'oter', quicker: 'quick', lost: 'lost-as-well' } })
+  for (const name of ['quick', 'quicker'])
+    assert.is(
+      await asked(name),
+      `404 The model "${name}" is an alias of "oter", which does not exist. Did you mean "one/other"? GET /v1/models lists all of them.`,
+    )
+  assert.is(
+    await asked('lost'),
+    '404 The model "lost" is an alias of "lost-as-well", which does not exist. Models are called by their provider, as in "one/lost-as-well". GET /v1/models lists all of them.',
+  )
+})
+
 test('a combo without models says so, by an alias as well', async () => {
   const { asked } = await routing({ combos: { none: [] }, aliases: { short: 'none' } })
   for (const name of ['none', 'short'])
