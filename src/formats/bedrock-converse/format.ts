@@ -3,6 +3,7 @@ import { once } from '../../lib/once.ts'
 import type { UpstreamFormat } from '../format.ts'
 import { readError } from './error.ts'
 import { eventStreamFraming } from './event-stream.ts'
+import { brokenBy } from './stop-reason.ts'
 import { watchConverseStream } from './stream.ts'
 import { converseUsage } from './usage.ts'
 
@@ -16,9 +17,16 @@ export const bedrockConverse: UpstreamFormat = {
   watchStream: watchConverseStream,
   usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
   errorIn(answer) {
-    const { message } = isObject(answer) && !('output' in answer) ? readError(answer) : {}
+    if (isObject(answer) && 'output' in answer)
+      return holdsNothing(answer.output) ? brokenBy(answer.stopReason) : undefined
+    const { message } = isObject(answer) ? readError(answer) : {}
     return message === undefined ? undefined : { message, status: 502, error: answer }
   },
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
   loadTranslator: once(async () => (await import('./translator.ts')).converseTranslator),
+}
+
+function holdsNothing(output: unknown): boolean {
+  const content = isObject(output) && isObject(output.message) ? output.message.content : undefined
+  return !Array.isArray(content) || content.length === 0
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../../lib/json.ts'
 import type { Finish, FinishReason } from '../canonical/answer.ts'
+import type { EmbeddedError } from '../format.ts'
 
 /** `stopReason`; whatever else a model says is a plain end. */
 const reasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
@@ -22,3 +23,9 @@ export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
   if (typeof sequence === 'string') finish.stopSequence = sequence
   return finish
 }
+
+/** What the reason says against an answer that holds nothing: another try may do better. */
+export const brokenBy = (stopReason: unknown): EmbeddedError | undefined =>
+  reasons.get(stopReason) === 'malformed-call'
+    ? { class: 'content', status: 502, message: `The model's answer is broken: ${stopReason}.` }
+    : undefined

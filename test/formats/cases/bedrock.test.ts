@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { json } from '../../pipeline/support/upstream.ts'
+import { bodyOf, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { converseAnswer } from '../support/event-stream.ts'
+import { converseAnswer, eventFrame } from '../support/event-stream.ts'
 import { ask } from './support.ts'
 
 const test = suite('cases: Bedrock')
@@ -60,3 +60,25 @@ test('what only Anthropic itself knows is not sent', async () => {
   assert.is(call?.headers.get('anthropic-beta'), null)
   assert.ok(warned.includes('dropped:context_management'), warned.join())
 })
+
+for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
+  for (const stream of [false, true])
+    test(`an answer that is nothing but ${stopReason} is none${stream ? ', streamed' : ''}`, async () => {
+      const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+      const frames = [
+        eventFrame('messageStart', { role: 'assistant' }),
+        eventFrame('messageStop', { stopReason }),
+        eventFrame('metadata', { usage }),
+      ]
+      const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
+      const broken = () =>
+        stream
+          ? new Response(bodyOf(frames), { headers })
+          : json({ output: { message: { role: 'assistant', content: [] } }, stopReason, usage })
+      for (const client of ['openai-chat', 'anthropic-messages'] as const) {
+        const { response, world } = await ask({ client, model: 'bedrock/m', stream, answer: broken, ...bedrock })
+        assert.is(response.status, 502)
+        assert.match(await response.text(), `broken: ${stopReason}.`)
+        assert.is(world.told.attempts[0]?.outcome, 'content')
+      }
+    })
