@@ -1,6 +1,7 @@
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../lib/json-codes.ts'
+import { withoutLineSeparators } from '../lib/line-separators.ts'
 import { eventTooLong, MAX_EVENT } from '../lib/sse.ts'
 
 /**
@@ -67,5 +68,5 @@ function createSplitter(): (text: string) => string {
   }
 }
 
-/** Line ends are none of a string in JSON, and would be the end of the event's line. */
-const eventOf = (json: string): string => `data: ${json.replace(/[\r\n]+/g, ' ')}\n\n`
+/** JSON as an event. Line ends are none of a string in JSON, and would be the end of the event's line. */
+export const eventOf = (json: string): string => `data: ${withoutLineSeparators(json.replace(/[\r\n]+/g, ' '))}\n\n`

@@ -5,15 +5,17 @@ import { restoreAnswer } from '../formats/canonical/restore.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { withoutLineSeparators } from '../lib/line-separators.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import { eventOf } from './array-events.ts'
 import { lossComment } from './loss-comment.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
-import type { Transform } from './transform.ts'
+import { type Transform, wantsArray } from './transform.ts'
 import { translateRequest } from './translate-request.ts'
 
 /**
- * The transform of a request for a stream whose provider has sent the answer whole, in one piece. Rejects with `INVALID_REQUEST` when the
- * request, which decides the form of the stream, cannot be read; `whole` throws `UPSTREAM_INVALID` when the answer cannot.
+ * The transform of a request for a stream whose provider has sent the answer whole, in one piece. Where a stream's events are answers, too,
+ * and need no translation, it is the only one. Rejects with `INVALID_REQUEST` when the request, which decides the form of other streams,
+ * cannot be read; `whole` throws `UPSTREAM_INVALID` when the answer cannot.
  */
 export async function wholeAsStream(
   request: SpokenRequest,
@@ -22,6 +24,7 @@ export async function wholeAsStream(
   const { call, context } = request
   if (call.endpoint.operation === 'complete')
     return { ...transform, whole: ({ json }) => encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`) }
+  if (transform.isVerbatim && transform.format.streamsArrays) return { ...transform, whole: onlyChunk(request) }
   const carried = await translateRequest(request, target, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, asked, restoration } = carried
   const { origin, traits } = carried.target
@@ -44,4 +47,10 @@ export async function wholeAsStream(
       return encodeUtf8(withoutLineSeparators(text))
     },
   }
+}
+
+/** The answer with every field that it has. */
+function onlyChunk(request: SpokenRequest): Transform['whole'] {
+  const framed = wantsArray(request) ? (json: string) => `[${json}]` : eventOf
+  return ({ bytes }) => encodeUtf8(framed(decodeUtf8Lenient(bytes).trim()))
 }

@@ -220,9 +220,9 @@ for (const [what, answer] of [
   })
 
 test('is a failure when it cannot be put into the form that was asked for', async () => {
-  const up = fakeUpstream(() => json({ candidates: [{ finishReason: 'STOP' }] }))
-  const world = await openWorld({ fetch: up, connections: ['google'] })
-  const response = await world.post('/v1beta/models/google/g:streamGenerateContent?alt=sse', { contents: [] })
+  const said = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
+  const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [said] })) })
+  const response = await world.chat({ messages: 'Hi', stream: true })
   assert.is(response.status, 502)
   assert.match(await response.text(), /sent an empty answer/)
   assert.equal(world.told.errors, [])

@@ -90,6 +90,41 @@ test('is heard so by a client of Google that wants its stream as an array', asyn
   assert.is(chunks[0].candidates[0].content.parts[0].text, 'Hello')
 })
 
+const odd = JSON.stringify(
+  {
+    candidates: [
+      { content: { role: 'model', parts: [{ text: 'A\u2028B', novel: 1 }] }, finishReason: 'STOP', novel: 2 },
+    ],
+    usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, novel: 12345678901234567000 },
+    novel: { a: [true] },
+  },
+  null,
+  2,
+)
+
+for (const body of [odd, `[${odd}\n]\n`])
+  test(`is heard by a client of the same Google as it was said, ${body === odd ? 'bare' : 'in an array'}`, async () => {
+    const world = await openWorld({
+      fetch: fakeUpstream(() => typed('application/json', [body])),
+      connections: ['google'],
+    })
+    const question = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+    const path = '/v1beta/models/google/g:streamGenerateContent'
+    const events = await world.post(`${path}?alt=sse`, question)
+    assert.match(events.headers.get('content-type') ?? '', /^text\/event-stream/)
+    const said = await events.text()
+    assert.match(said, /^data: [^\r\n\u2028]*\r?\n\r?\n$/)
+    assert.equal(JSON.parse(said.slice('data: '.length)), JSON.parse(odd))
+    const array = await world.post(path, question)
+    assert.is(array.headers.get('content-type'), 'application/json')
+    const text = (await array.text()).replace('\\u2028', '\u2028')
+    assert.is(text.replace(/[ \r\n]+/g, ''), `[${odd}]`.replace(/[ \r\n]+/g, ''))
+    assert.equal(
+      world.told.usages.map(({ inputTokens }) => inputTokens),
+      [3, 3],
+    )
+  })
+
 test('is heard so of completions as they were before chats', async () => {
   const answer = { id: 'c1', object: 'text_completion', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }] }
   const world = await open(answer)
