@@ -90,21 +90,34 @@ export const toolUse = ({ id, name }: ToolCallPart): WireToolUse => ({
 })
 
 /** A search that the provider made is two blocks: what it looked for, and what it found. */
-function writeSearch({ id, query, results }: ServerToolPart): [WireSearch, WireSearchResults] {
+function writeSearch({ id, query, error, results }: ServerToolPart): [WireSearch, WireSearchResults] {
   const caller = { type: 'direct' } as const
   return [
     { type: 'server_tool_use', id, name: 'web_search', input: { query }, caller },
     {
       type: 'web_search_tool_result',
       tool_use_id: id,
-      content: results.map(({ url, title }) => ({
-        type: 'web_search_result',
-        url,
-        title,
-        encrypted_content: '',
-        page_age: null,
-      })),
+      content: error === undefined ? results.map(wireFound) : failure(error),
       caller,
     },
   ]
 }
+
+const wireFound = ({ url, title }: ServerToolPart['results'][number]) => ({
+  type: 'web_search_result' as const,
+  url,
+  title,
+  encrypted_content: '',
+  page_age: null,
+})
+
+/** In one of the words that clients know. */
+const failure = (error: string) => ({
+  type: 'web_search_tool_result_error' as const,
+  error_code: SEARCH_ERRORS.find((code) => code === error) ?? ('unavailable' as const),
+})
+
+const SEARCH_ERRORS = [
+  ...(['invalid_tool_input', 'unavailable', 'max_uses_exceeded'] as const),
+  ...(['too_many_requests', 'query_too_long', 'request_too_large'] as const),
+] as const

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { defined } from '../canonical/defined.ts'
 import type { ServerToolPart } from '../canonical/parts.ts'
 
 /** What a search of the provider's own looked for. */
@@ -12,7 +13,11 @@ export function parseSearchResults(block: JsonObject, queries: ReadonlyMap<strin
   const id = text(block.tool_use_id)
   const found = Array.isArray(block.content) ? block.content.filter(isObject) : []
   const results = found.map(({ url, title }) => ({ url: text(url), title: text(title) }))
-  return { type: 'server-tool', tool: 'web-search', id, query: queries.get(id) ?? '', results }
+  const error = isObject(block.content) ? text(block.content.error_code) || 'unavailable' : undefined
+  return defined<ServerToolPart>({
+    ...{ type: 'server-tool', tool: 'web-search', id, query: queries.get(id) ?? '', results },
+    error,
+  })
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')

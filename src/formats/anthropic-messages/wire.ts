@@ -40,9 +40,19 @@ export type WireSearch = {
 export type WireSearchResults = {
   type: 'web_search_tool_result'
   tool_use_id: string
-  content: { type: 'web_search_result'; url: string; title: string; encrypted_content: string; page_age: null }[]
+  content:
+    | { type: 'web_search_result'; url: string; title: string; encrypted_content: string; page_age: null }[]
+    | { type: 'web_search_tool_result_error'; error_code: WireSearchError }
   caller: WireCaller
 }
+
+export type WireSearchError =
+  | 'invalid_tool_input'
+  | 'unavailable'
+  | 'max_uses_exceeded'
+  | 'too_many_requests'
+  | 'query_too_long'
+  | 'request_too_large'
 
 /** A block of an answer. */
 export type WireBlock = WireText | WireThinking | WireRedacted | WireToolUse | WireSearch | WireSearchResults

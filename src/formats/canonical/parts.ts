@@ -99,6 +99,8 @@ export interface ServerToolPart {
   tool: 'web-search'
   id: string
   query: string
+  /** Why it failed, in the provider's word. */
+  error?: string
   results: { url: string; title: string; text?: string }[]
 }
 

@@ -93,7 +93,7 @@ function parseCall(item: Fields, namespaces: Namespaces, warnings: Warnings): To
 }
 
 /** `web_search_call`, of a client or of a provider. What it opened or looked through is told as what it found. */
-export function searchPart({ id, action }: { [name: string]: unknown }): ServerToolPart {
+export function searchPart({ id, status, action }: { [name: string]: unknown }): ServerToolPart {
   const { query, queries, sources, url } = isObject(action) ? action : {}
   const first = Array.isArray(queries) ? queries[0] : undefined
   const asked = query ?? first
@@ -103,6 +103,7 @@ export function searchPart({ id, action }: { [name: string]: unknown }): ServerT
     tool: 'web-search',
     id: typeof id === 'string' ? id : '',
     query: typeof asked === 'string' ? asked : '',
+    ...(status === 'failed' && { error: 'unavailable' }),
     results: found.flatMap((source: unknown) =>
       isObject(source) && typeof source.url === 'string'
         ? [{ url: source.url, title: typeof source.title === 'string' ? source.title : '' }]

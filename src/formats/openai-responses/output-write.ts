@@ -84,10 +84,10 @@ export function wireCall({ id, name, isFreeForm }: ToolCallPart, input: string, 
   }
 }
 
-export function wireSearch({ query, results }: ServerToolPart, { newId }: WriteContext): WireOutputItem {
+export function wireSearch({ query, error, results }: ServerToolPart, { newId }: WriteContext): WireOutputItem {
   const sources = results.map(({ url }) => ({ type: 'url' as const, url }))
   const action = { type: 'search' as const, query, sources }
-  return { type: 'web_search_call', id: `ws_${newId()}`, status: 'completed', action }
+  return { type: 'web_search_call', id: `ws_${newId()}`, status: error === undefined ? 'completed' : 'failed', action }
 }
 
 /** A picture is told by its bytes only. */

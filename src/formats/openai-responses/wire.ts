@@ -133,7 +133,7 @@ export type WireOutputItem =
   | WireMessage
   | WireThought
   | WireCall
-  | { type: 'web_search_call'; id: string; status: 'in_progress' | 'completed'; action: WireSearch }
+  | { type: 'web_search_call'; id: string; status: 'in_progress' | 'completed' | 'failed'; action: WireSearch }
   | { type: 'image_generation_call'; id: string; status: 'in_progress' | 'completed'; result: string | null }
 
 export type WireUsage = {

@@ -21,9 +21,12 @@ export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn
 
 const isServerTool = (part: AssistantPart): part is ServerToolPart => part.type === 'server-tool'
 
-function asText({ query, results }: ServerToolPart): TextPart {
+function asText({ query, error, results }: ServerToolPart): TextPart {
   const found = results.map(({ title, url, text }) =>
     [`- ${title} (${url})`, ...(text ? [`  ${text}`] : [])].join('\n'),
   )
-  return { type: 'text', text: [`[Searched the web for: ${query}]`, ...found].join('\n') }
+  return {
+    type: 'text',
+    text: [`[Searched the web for: ${query}]`, ...(error ? [`Error: ${error}`] : []), ...found].join('\n'),
+  }
 }
