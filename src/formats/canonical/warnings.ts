@@ -73,7 +73,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     },
     place: (part, path, fields = {}) => void Object.assign(part, { [PLACE]: { path, names: fields } }),
     pathOf,
-    list: () => [...found],
+    list: () => [...found].filter((loss) => !isWithin(loss, found)),
   }
 }
 
@@ -83,4 +83,12 @@ function pathOf(part: object, otherwise: string, field?: string): string {
   if (field === undefined) return path
   const name = place?.names[field] ?? field
   return name.startsWith('/') ? name.slice(1) : `${path}.${name}`
+}
+
+/** Is it a member of something that is dropped as a whole? */
+function isWithin(loss: string, found: ReadonlySet<string>): boolean {
+  if (!loss.startsWith('dropped:')) return false
+  for (let at = loss.indexOf('.'); at !== -1; at = loss.indexOf('.', at + 1))
+    if (found.has(loss.slice(0, at))) return true
+  return false
 }

@@ -13,6 +13,16 @@ test("are told once each, by the client's names", () => {
   assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
 })
 
+test('name no member of what is dropped as a whole', () => {
+  const warnings = createWarnings({ isStrict: false })
+  for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.dropped(field)
+  warnings.changed('config.thoughts.budget', 'clamped')
+  assert.equal(warnings.list(), [
+    ...['dropped:config.thoughts', 'dropped:config.thoughtsBudget'],
+    'clamped:config.thoughts.budget',
+  ])
+})
+
 test('are refused in strict mode, naming the field', () => {
   const warnings = createWarnings({ isStrict: true, names })
   assert.throws(() => warnings.changed('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)

@@ -15,6 +15,10 @@ export function prepareOptions(options: RequestOptions, { traits, carries, warni
   if (taken.modalities?.every((modality) => modality === 'text')) delete taken.modalities
   for (const name of namesOf(taken)) {
     if (carries.has(name) && !traits.lacks.includes(name)) continue
+    if (name === 'parallelToolCalls' && taken[name]) {
+      delete taken[name] // calls may come together wherever nothing is said of it
+      continue
+    }
     if (MEANINGFUL.has(name)) warnings.refuse(name, 'the target cannot do this.')
     warnings.dropped(name)
     delete taken[name]

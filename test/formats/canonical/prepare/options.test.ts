@@ -29,6 +29,14 @@ options('are refused where the answer would be another one', () => {
   assert.equal(prepare({ options: { candidates: 1, modalities: ['text'] } }, { carries: [] }).request.options, {})
 })
 
+options('lose nothing where calls may come together anyhow', () => {
+  const { request, warnings } = prepare({ options: { parallelToolCalls: true }, tools: [f] }, { carries: [] })
+  assert.equal([request.options, warnings], [{}, []])
+  assert.equal(prepare({ options: { parallelToolCalls: false }, tools: [f] }, { carries: [] }).warnings, [
+    'dropped:parallelToolCalls',
+  ])
+})
+
 const f: Tool = { type: 'function', name: 'f' }
 
 const output = suite('a form of answer prepared for a target')
