@@ -49,7 +49,7 @@ export async function translateRequest(
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }
   const memory = await context.thoughts()
-  const recalled = memory.recall(owner, asked.turns)
+  const recalled = memory.recall(owner, asked.turns, origin)
   const addressed = context.fetchesMedia ? partsAsBytes(recalled, traits) : []
   const turns =
     addressed.length > 0

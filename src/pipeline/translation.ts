@@ -24,6 +24,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
   const read = { origin, traits, newId, losses }
   const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000), losses }
   const isArray = wantsArray(request)
+  const said = { owner, turns: asked.turns, origin }
   const restoring = restoreStream(restoration)
 
   return {
@@ -37,11 +38,11 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     isVerbatim: false,
     warnings: () => [...warnings.list(), ...losses.list()], // those of a stream's answer come behind its headers
     whole({ json, bytes, events }) {
-      const said = events
+      const told = events
         ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
         : upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
-      const answer = restoreAnswer(said, restoration)
-      memory.keep({ owner, turns: asked.turns }, answer.choices[0]?.content ?? [])
+      const answer = restoreAnswer(told, restoration)
+      memory.keep(said, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
@@ -54,7 +55,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
           to: client,
           read,
           write,
-          restore: (emit) => restoring(memory.listen({ owner, turns: asked.turns }, emit)),
+          restore: (emit) => restoring(memory.listen(said, emit)),
         },
         clock: context.clock,
         ...terms,

@@ -1,33 +1,37 @@
-import type { AssistantPart, ReasoningPart, ToolCallPart } from './parts.ts'
+import type { AssistantPart, ReasoningPart, TextPart, ToolCallPart } from './parts.ts'
 import { hexHash } from './short-id.ts'
-import type { OpaqueState } from './state.ts'
+import type { OpaqueState, Origin } from './state.ts'
 import type { StreamEvent } from './stream.ts'
 import type { AssistantTurn, Turn } from './turns.ts'
 
 /**
  * What models thought before their tool calls, for clients that return the calls alone: many drop what their format has no place for. By the
  * ids of the calls, for each owner apart; in memory, and the oldest are forgotten first. Some models count their calls from 0: such an id is
- * remembered with its conversation.
+ * remembered with its conversation. So is the phase of the text before a call, without which models of OpenAI take a comment for the answer.
  */
 export interface ThoughtMemory {
   /** Remembers an answer to a conversation. */
   keep(said: Said, parts: readonly AssistantPart[]): void
   /** `keep` for a stream that passes. */
   listen(said: Said, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
-  /** The turns with all that is remembered of their calls, unless the client has returned some of it itself. */
-  recall(owner: string, turns: Turn[]): Turn[]
+  /** The turns with all that is remembered of their calls, unless the client has returned some of it itself; phases only for who told them. */
+  recall(owner: string, turns: Turn[], target?: Origin): Turn[]
 }
 
 /** What an answer is to, and who asked. */
 export interface Said {
   owner: string
   turns: readonly Turn[]
+  /** Who answers. */
+  origin?: Origin
 }
 
 interface Memory {
   thoughts: ReasoningPart[]
   /** Of the call itself. */
   state: OpaqueState | undefined
+  /** Of the text before the call, and who told it. */
+  phase: { is: TextPart['phase']; origin: Origin | undefined } | undefined
   /** In characters. */
   size: number
 }
@@ -45,12 +49,12 @@ export function createThoughtMemory(): ThoughtMemory {
     memories.delete(key)
   }
 
-  function remember(key: string, thoughts: ReasoningPart[], state: OpaqueState | undefined) {
+  function remember(key: string, { thoughts, state, phase }: Omit<Memory, 'size'>) {
     const sizes = thoughts.map((thought) => thought.text.length + sizeOf(thought.state))
     const size = sizes.reduce((sum, one) => sum + one, key.length + sizeOf(state))
     if (size > MAX_OF_ONE) return
     forget(key)
-    memories.set(key, { thoughts, state, size })
+    memories.set(key, { thoughts, state, phase, size })
     characters += size
     for (const oldest of memories.keys()) {
       if (memories.size <= MAX_CALLS && characters <= MAX_CHARACTERS) break
@@ -58,14 +62,18 @@ export function createThoughtMemory(): ThoughtMemory {
     }
   }
 
-  function keep({ owner, turns }: Said, parts: readonly AssistantPart[]) {
+  function keep({ owner, turns, origin }: Said, parts: readonly AssistantPart[]) {
     let thoughts: ReasoningPart[] = []
+    let phase: Memory['phase']
     const places = lazyPlaces(turns)
     for (const part of parts) {
       if (part.type === 'reasoning' && part.state) thoughts.push(part)
+      if (part.type === 'text' && part.phase) phase = { is: part.phase, origin }
       if (part.type !== 'tool-call') continue
-      if (thoughts.length > 0 || part.state) remember(keyOf(owner, places.next, part), thoughts, part.state)
+      const { state } = part
+      if (thoughts.length > 0 || state || phase) remember(keyOf(owner, places.next, part), { thoughts, state, phase })
       thoughts = []
+      phase = undefined
     }
   }
 
@@ -84,16 +92,36 @@ export function createThoughtMemory(): ThoughtMemory {
     return { ...turn, content: [...first, ...content] }
   }
 
+  /** Texts behind the last call have their phase in no memory. */
+  function withPhases(owner: string, place: Place, turn: AssistantTurn, target: Origin): AssistantTurn {
+    let phase: TextPart['phase']
+    const content = turn.content.toReversed().map((part): AssistantPart => {
+      if (part.type === 'text') return phase && !part.phase ? { ...part, phase } : part
+      if (part.type !== 'tool-call') return part
+      const known = memories.get(keyOf(owner, place, part))?.phase
+      phase = isSame(known?.origin, target) ? known?.is : undefined
+      return part
+    })
+    return { ...turn, content: content.toReversed() }
+  }
+
   return {
     keep,
     listen: (said, emit) => collecting((parts) => keep(said, parts), emit),
-    recall(owner, turns) {
+    recall(owner, turns, target) {
       if (memories.size === 0) return turns
       const places = lazyPlaces(turns)
-      return turns.map((turn, index) => (turn.role === 'assistant' ? recallIn(owner, places.at(index), turn) : turn))
+      return turns.map((turn, index) => {
+        if (turn.role !== 'assistant') return turn
+        const place = places.at(index)
+        const whole = recallIn(owner, place, turn)
+        return target?.format === 'openai-responses' ? withPhases(owner, place, whole, target) : whole
+      })
     },
   }
 }
+
+const isSame = (one: Origin | undefined, other: Origin) => one?.format === other.format && one.account === other.account
 
 /** Found out only for calls that need it. */
 type Place = () => string
@@ -138,9 +166,9 @@ const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run)
 
 const sizeOf = (state: OpaqueState | undefined) => state?.data.length ?? 0
 
-/** Hands the thoughts and calls of a whole stream on; the arguments of the calls are nobody's concern here. */
+/** Hands the thoughts, phases and calls of a whole stream on; words and arguments are nobody's concern here. */
 function collecting(onWhole: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
-  const parts = new Map<number, ReasoningPart | ToolCallPart>()
+  const parts = new Map<number, KeptPart>()
   const texts = new Map<number, string[]>()
 
   function whole(): AssistantPart[] {
@@ -162,5 +190,7 @@ function collecting(onWhole: (parts: AssistantPart[]) => void, emit: (event: Str
   }
 }
 
-const isKept = (part: AssistantPart): part is ReasoningPart | ToolCallPart =>
-  part.type === 'reasoning' || part.type === 'tool-call'
+type KeptPart = ReasoningPart | ToolCallPart | TextPart
+
+const isKept = (part: AssistantPart): part is KeptPart =>
+  part.type === 'reasoning' || part.type === 'tool-call' || (part.type === 'text' && part.phase !== undefined)

@@ -111,3 +111,28 @@ test('has an end: the oldest goes first, and what is very large is not taken', (
   memory.keep(K, [call('huge', { state: state('x'.repeat(1_100_000)) })])
   assert.is(stateOf('huge'), false)
 })
+
+const openai = (account: string): OpaqueState['origin'] => ({ format: 'openai-responses', account })
+const comment = { ...said, phase: 'commentary' } as const
+
+test('has the phase of the text before a call, for who told it alone', () => {
+  const memory = createThoughtMemory()
+  memory.keep({ ...K, origin: openai('a') }, [comment, call('c1'), call('c2')])
+  const bare = turn(said, call('c1'), call('c2'), said)
+  assert.equal(memory.recall('k', bare, openai('a')), turn(comment, call('c1'), call('c2'), said))
+  for (const other of [openai('b'), { format: 'openai-chat', account: 'a' } as const, undefined])
+    assert.equal(memory.recall('k', bare, other), bare)
+})
+
+test('has it of a stream, and beside thoughts that the client returns itself', () => {
+  const memory = createThoughtMemory()
+  const listen = memory.listen({ ...K, origin: openai('a') }, () => {})
+  for (const [key, part] of [{ ...comment, text: '' }, call('c1', { arguments: '' })].entries()) {
+    listen({ type: 'part-start', key, candidate: 0, part })
+    listen({ type: 'part-delta', key, text: 'x' })
+    listen({ type: 'part-end', key })
+  }
+  listen({ type: 'end', finishes: [{ reason: 'tool-calls' }] })
+  const own = turn(thought('mine'), said, call('c1'))
+  assert.equal(memory.recall('k', own, openai('a')), turn(thought('mine'), comment, call('c1')))
+})

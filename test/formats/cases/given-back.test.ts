@@ -126,3 +126,26 @@ for (const [client, elsewhere] of [
       assert.match(up.calls[1]?.body ?? '', 'Yes.')
       assert.not.match(up.calls[1]?.body ?? '', /Hm\.|signalbox|"rs_/)
     })
+
+const comment = {
+  ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', phase: 'commentary' },
+  content: [{ type: 'output_text', text: 'I look.', annotations: [] }],
+}
+const called = { type: 'function_call', id: 'fc_1', call_id: 'call_Ab12Cd34', name: 'look', arguments: '{"at":1}' }
+const commented = { id: 'resp_1', object: 'response', status: 'completed', output: [comment, called] }
+
+for (const client of wireFormats.filter((format) => format !== 'openai-responses'))
+  for (const stream of [false, true])
+    test(`a comment before a call is one again: ${client}${stream ? ', streamed' : ''}`, async () => {
+      const end = { type: 'response.completed', response: commented }
+      const { world, up } = await openDoor(
+        () => (stream && up.calls.length === 1 ? streamOf('openai-responses', [end]) : json(commented)),
+        { connections: ['responses'] },
+      )
+      const model = 'responses/m'
+      const first = await request(world, { client, model, stream })
+      const told = stream ? await answerOf[client](first) : await first.json()
+      await request(world, { client, model, body: goOn[client](told) })
+      const { input } = JSON.parse(up.calls[1]?.body ?? '')
+      assert.equal(input[1], { type: 'message', role: 'assistant', content: 'I look.', phase: 'commentary' })
+    })
