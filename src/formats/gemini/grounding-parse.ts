@@ -64,7 +64,7 @@ function parseSupports(grounding: JsonObject, { texts, last, offsets }: Texts): 
 
 /** A page, a document of the client's, or a place on the map. */
 function holderIn({ web, retrievedContext, maps, image }: JsonObject): JsonObject {
-  return [web, retrievedContext, maps, image].find(isObject) ?? {}
+  return Object.assign({}, ...[image, maps, retrievedContext, web].filter(isObject))
 }
 
 const parseSource = ({ uri, title, text }: JsonObject): Citation =>

@@ -1,7 +1,7 @@
 import type { Citation } from '../canonical/citations.ts'
 import { defined } from '../canonical/defined.ts'
 import { type Offsets, offsetsOf } from './utf8-offsets.ts'
-import type { WireGrounding, WireSource, WireSupport } from './wire.ts'
+import type { WireChunk, WireGrounding, WireSource, WireSupport } from './wire.ts'
 
 /** A text part of an answer and its place among the parts. */
 export interface CitingText {
@@ -12,7 +12,7 @@ export interface CitingText {
 
 /** The sources of an answer for a client; undefined when there are none. */
 export function writeGrounding(texts: readonly CitingText[], queries: readonly string[]): WireGrounding | undefined {
-  const chunks = new Map<string, NonNullable<WireGrounding['groundingChunks']>[number]>()
+  const chunks = new Map<string, WireChunk>()
   const supports: WireSupport[] = []
   for (const { text, citations, partIndex } of texts) {
     if (citations.length === 0) continue
@@ -33,10 +33,12 @@ export function writeGrounding(texts: readonly CitingText[], queries: readonly s
   })
 }
 
-/** A page; or, where its words are known or it has no address, a text that was retrieved. */
-function writeSource({ url, title, quote }: Citation) {
-  const source = defined<WireSource>({ uri: url, title, text: quote })
-  return url !== undefined && quote === undefined ? { web: source } : { retrievedContext: source }
+/** A page, which is where clients look for addresses; words that are known of it have their place only in a text that was retrieved. */
+function writeSource({ url, title, quote }: Citation): WireChunk {
+  const retrieved = defined<WireSource>({ uri: url, title, text: quote })
+  if (url === undefined) return { retrievedContext: retrieved }
+  const web = defined<WireSource>({ uri: url, title })
+  return quote ? { web, retrievedContext: retrieved } : { web }
 }
 
 function writeSegment(

@@ -95,8 +95,9 @@ export type WireSupport = {
   segment?: { partIndex?: number; startIndex?: number; endIndex?: number; text?: string }
   groundingChunkIndices: number[]
 }
+export type WireChunk = { web?: WireSource; retrievedContext?: WireSource }
 export type WireGrounding = {
-  groundingChunks?: ({ web: WireSource } | { retrievedContext: WireSource })[]
+  groundingChunks?: WireChunk[]
   groundingSupports?: WireSupport[]
   webSearchQueries?: string[]
 }

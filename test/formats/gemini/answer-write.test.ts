@@ -126,6 +126,16 @@ writing('sources are told once, their places in bytes', () => {
   })
 })
 
+writing('a page that is quoted is a page all the same', () => {
+  const page = { uri: 'https://a.com', title: 'A' }
+  const { candidates } = write({
+    content: [{ type: 'text', text: 'a', citations: [{ url: page.uri, title: page.title, quote: 'q' }] }],
+  })
+  assert.equal(candidates[0].groundingMetadata.groundingChunks, [
+    { web: page, retrievedContext: { ...page, text: 'q' } },
+  ])
+})
+
 writing('images, sound and logprobs', () => {
   const { candidates } = write({
     content: [
