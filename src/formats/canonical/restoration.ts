@@ -8,4 +8,6 @@ export interface Restoration {
   callIds: ReadonlySet<string>
   /** The tool whose arguments are the structured answer. */
   outputTool?: string
+  /** Is the structured answer the one member of an object? */
+  isWrapped?: true
 }

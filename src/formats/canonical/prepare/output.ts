@@ -3,20 +3,25 @@ import type { CanonicalRequest, OutputFormat } from '../request.ts'
 import type { FunctionTool, ToolChoice } from '../tools.ts'
 import type { SystemTurn, Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
+import { objectOutput } from './object-output.ts'
 
 interface Shaped {
   output: OutputFormat | undefined
   turns: Turn[]
   /** The tool that stands for the answer where the target knows no schema. */
   tool: FunctionTool | undefined
+  /** Does the answer stand within an object, since it is to be none itself? */
+  isWrapped: boolean
 }
 
 /** The form of the answer as the target can be asked for it: by itself, by a tool that it has to call, or in words. */
 export function prepareOutput(
-  { output, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
+  { output: asked, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
   { traits, warnings }: { traits: Traits; warnings: Warnings },
 ): Shaped {
-  const same: Shaped = { output, turns, tool: undefined }
+  const object = asked && !traits.unionTools ? objectOutput(asked) : undefined
+  const output = object ?? asked
+  const same: Shaped = { output, turns, tool: undefined, isWrapped: object !== undefined }
   if (!output) return same
   if (traits.outputFormats.includes(output.type)) {
     if (output.type !== 'json' || !traits.jsonNeedsWord || mentionsJson(turns)) return same

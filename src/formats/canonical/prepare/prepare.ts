@@ -62,6 +62,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
       ),
       callIds: callsIn(asked.turns).ids,
       ...(shaped.tool && { outputTool: shaped.tool.name }),
+      ...(shaped.isWrapped && { isWrapped: true }),
     },
   }
 }

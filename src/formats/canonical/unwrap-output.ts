@@ -1,0 +1,15 @@
+import { isObject } from '../../lib/json.ts'
+import { parseOpaque } from './exact-json.ts'
+
+/** The one member of the object that stands for an answer which is none itself. */
+export const WRAPPER = 'answer'
+
+/** The answer out of its object, also of one that was cut; any other text is as it was. */
+export function unwrapOutput(text: string): string {
+  const value = parseOpaque(text)
+  if (value === undefined) return text.replace(BEGINNING, '')
+  const isWrapped = isObject(value) && Object.hasOwn(value, WRAPPER) && Object.keys(value).length === 1
+  return isWrapped ? JSON.stringify(value[WRAPPER]) : text
+}
+
+const BEGINNING = new RegExp(`^\\s*\\{\\s*"${WRAPPER}"\\s*:\\s*`)
