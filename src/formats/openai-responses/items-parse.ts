@@ -2,11 +2,13 @@ import { defined } from '../canonical/defined.ts'
 import { attachStates } from '../canonical/detach.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
+import { setApart } from '../canonical/set-apart.ts'
 import type { Tool } from '../canonical/tools.ts'
 import type { SystemTurn, ToolResult, Turn, UserTurn } from '../canonical/turns.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { parseContent, parseTexts } from '../openai-content.ts'
 import { parseAssistantItem } from './assistant-parse.ts'
+import { hostedText } from './hosted-items.ts'
 import type { Namespaces } from './namespaces.ts'
 import { itemContent } from './parts-parse.ts'
 import { parseTools } from './tools-parse.ts'
@@ -34,11 +36,14 @@ export function parseInput(body: Fields, namespaces: Namespaces, warnings: Warni
 function createItemReader(namespaces: Namespaces, warnings: Warnings) {
   const turns: Turn[] = []
   const tools: Tool[] = []
+  const told = new Set<AssistantPart>()
   const openCalls = new Set<string>() // in their order, for results that do not say whose they are
 
   function read(item: Fields) {
     const said = parseAssistantItem(item, namespaces, warnings)
     if (said) return say(said)
+    const hosted = hostedText(item.value)
+    if (hosted !== undefined) return tell(hosted, item)
     const type = item.text('type') ?? 'message'
     switch (type) {
       case 'message': {
@@ -64,6 +69,15 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
       default:
         return refuse(item, type)
     }
+  }
+
+  /** What tools that ran at OpenAI were given and gave, for a model that never had them. */
+  function tell(text: string, item: Fields) {
+    warnings.changed(item.at, text === '' ? 'dropped' : 'replaced')
+    if (text === '') return
+    const part: AssistantPart = { type: 'text', text }
+    told.add(part)
+    say([part])
   }
 
   function say(parts: AssistantPart[]) {
@@ -109,7 +123,8 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
     read,
     conversation(): Conversation {
       const whole = turns.map(
-        (turn): Turn => (turn.role === 'assistant' ? { ...turn, content: attachStates(turn.content) } : turn),
+        (turn): Turn =>
+          turn.role === 'assistant' ? { ...turn, content: attachStates(setApart(turn.content, told)) } : turn,
       )
       return { turns: whole, tools }
     },
