@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
 import { writeContents, writeSystem } from './contents-write.ts'
 import { writeConfig, writeTier } from './options-write.ts'
-import { writeToolChoice, writeTools } from './tools-write.ts'
+import { writeToolConfig, writeTools } from './tools-write.ts'
 import type { WireRequest } from './wire.ts'
 
 /** A request as a provider wants it; a stream is another method of the model. */
@@ -14,12 +14,11 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 
 export function writeBody(request: CanonicalRequest, target: TargetContext): WireRequest {
   const { turns, tools, toolChoice, options } = request
-  const calling = writeToolChoice(toolChoice, tools, target)
   return defined<WireRequest>({
     contents: writeContents(turns, target),
     systemInstruction: writeSystem(turns),
     tools: writeTools(tools, target),
-    toolConfig: calling && { functionCallingConfig: calling },
+    toolConfig: writeToolConfig(toolChoice, tools, target),
     generationConfig: writeConfig(request, target),
     labels: options.labels,
     serviceTier: writeTier(options.serviceTier, target),

@@ -2,7 +2,7 @@ import { defined } from '../canonical/defined.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
 import type { TargetContext } from '../translator.ts'
 import { openApiSchema } from './schema-write.ts'
-import type { WireCallingConfig, WireDeclaration, WireTool } from './wire.ts'
+import type { WireCallingConfig, WireDeclaration, WireTool, WireToolConfig } from './wire.ts'
 
 /** `tools`: all functions in one entry, as Google wants them. */
 export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
@@ -38,8 +38,27 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
 
+/**
+ * `toolConfig`. With a search beside functions the Gemini API refuses the request unless it may tell of its searches, and then whatever
+ * leaves open that calls do not fit their schemas. Vertex, which knows no ids of calls, knows nothing of that either.
+ */
+export function writeToolConfig(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  target: TargetContext,
+): WireToolConfig | undefined {
+  const calling = writeToolChoice(choice, tools, target)
+  const kinds = new Set(tools.map(({ type }) => type))
+  const isMixed = kinds.has('function') && kinds.has('web-search') && target.traits.callIds
+  if (!isMixed) return calling && { functionCallingConfig: calling }
+  return defined<WireToolConfig>({
+    functionCallingConfig: calling?.mode === 'AUTO' ? { mode: 'VALIDATED' } : calling,
+    includeServerSideToolInvocations: true,
+  })
+}
+
 /** `functionCallingConfig`, which is refused without functions. Which are allowed can only be said where the model is held to them. */
-export function writeToolChoice(
+function writeToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
   { warnings }: TargetContext,

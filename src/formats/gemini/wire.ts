@@ -39,6 +39,7 @@ export type WireDeclaration = {
 export type WireTool = { functionDeclarations: WireDeclaration[] } | { googleSearch: { excludeDomains?: string[] } }
 
 export type WireCallingConfig = { mode: 'AUTO' | 'ANY' | 'NONE' | 'VALIDATED'; allowedFunctionNames?: string[] }
+export type WireToolConfig = { functionCallingConfig?: WireCallingConfig; includeServerSideToolInvocations?: true }
 
 export type WireThinking = { includeThoughts?: boolean; thinkingBudget?: number; thinkingLevel?: WireLevel }
 export type WireLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
@@ -70,7 +71,7 @@ export type WireRequest = {
   contents: WireContent[]
   systemInstruction?: { parts: WirePart[] }
   tools?: WireTool[]
-  toolConfig?: { functionCallingConfig: WireCallingConfig }
+  toolConfig?: WireToolConfig
   generationConfig?: WireConfig
   labels?: Record<string, string>
   serviceTier?: 'standard' | 'flex' | 'priority'

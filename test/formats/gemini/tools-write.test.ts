@@ -66,3 +66,18 @@ tools('are not chosen where there is only the search, which is no function', () 
   assert.is(body.toolConfig, undefined)
   assert.equal(warnings, ['dropped:toolConfig.functionCallingConfig'])
 })
+
+tools('are allowed beside a search, which is told of', () => {
+  const both: Tool[] = [f, { type: 'web-search' }]
+  const told = { includeServerSideToolInvocations: true }
+  assert.equal(send({ tools: both }).body.toolConfig, told)
+  for (const [choice, mode] of [
+    ['auto', 'VALIDATED'],
+    ['required', 'ANY'],
+  ] as const)
+    assert.equal(send({ tools: both, toolChoice: { type: choice } }).body.toolConfig, {
+      functionCallingConfig: { mode },
+      ...told,
+    })
+  assert.is(send({ tools: both }, { callIds: false }).body.toolConfig, undefined)
+})

@@ -51,10 +51,13 @@ const tool = v.union([
   v.strictObject({ googleSearch: v.strictObject({ excludeDomains: maybe(some(v.string())) }) }),
 ])
 const toolConfig = v.strictObject({
-  functionCallingConfig: v.strictObject({
-    mode: v.enum(FunctionCallingConfigMode),
-    allowedFunctionNames: maybe(some(name)),
-  }),
+  functionCallingConfig: maybe(
+    v.strictObject({
+      mode: v.enum(FunctionCallingConfigMode),
+      allowedFunctionNames: maybe(some(name)),
+    }),
+  ),
+  includeServerSideToolInvocations: maybe(v.literal(true)),
 })
 
 const generationConfig = v.strictObject({
@@ -118,6 +121,8 @@ export const geminiProblems = createValidator(request, (body) => {
       'only declared functions are allowed': allowed.every((each) => names.includes(each)),
       'only a mode that calls restricts functions': allowed.length === 0 || mode === 'ANY' || mode === 'VALIDATED',
       'a mode of calling needs functions': mode === undefined || names.length > 0,
+      'a search beside functions is told of, and calls fit their schemas':
+        tools.length < 2 || (config?.includeServerSideToolInvocations === true && mode !== 'AUTO'),
       'thinking is said by budget or by level':
         thinking?.thinkingBudget === undefined || thinking.thinkingLevel === undefined,
       'a schema needs its media type': !options.responseJsonSchema || options.responseMimeType === 'application/json',
