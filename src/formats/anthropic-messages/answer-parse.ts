@@ -17,6 +17,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a message without content.' })
   const queries = new Map<string, string>()
   const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, queries, context) : []))
+  if (queries.size > 0) context.losses.dropped('server_tool_use') // has found nothing so far
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
   return defined<Answer>({
     id: text(body.id) || undefined,

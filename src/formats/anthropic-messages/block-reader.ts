@@ -8,7 +8,7 @@ import { createInputReader } from './input-reader.ts'
 import { parseSearchResults, queryOf } from './search.ts'
 
 export interface BlockContext extends ReadContext, PartEvents {
-  /** The queries of the provider's searches so far, by the ids of the searches. */
+  /** The queries of the provider's searches that have found nothing so far, by the ids of the searches. */
   queries: Map<string, string>
 }
 

@@ -84,6 +84,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function endMessage(delta: JsonObject, usage: unknown) {
     mergeCounts(counts, usage)
     const finish = parseStop(delta)
+    if (finish && blockContext.queries.size > 0) context.losses.dropped('server_tool_use') // has found nothing so far
     const whole = isObject(usage) ? messageUsage(counts) : undefined
     if (whole) emit({ type: 'usage', usage: whole })
     if (finish) emit({ type: 'finish', candidate: 0, finish })

@@ -76,6 +76,10 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
     message([run, ran, text()]),
     everyone('server_tool_use', 'code_execution_tool_result'),
   ],
+  'a search that is still at work': [
+    message([text(), search], { stop_reason: 'pause_turn' }),
+    everyone('server_tool_use'),
+  ],
   'what a tool of OpenAI’s ran': [
     response({ type: 'code_interpreter_call', id: 'ci_1', code: '1', status: 'completed' }, said([])),
     everyone('code_interpreter_call'),
