@@ -32,6 +32,7 @@ export function createPlaces(): (part: AssistantPart) => number {
   let next = 0
   let textPlace: number | undefined
   return (part) => {
+    if (part.type === 'server-tool') return next // is not told of here
     if (part.type !== 'text') return next++
     textPlace ??= next++
     return textPlace

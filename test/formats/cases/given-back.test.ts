@@ -63,6 +63,16 @@ for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
     assert.equal((await turnAgain(client, 'openrouter/m', answer)).reasoning_details, details)
   })
 
+for (const client of ['openai-chat', 'gemini'] as const)
+  test(`thoughts around a search stay in front of the words: ${client}`, async () => {
+    const thought = (thinking: string) => ({ type: 'thinking', thinking, signature: `${thinking}=` })
+    const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'rain' } }
+    const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
+    const content = [thought('Hm'), search, found, thought('So'), { type: 'text', text: 'Rain.' }]
+    const again = await turnAgain(client, 'messages/m', { ...whole['anthropic-messages'], content })
+    assert.equal(again.content, [thought('Hm'), thought('So'), { type: 'text', text: 'Rain.' }])
+  })
+
 const DRAWS = 'gemini/gemini-3-pro-image'
 const picture = (thoughtSignature?: string) => ({
   inlineData: { mimeType: 'image/png', data: PNG },
