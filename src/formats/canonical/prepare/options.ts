@@ -15,16 +15,29 @@ export function prepareOptions(options: RequestOptions, { traits, carries, warni
   if (taken.modalities?.every((modality) => modality === 'text')) delete taken.modalities
   for (const name of namesOf(taken)) {
     if (carries.has(name) && !traits.lacks.includes(name)) continue
-    if (name === 'parallelToolCalls' && taken[name]) {
-      delete taken[name] // calls may come together wherever nothing is said of it
-      continue
+    if (!isUnsaid(name, taken[name])) {
+      if (MEANINGFUL.has(name)) warnings.refuse(name, 'the target cannot do this.')
+      warnings.dropped(name)
     }
-    if (MEANINGFUL.has(name)) warnings.refuse(name, 'the target cannot do this.')
-    warnings.dropped(name)
     delete taken[name]
   }
   clamp(taken, traits, warnings)
   return taken
+}
+
+/** Does it say only what holds wherever nothing is said? Some clients send all of these. */
+const isUnsaid = (name: OptionName, value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === UNSAID[name]
+
+const UNSAID: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
+  frequencyPenalty: 0,
+  parallelToolCalls: true,
+  presencePenalty: 0,
+  serviceTier: 'auto',
+  store: false,
+  temperature: 1,
+  topP: 1,
+  verbosity: 'medium',
 }
 
 /** Without these the answer would be another one than was asked for. */

@@ -14,6 +14,17 @@ options('lose what it does not take, and say so', () => {
   assert.equal(warnings, ['dropped:topK', 'dropped:topP'])
 })
 
+options('are left out without a word where they say what holds anyway', () => {
+  const unsaid: RequestOptions = {
+    ...{ frequencyPenalty: 0, presencePenalty: 0, temperature: 1, topP: 1, logitBias: {}, stop: [], labels: {} },
+    ...{ parallelToolCalls: true, serviceTier: 'auto', store: false, verbosity: 'medium' },
+  }
+  const { request, warnings } = prepare({ options: unsaid }, { carries: [] })
+  assert.equal([request.options, warnings], [{}, []])
+  const said: RequestOptions = { frequencyPenalty: 1, logitBias: { 1: 1 }, store: true, verbosity: 'low', topP: 0.9 }
+  assert.is(prepare({ options: said }, { carries: [] }).warnings.length, 5)
+})
+
 options('stay within its ranges', () => {
   const asked: RequestOptions = { temperature: 1.5, stop: ['a', 'b'], maxOutputTokens: 10 }
   const { request, warnings } = prepare(
