@@ -1,7 +1,6 @@
 import type { Citation } from '../canonical/citations.ts'
 import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
-import type { OpaqueState } from '../canonical/state.ts'
-import { UNSIGNED } from '../canonical/state.ts'
+import { type OpaqueState, UNSIGNED } from '../canonical/state.ts'
 import { type BlockTerms, toolUse, writeBlocks } from './answer-write.ts'
 import { wireCitation } from './citations.ts'
 import { wireSignature, wireThought } from './thoughts.ts'
