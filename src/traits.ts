@@ -134,6 +134,10 @@ export interface Traits {
   freeFormTools: boolean
   /** May the schema of a tool's input be a union or a reference, rather than say itself what the properties are? */
   unionTools: boolean
+  /** Are functions beside a search refused unless the provider may tell of its searches? */
+  tellsSearches: boolean
+  /** May the schema of an answer be of a list or a plain value, rather than of an object? */
+  plainOutput: boolean
   /** Is `strict` accepted on tools? */
   strictTools: boolean
   /** The accepted kinds of tool choice; any other is narrowed or refused. */

@@ -155,6 +155,7 @@ const table: Record<string, Expected> = {
     takes: ['labels', 'seed'],
     lacks: ['store', 'logprobs'],
     callIds: false,
+    tellsSearches: false,
     reasoning: { by: 'level' },
   },
   'vertex/openai/gpt-oss-120b-maas': { lacks: ['labels'], callIds: true },

@@ -39,6 +39,8 @@ export const baseTraits: Traits = {
   toolNames: NAME,
   freeFormTools: false,
   unionTools: false,
+  tellsSearches: false,
+  plainOutput: false,
   strictTools: true,
   toolChoices: ['none', 'required', 'tool', 'allowed'],
   declaresTools: false,

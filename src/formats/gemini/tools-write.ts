@@ -40,7 +40,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
 
 /**
  * `toolConfig`. With a search beside functions the Gemini API refuses the request unless it may tell of its searches, and then whatever
- * leaves open that calls do not fit their schemas. Vertex, which knows no ids of calls, knows nothing of that either.
+ * leaves open that calls do not fit their schemas.
  */
 export function writeToolConfig(
   choice: ToolChoice | undefined,
@@ -49,7 +49,7 @@ export function writeToolConfig(
 ): WireToolConfig | undefined {
   const calling = writeToolChoice(choice, tools, target)
   const kinds = new Set(tools.map(({ type }) => type))
-  const isMixed = kinds.has('function') && kinds.has('web-search') && target.traits.callIds
+  const isMixed = kinds.has('function') && kinds.has('web-search') && target.traits.tellsSearches
   if (!isMixed) return calling && { functionCallingConfig: calling }
   return defined<WireToolConfig>({
     functionCallingConfig: calling?.mode === 'AUTO' ? { mode: 'VALIDATED' } : calling,

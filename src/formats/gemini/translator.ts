@@ -45,6 +45,8 @@ function traits(): Traits {
     ...baseTraits,
     lacks: ['labels'],
     unionTools: true,
+    tellsSearches: true,
+    plainOutput: true,
     inputs: ['image', 'file', 'audio', 'video', 'youtube'],
     saidImages: true,
     toolResultInputs: ['image', 'file'],

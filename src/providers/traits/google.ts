@@ -43,7 +43,7 @@ export const google: readonly Row[] = [
     toolResultInputs: [],
     reasoning: { by: 'none' },
   },
-  // Vertex stores nothing, fetches by address, and refuses the ids of calls.
+  // Vertex stores nothing, fetches by address, refuses the ids of calls, and knows no word for telling of searches.
   {
     formats: native,
     providers: /^vertex$/,
@@ -51,6 +51,7 @@ export const google: readonly Row[] = [
     lacks: ['store'],
     inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'audio-url', 'video', 'video-url', 'youtube'],
     callIds: false,
+    tellsSearches: false,
   },
   {
     formats: chat,

@@ -79,5 +79,5 @@ tools('are allowed beside a search, which is told of', () => {
       functionCallingConfig: { mode },
       ...told,
     })
-  assert.is(send({ tools: both }, { callIds: false }).body.toolConfig, undefined)
+  assert.is(send({ tools: both }, { tellsSearches: false }).body.toolConfig, undefined)
 })

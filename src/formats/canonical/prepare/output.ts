@@ -19,7 +19,7 @@ export function prepareOutput(
   { output: asked, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
   { traits, warnings }: { traits: Traits; warnings: Warnings },
 ): Shaped {
-  const object = asked && !traits.unionTools ? objectOutput(asked) : undefined
+  const object = asked && !traits.plainOutput ? objectOutput(asked) : undefined
   const output = object ?? asked
   const same: Shaped = { output, turns, tool: undefined, isWrapped: object !== undefined }
   if (!output) return same
