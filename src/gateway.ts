@@ -16,7 +16,15 @@ import type { Management } from './management/management.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
-import { inTurns, isWorkers, platformClock, platformFetch, platformRandom, silentLogger, turnEnd } from './platform.ts'
+import {
+  isWorkers,
+  platformClock,
+  platformFetch,
+  platformRandom,
+  requestTurn,
+  silentLogger,
+  turnEnd,
+} from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createStore } from './store/store.ts'
 
@@ -118,7 +126,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     isClosed: () => isClosed,
     onError,
   })
-  const { gateway, handle, matches } = createFetchDoors(inTurns(surface), { basePath, onError })
+  const { gateway, handle, matches } = createFetchDoors(surface, { basePath, begin: requestTurn, onError })
 
   const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
     fetch: gateway,

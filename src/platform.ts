@@ -51,9 +51,8 @@ export function turnEnd(): Promise<void> {
 /** Are requests and answers batched by turn? On Bun, which delivers each by itself, batching saves two thirds of the cost. */
 const takesTurns = 'Bun' in globalThis
 
-/** The same work; where requests are batched, begun at the end of the turn. */
-export const inTurns = <Given, Result>(work: (given: Given) => Promise<Result>): typeof work =>
-  takesTurns ? (given) => turnEnd().then(() => work(given)) : work
+/** Where requests are batched, resolves when the batch begins. */
+export const requestTurn: typeof turnEnd | undefined = takesTurns ? turnEnd : undefined
 
 /** The platform's own `fetch`. */
 export const platformFetch: typeof fetch = takesTurns

@@ -1,30 +1,53 @@
 import { gatewayError } from '../errors.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { bearerToken } from '../lib/bearer.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Store } from '../store/store.ts'
+import type { Settings } from '../types.ts'
 
 /**
- * The client key of a request; `undefined` when it has none that is known and none is required (spec.md, Authentication). Rejects with
- * `KEY_PAUSED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when the
- * storage cannot be read.
+ * The client key of a request; `undefined` when it has none that is known and none is required (spec.md, Authentication). Throws or rejects
+ * with `KEY_PAUSED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when
+ * the storage cannot be read. Most requests bring a key that is known already, for which no promise is made.
  */
-export async function authenticateClient(
+export function authenticateClient(
   exchange: Exchange,
   { settings, keyring }: Pick<Store, 'settings' | 'keyring'>,
-): Promise<PresentedKey | undefined> {
+): Awaitable<PresentedKey | undefined> {
   const credentials = presentedCredentials(exchange)
-  const { requireApiKey } = await settings.read()
-  for (const credential of credentials) {
-    const key = await keyring.find(credential)
-    if (key?.isActive === false) throw gatewayError('KEY_PAUSED')
-    if (key) return key
+  const known = settings.read()
+  const [first] = credentials
+  const found = first === undefined || isPromise(known) ? undefined : keyring.find(first)
+  if (found && !isPromise(found)) return unlessPaused(found)
+  return identify(credentials, { settings: known, first: found, keyring })
+}
+
+interface Known extends Pick<Store, 'keyring'> {
+  settings: Awaitable<Settings>
+  /** What is known of the first credential. */
+  first: Awaitable<PresentedKey | undefined>
+}
+
+async function identify(
+  credentials: readonly string[],
+  { settings, first, keyring }: Known,
+): Promise<PresentedKey | undefined> {
+  const { requireApiKey } = await settings
+  for (const [at, credential] of credentials.entries()) {
+    const key = await ((at === 0 ? first : undefined) ?? keyring.find(credential))
+    if (key) return unlessPaused(key)
   }
   if (!requireApiKey) return undefined
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) throw gatewayError('KEY_MISSING', { headers })
   const looksLikeOne = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
   throw gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: FOREIGN })
+}
+
+function unlessPaused(key: PresentedKey): PresentedKey {
+  if (key.isActive === false) throw gatewayError('KEY_PAUSED')
+  return key
 }
 
 const FOREIGN = `This is no API key that POST /api/keys has made. A provider's key belongs in a connection, an admin token opens /api.`
@@ -34,9 +57,11 @@ function presentedCredentials(exchange: Exchange): string[] {
   const credentials: string[] = []
   const bearer = bearerToken(exchange.header('authorization'))
   if (bearer !== undefined) credentials.push(bearer)
-  for (const name of ['x-api-key', 'x-goog-api-key', 'api-key']) {
+  for (const name of KEY_HEADERS) {
     const value = exchange.header(name)?.trim()
     if (value && !credentials.includes(value)) credentials.push(value)
   }
   return credentials
 }
+
+const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']

@@ -2,7 +2,7 @@ import { gatewayError, isGatewayError } from '../errors.ts'
 import { readAll } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-body.ts'
-import { fieldsOf } from '../lib/header-fields.ts'
+import { fieldsOf, type HeaderFields } from '../lib/header-fields.ts'
 
 /** What comes beside the request: the execution context of Workers, or what a mount knows of its runtime. */
 export interface FetchContext {
@@ -15,24 +15,64 @@ export const requestOf = (input: Request | URL | string, init: unknown): Request
   typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // it checks them
 
 /** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
-export function exchangeOf(request: Request, context?: FetchContext): Exchange {
-  const { get: header } = fieldsOf(request.headers)
-  const { href, pathname, search } = urlOf(request.url, header('host'))
-  const onAbort = abortListeners(request)
-  const exchange: Exchange = {
-    method: request.method,
-    path: pathname,
-    query: search,
-    header,
-    body: (maxBytes) => readBody(request, header, { maxBytes, onAbort }),
-    onAbort,
-    toRequest: () => new Request(href, { method: request.method, headers: request.headers, signal: request.signal }),
+export const exchangeOf = (request: Request, context?: FetchContext): Exchange => new FetchExchange(request, context)
+
+/** A class, because one is made for each request and lives as long. */
+class FetchExchange implements Exchange {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  declare readonly waitUntil?: (work: Promise<unknown>) => void
+  declare readonly upstream?: UpstreamFetch
+  private readonly request: Request
+  private readonly fields: HeaderFields
+  private readonly href: string
+  /** One listener on the signal for all callers; platforms create the signal only when it is asked for. */
+  private listeners: Array<() => void> | undefined = undefined
+
+  constructor(request: Request, context: FetchContext | undefined) {
+    const fields = fieldsOf(request.headers)
+    const { href, pathname, search } = urlOf(request.url, fields.get('host'))
+    this.method = request.method
+    this.path = pathname
+    this.query = search
+    this.request = request
+    this.fields = fields
+    this.href = href
+    if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
+    if (context?.upstream) this.upstream = context.upstream
   }
-  if (!context) return exchange
-  const waitUntil = context.waitUntil?.bind(context)
-  const { upstream } = context
-  return { ...exchange, ...(waitUntil && { waitUntil }), ...(upstream && { upstream }) }
+
+  header(name: string): string | undefined {
+    return this.fields.get(name)
+  }
+
+  body(maxBytes: number): Promise<Uint8Array> {
+    return readBody(this.request, { fields: this.fields, exchange: this, maxBytes })
+  }
+
+  onAbort(listener: () => void): () => void {
+    const { signal } = this.request
+    if (signal.aborted) {
+      listener()
+      return ignore
+    }
+    const listeners = this.listeners ?? listenTo(signal)
+    this.listeners = listeners
+    listeners.push(listener)
+    return () => {
+      const at = listeners.indexOf(listener)
+      if (at >= 0) listeners.splice(at, 1)
+    }
+  }
+
+  toRequest(): Request {
+    const { method, headers, signal } = this.request
+    return new Request(this.href, { method, headers, signal })
+  }
 }
+
+const ignore = () => {}
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
@@ -59,56 +99,39 @@ export function responseOf({ status, headers, body }: Reply): Response {
   return new Response(isByteStream(body) ? readableOf(body) : (body as BodyInit), init) // the bytes are not shared memory
 }
 
-async function readBody(
+function readBody(
   request: Request,
-  header: Exchange['header'],
-  { maxBytes, onAbort }: { maxBytes: number; onAbort: Exchange['onAbort'] },
+  { fields, exchange, maxBytes }: { fields: HeaderFields; exchange: Pick<Exchange, 'onAbort'>; maxBytes: number },
 ): Promise<Uint8Array> {
   const tooLarge = () =>
     gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
-  if (Number(header('content-length')) > maxBytes) throw tooLarge()
-  if (request.bodyUsed)
-    throw gatewayError('INTERNAL', {
-      cause: new TypeError('The body of the request was read before the gateway got it.'),
-    })
-  const body = bodyOf(request, header)
-  let stopListening = () => {}
-  const bytes = new Promise<Uint8Array>((resolve, reject) => {
-    stopListening = onAbort(() => {
+  if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge())
+  if (request.bodyUsed) return Promise.reject(gatewayError('INTERNAL', { cause: new TypeError(USED) }))
+  return new Promise((resolve, reject) => {
+    const body = bodyOf(request, fields)
+    const stopListening = exchange.onAbort(() => {
       reject(gatewayError('CLIENT_CLOSED_REQUEST'))
       body.cancel(request.signal.reason)
     })
-    readAll(body, maxBytes, tooLarge).then(resolve, reject)
+    readAll(body, maxBytes, tooLarge).then(
+      (bytes) => {
+        stopListening()
+        resolve(bytes)
+      },
+      (cause) => {
+        stopListening()
+        reject(isGatewayError(cause) ? cause : unreadable(request, cause))
+      },
+    )
   })
-  try {
-    return await bytes
-  } catch (cause) {
-    if (isGatewayError(cause)) throw cause
-    if (request.signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
-    throw gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
-  } finally {
-    stopListening()
-  }
 }
 
-/** One listener on the signal for all callers; platforms create the signal only when it is asked for. */
-function abortListeners(request: Request): Exchange['onAbort'] {
-  let listeners: Array<() => void> | undefined
-  return (listener) => {
-    const { signal } = request
-    if (signal.aborted) {
-      listener()
-      return () => {}
-    }
-    const present = listeners ?? listenTo(signal)
-    listeners = present
-    present.push(listener)
-    return () => {
-      const at = present.indexOf(listener)
-      if (at >= 0) present.splice(at, 1)
-    }
-  }
-}
+const USED = 'The body of the request was read before the gateway got it.'
+
+const unreadable = ({ signal }: Request, cause: unknown) =>
+  signal.aborted
+    ? gatewayError('CLIENT_CLOSED_REQUEST', { cause })
+    : gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
 
 function listenTo(signal: AbortSignal): Array<() => void> {
   const listeners: Array<() => void> = []

@@ -15,11 +15,16 @@ export interface FetchDoors {
   matches(request: Request | URL | string): boolean
 }
 
+/** What the ways in depend on besides. */
+export interface FetchDoorsOptions {
+  basePath: string
+  /** Resolves when a request may begin, where the platform is better off when many begin together. */
+  begin: (() => Promise<void>) | undefined
+  onError(error: unknown): void
+}
+
 /** Makes the ways in to what `answer` serves. */
-export function createFetchDoors(
-  answer: Surface,
-  { basePath, onError }: { basePath: string; onError(error: unknown): void },
-): FetchDoors {
+export function createFetchDoors(answer: Surface, { basePath, begin, onError }: FetchDoorsOptions): FetchDoors {
   /** For a request whose path is not known. */
   const unaddressed = (error: unknown) => responseOf(managementErrorReply(error, onError))
 
@@ -28,6 +33,7 @@ export function createFetchDoors(
       const asked = requestOf(request, platform[0])
       try {
         const exchange = exchangeOf(asked, contextOf(platform))
+        if (begin) await begin()
         return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
       } catch (error) {
         return unaddressed(error)
@@ -36,7 +42,9 @@ export function createFetchDoors(
 
     async handle(request, ...platform) {
       try {
-        const reply = await answer(exchangeOf(request, contextOf(platform)))
+        const exchange = exchangeOf(request, contextOf(platform))
+        if (begin) await begin()
+        const reply = await answer(exchange)
         return reply && responseOf(reply)
       } catch (error) {
         return unaddressed(error)

@@ -1,6 +1,8 @@
 import { gatewayError } from '../errors.ts'
+import { isPromise } from '../lib/awaitable.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { TIMEOUT_HEADER } from '../pipeline/client.ts'
+import type { PresentedKey } from '../store/keyring.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { authenticateClient } from './client-gate.ts'
@@ -43,24 +45,34 @@ export function createSurface(options: SurfaceOptions): Surface {
     return import('../pipeline/client-timeout.ts').then(({ unlessLate }) => unlessLate(work, exchange, options.clock))
   }
 
-  async function serveModels(path: string, exchange: Exchange): Promise<Reply> {
+  function serveModels(path: string, exchange: Exchange): Promise<Reply> {
+    const failed = (error: unknown) => modelsErrorReply(error, { path, exchange }, onError)
     try {
       if (options.isClosed()) throw gatewayError('CLOSED')
-      const key =
-        exchange.method === 'OPTIONS' ? undefined : await inTime(authenticateClient(exchange, store), exchange)
-      return await models(withModelsFolder(path), exchange, key)
+      const key = exchange.method === 'OPTIONS' ? undefined : authenticateClient(exchange, store)
+      return (isPromise(key) ? serveLater(path, exchange, key) : serve(path, exchange, key)).catch(failed)
     } catch (error) {
-      return await modelsErrorReply(error, { path, exchange }, onError)
+      return failed(error)
     }
+  }
+
+  const serve = (path: string, exchange: Exchange, key: PresentedKey | undefined) =>
+    models(withModelsFolder(path), exchange, key)
+
+  async function serveLater(path: string, exchange: Exchange, coming: Promise<PresentedKey | undefined>) {
+    return serve(path, exchange, await inTime(coming, exchange))
   }
 
   /** The same, whose reply pages of allowed origins may read. */
   function servePages(path: string, exchange: Exchange): Promise<Reply> {
     const origin = allowedOrigins.length > 0 ? exchange.header('origin') : undefined
     if (origin === undefined || !allowedOrigins.includes(origin)) return serveModels(path, exchange)
-    return import('./foreign-page.ts').then(({ forPage }) =>
-      forPage(origin, exchange, () => serveModels(path, exchange)),
-    )
+    return serveForeign(origin, path, exchange)
+  }
+
+  async function serveForeign(origin: string, path: string, exchange: Exchange): Promise<Reply> {
+    const { forPage } = await import('./foreign-page.ts')
+    return forPage(origin, exchange, () => serveModels(path, exchange))
   }
 
   async function serveManagement(path: string, exchange: Exchange): Promise<Reply> {

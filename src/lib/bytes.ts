@@ -26,13 +26,16 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** Reads a stream to its end. Calls `tooLarge` and cancels the source when `maxBytes` is passed. */
-export async function readAll(stream: ByteStream, maxBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
-  if (stream.whole) {
-    const bytes = await stream.whole()
+/** Reads a stream to its end. Rejects with what `tooLarge` makes, and cancels the source, when `maxBytes` is passed. */
+export function readAll(stream: ByteStream, maxBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
+  if (!stream.whole) return readChunks(stream, maxBytes, tooLarge)
+  return stream.whole().then((bytes) => {
     if (bytes.length > maxBytes) throw tooLarge()
     return bytes
-  }
+  })
+}
+
+async function readChunks(stream: ByteStream, maxBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for (let chunk = await stream.next(); chunk; chunk = await stream.next()) {

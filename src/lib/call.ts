@@ -7,51 +7,78 @@ import { fieldsOf } from './header-fields.ts'
  * cancelled, pending reads reject at once, even if `fetch` ignores its signal.
  */
 export function startCall(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
-  return fetch.raw ? fetch.raw(call) : callByFetch(fetch, call)
+  return fetch.raw ? fetch.raw(call) : new FetchCall(fetch, call)
 }
 
-function callByFetch(fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer {
-  const abort = new AbortController()
-  let cancelled: { reason: unknown } | undefined
-  let rejectWait: ((reason: unknown) => void) | undefined
-  let source: ByteStream | undefined
+/** A class, because one is made for each call and lives as long. */
+class FetchCall implements PendingAnswer {
+  readonly answer: Promise<UpstreamAnswer>
+  private readonly abort = new AbortController()
+  private cancelled: { reason: unknown } | undefined = undefined
+  private rejectWait: ((reason: unknown) => void) | undefined = undefined
+  private source: ByteStream | undefined = undefined
 
-  /** At most one wait at a time: the headers, then one chunk after the other. */
-  function wait<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (cancelled) reject(cancelled.reason)
-      rejectWait = reject
-      promise.then(resolve, reject)
+  constructor(fetch: UpstreamFetch, call: UpstreamCall) {
+    this.answer = new Promise((resolve, reject) => {
+      this.rejectWait = reject
+      fetch(call.url, initOf(call, this.abort.signal))
+        .then((response) => resolve(this.answered(response)))
+        .catch(reject)
     })
   }
 
-  async function answer(): Promise<UpstreamAnswer> {
-    const response = await fetch(call.url, initOf(call, abort.signal))
+  cancel(reason?: unknown): void {
+    if (this.cancelled) return
+    this.cancelled = { reason }
+    this.rejectWait?.(reason)
+    this.abort.abort(reason)
+    this.source?.cancel(reason)
+  }
+
+  /** At most one wait at a time: the headers, then one chunk after the other. */
+  wait<T>(begin: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.cancelled) reject(this.cancelled.reason)
+      this.rejectWait = reject
+      begin().then(resolve, reject)
+    })
+  }
+
+  private answered(response: Response): UpstreamAnswer {
     const fields = fieldsOf(response.headers)
-    const body = bodyOf(response, fields.get)
-    if (cancelled)
-      body.cancel(cancelled.reason) // it comes too late
-    else source = body
-    const { whole } = body
-    const guarded: ByteStream = { next: () => wait(body.next()), cancel }
-    if (whole) guarded.whole = () => wait(whole())
+    const body = bodyOf(response, fields)
+    if (this.cancelled)
+      body.cancel(this.cancelled.reason) // it comes too late
+    else this.source = body
     return {
       status: response.status,
-      header: fields.get,
-      headers: fields.all,
-      body: guarded,
+      header: (name) => fields.get(name),
+      headers: () => fields.all(),
+      body: new CallBody(this, body),
     }
   }
+}
 
-  function cancel(reason?: unknown) {
-    if (cancelled) return
-    cancelled = { reason }
-    rejectWait?.(reason)
-    abort.abort(reason)
-    source?.cancel(reason)
+/** The body of a call's answer. A class, because one is made for each call and lives as long. */
+class CallBody implements ByteStream {
+  declare readonly whole?: () => Promise<Uint8Array>
+  private readonly call: FetchCall
+  private readonly source: ByteStream
+
+  constructor(call: FetchCall, source: ByteStream) {
+    this.call = call
+    this.source = source
+    const { whole } = source
+    if (whole) this.whole = () => call.wait(() => whole.call(source))
   }
 
-  return { answer: wait(answer()), cancel }
+  next(): Promise<Uint8Array | undefined> {
+    return this.call.wait(() => this.source.next())
+  }
+
+  cancel(reason?: unknown): void {
+    this.call.cancel(reason)
+  }
 }
 
 function initOf({ method, headers, body }: UpstreamCall, signal: AbortSignal): RequestInit {

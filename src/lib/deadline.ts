@@ -10,10 +10,15 @@ export interface Deadline {
   cancel(): void
 }
 
+const NEVER: Deadline = { cancel() {} }
+
 /** Calls `onExpire` once after `ms` of the clock's time, unless cancelled before; never when `ms` is more than a timer can hold. */
 export function startDeadline(clock: Clock, ms: number, onExpire: () => void): Deadline {
-  if (ms > MAX_MS) return { cancel() {} }
-  if (clock.setTimer) return { cancel: clock.setTimer(ms, onExpire) }
+  if (ms > MAX_MS) return NEVER
+  return clock.setTimer ? { cancel: clock.setTimer(ms, onExpire) } : bySleep(clock, ms, onExpire)
+}
+
+function bySleep(clock: Clock, ms: number, onExpire: () => void): Deadline {
   const stop = new AbortController()
   clock.sleep(ms, stop.signal).then(
     () => stop.signal.aborted || onExpire(),

@@ -5,36 +5,48 @@ import type { HeaderFields } from './header-fields.ts'
  * The body of a Fetch request or response. Small JSON of known length is read at once, as a stream would cost more than the rest of the
  * request on some platforms.
  */
-export function bodyOf(message: Request | Response, header: HeaderFields['get']): ByteStream {
-  return isSmallJson(header) ? wholeOf(message) : streamOf(message)
+export function bodyOf(message: Request | Response, fields: Pick<HeaderFields, 'get'>): ByteStream {
+  return isSmallJson(fields) ? new WholeBody(message) : streamOf(message)
 }
 
 /** A compressed body may be larger than its length says. */
-function isSmallJson(header: HeaderFields['get']): boolean {
-  const length = header('content-length')
-  if (length === undefined || Number(length) > MAX_WHOLE_BYTES || header('content-encoding') !== undefined) return false
-  return header('content-type')?.includes('json') ?? false
+function isSmallJson(fields: Pick<HeaderFields, 'get'>): boolean {
+  const length = fields.get('content-length')
+  if (length === undefined || Number(length) > MAX_WHOLE_BYTES || fields.get('content-encoding') !== undefined)
+    return false
+  return fields.get('content-type')?.includes('json') ?? false
 }
 
 const MAX_WHOLE_BYTES = 1024 * 1024
 
-function wholeOf(message: Request | Response): ByteStream {
-  let isTaken = false
-  async function whole() {
-    isTaken = true
-    return new Uint8Array(await message.arrayBuffer())
+/** A class, because one is made for each message and lives as long. */
+class WholeBody implements ByteStream {
+  private readonly message: Request | Response
+  private isTaken = false
+
+  constructor(message: Request | Response) {
+    this.message = message
   }
-  return {
-    whole,
-    async next() {
-      const bytes = isTaken ? undefined : await whole()
-      return bytes?.length ? bytes : undefined
-    },
-    cancel() {
-      if (!isTaken) streamOf(message).cancel()
-      isTaken = true
-    },
+
+  whole(): Promise<Uint8Array> {
+    this.isTaken = true
+    return bytesOf(this.message)
   }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const bytes = this.isTaken ? undefined : await this.whole()
+    return bytes?.length ? bytes : undefined
+  }
+
+  cancel(): void {
+    if (!this.isTaken) streamOf(this.message).cancel()
+    this.isTaken = true
+  }
+}
+
+/** Not every platform has `bytes()` yet. */
+function bytesOf(message: (Request | Response) & { bytes?(): Promise<Uint8Array> }): Promise<Uint8Array> {
+  return message.bytes ? message.bytes() : message.arrayBuffer().then((buffer) => new Uint8Array(buffer))
 }
 
 function streamOf({ body }: Request | Response): ByteStream {

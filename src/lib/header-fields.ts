@@ -15,17 +15,45 @@ const probe: BunHeaders = new Headers({ A: '' })
 const isObjectFit = probe.toJSON?.().a === ''
 
 /** The fields of Fetch headers, which must not change any more. */
-export function fieldsOf(headers: BunHeaders): HeaderFields {
-  let fields: Record<string, unknown> | undefined
-  const isFit = isObjectFit && headers.toJSON
-  return {
-    get(name) {
-      if (!isFit) return headers.get(name) ?? undefined
-      fields ??= headers.toJSON?.() ?? {}
-      const value = fields[name] // may be something else: `constructor`
-      if (typeof value === 'string') return value
-      return Array.isArray(value) ? value.join(', ') : undefined
-    },
-    all: () => headers,
+export const fieldsOf = (headers: BunHeaders): HeaderFields =>
+  isObjectFit && headers.toJSON ? new ObjectFields(headers.toJSON()) : new FetchFields(headers)
+
+class FetchFields implements HeaderFields {
+  private readonly headers: Headers
+
+  constructor(headers: Headers) {
+    this.headers = headers
+  }
+
+  get(name: string): string | undefined {
+    return this.headers.get(name) ?? undefined
+  }
+
+  all(): Iterable<[string, string]> {
+    return this.headers
+  }
+}
+
+class ObjectFields implements HeaderFields {
+  private readonly fields: Record<string, string | string[]>
+
+  constructor(fields: Record<string, string | string[]>) {
+    this.fields = fields
+  }
+
+  get(name: string): string | undefined {
+    const value: unknown = this.fields[name] // may be something else: `constructor`
+    if (typeof value === 'string') return value
+    return Array.isArray(value) ? value.join(', ') : undefined
+  }
+
+  all(): Iterable<[string, string]> {
+    const pairs: [string, string][] = []
+    for (const name in this.fields) {
+      const value = this.fields[name]
+      if (typeof value === 'string') pairs.push([name, value])
+      else for (const one of value ?? []) pairs.push([name, one])
+    }
+    return pairs
   }
 }

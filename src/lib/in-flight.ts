@@ -7,7 +7,9 @@ interface Work {
 
 /** The requests under way, so that a closing gateway can wait for them and finally cancel them. */
 export interface InFlight {
-  add(work: Work): () => void
+  add(work: Work): InFlightEntry
+  /** May be called more than once. */
+  remove(entry: InFlightEntry): void
   /** Waits until none is left, for at most `graceMs`; then cancels the rest with `reason`, and waits for them up to a second. */
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
@@ -15,8 +17,10 @@ export interface InFlight {
 /** Cancelled requests answer and call their hooks at once, unless the storage hangs. */
 const LAST_WORDS_MS = 1_000
 
-interface Entry {
+/** A request under way, as `add` has filed it. */
+export interface InFlightEntry {
   work: Work
+  /** Its place among the others. */
   at: number
 }
 
@@ -25,10 +29,10 @@ interface Entry {
  * behind, which keep more than half of the finished requests alive until the next major garbage collection.
  */
 export function createInFlight(): InFlight {
-  const entries: Entry[] = []
+  const entries: InFlightEntry[] = []
   const waiting = new Set<() => void>()
 
-  function remove(entry: Entry) {
+  function remove(entry: InFlightEntry) {
     if (entries[entry.at] !== entry) return // a second time
     const last = entries.pop()
     if (last && last !== entry) {
@@ -55,8 +59,9 @@ export function createInFlight(): InFlight {
     add(work) {
       const entry = { work, at: entries.length }
       entries.push(entry)
-      return () => remove(entry)
+      return entry
     },
+    remove,
     async drain(clock, graceMs, reason) {
       await emptyWithin(clock, graceMs)
       for (const { work } of [...entries]) work.cancel(reason) // which may take it out

@@ -42,27 +42,31 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
         break
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        if (--depth === 0) close(at)
+        if (--depth > 0 || name === undefined) break
+        spans.push(spanOf(name, text, valueStart, at))
+        name = undefined
         break
       case COMMA:
-        if (depth === 1) close(at)
+        if (depth !== 1 || name === undefined) break
+        spans.push(spanOf(name, text, valueStart, at))
+        name = undefined
     }
   }
   return { spans, depth: deepest }
-
-  function close(end: number) {
-    if (name !== undefined)
-      spans.push({ name, start: valueStart, end: valueStart + text.slice(valueStart, end).trimEnd().length })
-    name = undefined
-  }
 }
 
-/** The text with each span's value replaced by what `replace` gives for its name. */
-export function replaceSpans(text: string, spans: readonly Span[], replace: (name: string) => string): string {
+const spanOf = (name: string, text: string, start: number, end: number): Span => ({
+  name,
+  start,
+  end: start + text.slice(start, end).trimEnd().length,
+})
+
+/** The text with `value` in place of each span. */
+export function replaceSpans(text: string, spans: readonly Span[], value: string): string {
   let out = ''
   let at = 0
   for (const span of spans) {
-    out += text.slice(at, span.start) + replace(span.name)
+    out += text.slice(at, span.start) + value
     at = span.end
   }
   return out + text.slice(at)

@@ -1,6 +1,8 @@
 import type { GatewayError } from '../errors.ts'
+import type { Run } from '../routing/target-stats.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
+import type { AttemptEnd, Begun } from './report.ts'
 import type { FailedTry, Success } from './try.ts'
 
 /** Tells what has become of one attempt to the target's health, to its statistics and to the report of the request. */
@@ -16,43 +18,68 @@ export interface Accounts {
 }
 
 /** Opens the accounts of an attempt that begins. */
-export function openAccounts(request: ModelRequest, { route, trial }: Candidate): Accounts {
-  const { call, context, report } = request
-  const { clock, targetStats, observer } = context
-  const begun = report.begin()
-  const running = targetStats.begin(route.target, call.stream)
-  let isSettled = false
+export const openAccounts = (request: ModelRequest, candidate: Candidate): Accounts =>
+  new AttemptAccounts(request, candidate)
 
-  return {
-    settled(result) {
-      isSettled = true
-      if (result.kind === 'success') {
-        const { kind, head } = result.answer
-        if (kind === 'stream') trial.begun()
-        else trial.answered()
-        running.answeredAfter(clock.now() - begun.at)
-        return report.attempted(route, begun, { outcome: 'answered', status: head.status })
-      }
-      const { failure, head, blank } = result
-      if (failure.class === 'internal') {
-        trial.dropped()
-        observer.onError(failure.cause)
-      } else if (!blank) trial.failed(failure)
-      const { class: outcome, message, upstreamStatus = failure.status } = failure
-      const status = outcome === 'content' ? head?.status || 200 : upstreamStatus
-      report.attempted(route, begun, { outcome, status, message })
-    },
-    cancelled({ status }) {
+/** A class, because one is made for each attempt and lives as long. */
+class AttemptAccounts implements Accounts {
+  private readonly request: ModelRequest
+  private readonly candidate: Candidate
+  private readonly begun: Begun
+  private readonly running: Run
+  private isSettled = false
+
+  constructor(request: ModelRequest, candidate: Candidate) {
+    const { call, context, report } = request
+    this.request = request
+    this.candidate = candidate
+    this.begun = report.begin()
+    this.running = context.targetStats.begin(candidate.route.target, call.stream)
+  }
+
+  settled(result: Success | FailedTry): void {
+    const { trial } = this.candidate
+    this.isSettled = true
+    if (result.kind === 'success') {
+      const { kind, head } = result.answer
+      if (kind === 'stream') trial.begun()
+      else trial.answered()
+      this.measure()
+      this.tell({ outcome: 'answered', status: head.status })
+      return
+    }
+    const { failure, head, blank } = result
+    if (failure.class === 'internal') {
       trial.dropped()
-      report.attempted(route, begun, { outcome: 'cancelled', status })
-    },
-    outrun() {
-      running.ended()
-      trial.dropped()
-      if (isSettled) return // it has come to its end at the same moment
-      running.answeredAfter(clock.now() - begun.at) // at least, or slow answers would count less the more of them there are
-      report.attempted(route, begun, { outcome: 'outrun', status: 499 })
-    },
-    ended: running.ended,
+      this.request.context.observer.onError(failure.cause)
+    } else if (!blank) trial.failed(failure)
+    const { class: outcome, message, upstreamStatus = failure.status } = failure
+    const status = outcome === 'content' ? head?.status || 200 : upstreamStatus
+    this.tell({ outcome, status, message })
+  }
+
+  cancelled({ status }: GatewayError): void {
+    this.candidate.trial.dropped()
+    this.tell({ outcome: 'cancelled', status })
+  }
+
+  outrun(): void {
+    this.running.ended()
+    this.candidate.trial.dropped()
+    if (this.isSettled) return // it has come to its end at the same moment
+    this.measure() // at least, or slow answers would count less the more of them there are
+    this.tell({ outcome: 'outrun', status: 499 })
+  }
+
+  ended(): void {
+    this.running.ended()
+  }
+
+  private measure(): void {
+    this.running.answeredAfter(this.request.context.clock.now() - this.begun.at)
+  }
+
+  private tell(end: AttemptEnd): void {
+    this.request.report.attempted(this.candidate.route, this.begun, end)
   }
 }

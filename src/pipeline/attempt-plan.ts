@@ -1,5 +1,5 @@
 import type { GatewayError } from '../errors.ts'
-import { isPromise } from '../lib/awaitable.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Route } from '../routing/group.ts'
 import { type Candidate, candidateOf } from './candidate.ts'
@@ -23,7 +23,7 @@ export interface AttemptPlan {
    * targets are skipped; when all are cooling, the one that recovers first is used, by one request at a time. A hedge never uses a cooling
    * target, and does not count against the retry budget.
    */
-  next(options?: { hedge?: boolean }): Promise<Candidate | undefined>
+  next(hedge?: boolean): Awaitable<Candidate | undefined>
   failed(route: Route, result: FailedTry): void
   /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
@@ -48,24 +48,82 @@ export interface Verdict {
 }
 
 /** Avoids promises where the result is there already: most requests have one route, and need no translation. */
-export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): AttemptPlan {
-  const { context, report, client } = request
-  const { limits, retryBudget } = context
-  const progress = noProgress(request)
-  const { tried, failures, cooling } = progress
-  const spares: Route[] = [] // left aside to keep the last attempt for another
-  let attempts = 0 // in which somebody was called
-  let repeats = 0
-  let isLast = false // one that is cooling was tried for want of another
-  let stop: Stop | undefined
-  let untried: Route | undefined
+export const createAttemptPlan = (nextRoute: NextRoute, request: ModelRequest): AttemptPlan =>
+  new RequestPlan(nextRoute, request)
 
-  /** The next target that is not passed over. The last attempt is kept for one that is not more of the same, if there is one. */
-  async function nextCandidate(): Promise<Candidate | undefined> {
-    const isLastAttempt = attempts > 0 && attempts === limits.maxAttempts - 1
-    for (;;) {
-      const next = nextRoute()
-      const route = isPromise(next) ? await client.unlessGone(next) : next
+/** A class, because one is made for each request and lives as long. */
+class RequestPlan implements AttemptPlan {
+  private readonly nextRoute: NextRoute
+  private readonly progress: Progress
+  private readonly spares: Route[] = [] // left aside to keep the last attempt for another
+  private attempts = 0 // in which somebody was called
+  private repeats = 0
+  private isLast = false // one that is cooling was tried for want of another
+  private stop: Stop | undefined = undefined
+  private untried: Route | undefined = undefined
+
+  constructor(nextRoute: NextRoute, request: ModelRequest) {
+    this.nextRoute = nextRoute
+    this.progress = noProgress(request)
+  }
+
+  get failures(): readonly FailedTarget[] {
+    return this.progress.failures
+  }
+
+  unwell(): Route[] {
+    const { failures, cooling } = this.progress
+    return [...failures, ...cooling].map(({ route }) => route)
+  }
+
+  verdict(): Verdict {
+    const { refusal, cooling } = this.progress
+    return { stop: this.stop, untried: this.untried, refusal, cooling }
+  }
+
+  next(hedge = false): Awaitable<Candidate | undefined> {
+    const { failures, request } = this.progress
+    if (this.stop || failures.some(isClientsFault)) return undefined
+    if (this.attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.outOfAttempts()
+    const found = this.candidateFrom(this.nextRoute())
+    return isPromise(found) ? this.decidedLater(found, hedge) : this.decided(found, hedge)
+  }
+
+  failed(route: Route, result: FailedTry): void {
+    noteFailure(route, result, this.progress)
+    if (result.failure === unreadableCredential) this.attempts -= 1
+  }
+
+  private async decidedLater(coming: Promise<Candidate | undefined>, hedge: boolean): Promise<Candidate | undefined> {
+    return this.decided(await coming, hedge)
+  }
+
+  private decided(found: Candidate | undefined, hedge: boolean): Awaitable<Candidate | undefined> {
+    if (!found) return hedge ? undefined : this.takenLast()
+    return this.taken(hedge ? found : this.affordable(found))
+  }
+
+  private async takenLast(): Promise<Candidate | undefined> {
+    return this.taken(await this.lastResort())
+  }
+
+  private taken(candidate: Candidate | undefined): Candidate | undefined {
+    if (!candidate) return undefined
+    this.attempts += 1
+    this.progress.tried.push(candidate.route.target)
+    return candidate
+  }
+
+  /**
+   * The first target from `pulled` on that is not passed over. The last attempt is kept for one that is not more of the same, if there is
+   * one.
+   */
+  private candidateFrom(pulled: Awaitable<Route | undefined>): Awaitable<Candidate | undefined> {
+    const { progress, spares } = this
+    const { request } = progress
+    const isLastAttempt = this.attempts > 0 && this.attempts === request.context.limits.maxAttempts - 1
+    for (let route = pulled; ; route = this.nextRoute()) {
+      if (isPromise(route)) return this.candidateAfter(request.client.unlessGone(route))
       if (!route) {
         const spare = spares.shift()
         return spare && candidateOf(spare, progress)
@@ -76,64 +134,56 @@ export function createAttemptPlan(nextRoute: NextRoute, request: ModelRequest): 
         continue
       }
       const candidate = candidateOf(route, progress)
-      const found = isPromise(candidate) ? await candidate : candidate
-      if (!found) continue
-      for (const spare of spares.splice(0)) report.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
-      return found
+      if (isPromise(candidate)) return this.candidateOnce(candidate)
+      if (candidate !== undefined) return this.instead(candidate)
     }
   }
 
+  private async candidateAfter(coming: Promise<Route | undefined>): Promise<Candidate | undefined> {
+    return this.candidateFrom(await coming)
+  }
+
+  private async candidateOnce(coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {
+    const candidate = await coming
+    return candidate ? this.instead(candidate) : this.candidateFrom(this.nextRoute())
+  }
+
+  /** The candidate, in place of those left aside for it. */
+  private instead(candidate: Candidate): Candidate {
+    const { request, failures } = this.progress
+    for (let spare = this.spares.shift(); spare; spare = this.spares.shift())
+      request.report.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
+    return candidate
+  }
+
   /** When no other target is left: one that was tried before, or, when none was, one that is cooling. */
-  async function lastResort(): Promise<Candidate | undefined> {
-    if (isLast || (attempts === 0 && cooling.length === 0)) return undefined
+  private async lastResort(): Promise<Candidate | undefined> {
+    const { progress, attempts } = this
+    if (this.isLast || (attempts === 0 && progress.cooling.length === 0)) return undefined
     const { lastCandidate, candidateAgain } = await import('./last-candidates.ts')
-    if (attempts > 0) return candidateAgain(progress, { times: repeats++, mayRetry })
-    isLast = true
+    if (attempts > 0) return candidateAgain(progress, { times: this.repeats++, mayRetry: () => this.mayRetry() })
+    this.isLast = true
     return lastCandidate(progress)
   }
 
-  function mayRetry(): boolean {
-    if (!retryBudget.spend()) stop = 'retry-budget'
-    return !stop
+  private mayRetry(): boolean {
+    if (!this.progress.request.context.retryBudget.spend()) this.stop = 'retry-budget'
+    return !this.stop
   }
 
   /** The candidate, if the retry budget has an attempt left for it; the first one needs none. */
-  function affordable(candidate: Candidate): Candidate | undefined {
-    if (attempts === 0 || mayRetry()) return candidate
+  private affordable(candidate: Candidate): Candidate | undefined {
+    if (this.attempts === 0 || this.mayRetry()) return candidate
     candidate.trial.dropped()
     return undefined
   }
 
   /** Was there another target? */
-  async function outOfAttempts(): Promise<undefined> {
-    do untried = spares.shift() ?? (await nextRoute())
-    while (untried && isAmong(tried, untried.target))
-    if (untried) stop = 'max-attempts'
-  }
-
-  return {
-    failures,
-    unwell: () => [...failures, ...cooling].map(({ route }) => route),
-    verdict: () => ({
-      stop,
-      untried,
-      refusal: progress.refusal,
-      cooling,
-    }),
-    async next({ hedge = false } = {}) {
-      if (stop || failures.some(isClientsFault)) return undefined
-      if (attempts >= limits.maxAttempts) return hedge ? undefined : outOfAttempts()
-      const found = await nextCandidate()
-      const candidate = hedge ? found : found ? affordable(found) : await lastResort()
-      if (!candidate) return undefined
-      attempts += 1
-      tried.push(candidate.route.target)
-      return candidate
-    },
-    failed(route, result) {
-      noteFailure(route, result, progress)
-      if (result.failure === unreadableCredential) attempts -= 1
-    },
+  private async outOfAttempts(): Promise<undefined> {
+    const { progress, spares } = this
+    do this.untried = spares.shift() ?? (await this.nextRoute())
+    while (this.untried && isAmong(progress.tried, this.untried.target))
+    if (this.untried) this.stop = 'max-attempts'
   }
 }
 

@@ -66,18 +66,23 @@ export function attemptRecord(
  * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
 export function attemptHeaders(steps: readonly Step[]): Record<string, string> {
-  return steps.length > 0 ? { 'x-signalbox-attempts': shownSteps(steps) } : {}
+  return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsSaid(steps) } : {}
 }
 
-/** `x-signalbox-target`: the target that answered. */
-export const targetHeader = (target: Parameters<typeof targetName>[0]): Record<string, string> => ({
-  'x-signalbox-target': headerSafe(targetName(target)),
-})
+/** The header that names the attempts (`attemptsSaid`). */
+export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
+
+/** The header that names the target that answered (`targetSaid`). */
+export const TARGET_HEADER = 'x-signalbox-target'
+
+/** The value of `x-signalbox-target`. */
+export const targetSaid = (target: Parameters<typeof targetName>[0]): string => headerSafe(targetName(target))
 
 /** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
 
-function shownSteps(steps: readonly Step[]): string {
+/** The value of `x-signalbox-attempts`; see `attemptHeaders`. */
+export function attemptsSaid(steps: readonly Step[]): string {
   let list = ''
   let via: string | undefined
   let leftOut = 0
@@ -106,7 +111,9 @@ function result(step: AttemptRecord | Skip): string {
 
 /** Are there other connections among the steps with the same provider and model? */
 export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly Step[]): boolean =>
-  steps.length > 1 &&
+  steps.length > 1 && hasTwin(step, steps)
+
+const hasTwin = (step: AttemptRecord | Skip, steps: readonly Step[]) =>
   steps.some((one) => {
     if ('entry' in one || one.connectionId === step.connectionId) return false
     return one.model === step.model && one.provider === step.provider

@@ -12,7 +12,15 @@ import { type Failure, failureOfError } from './failure.ts'
 import { receiveObject, receiveWhole } from './receive-whole.ts'
 
 /** An answer for the client: whole, or a stream that has begun. */
-export type Answer = WholeAnswer | { kind: 'stream'; head: UpstreamAnswer; body: ByteStream; committed: Committed }
+export type Answer = WholeAnswer | StreamedAnswer
+
+/** An answer whose stream has begun. */
+export interface StreamedAnswer {
+  kind: 'stream'
+  head: UpstreamAnswer
+  body: ByteStream
+  committed: Committed
+}
 
 /** An answer that was read to its end, a JSON object. */
 export interface WholeAnswer {
@@ -64,7 +72,10 @@ export function startAttempt(
     totalTimeoutMs: stream ? headersTimeoutMs : totalTimeoutMs,
     stream,
   })
-  return { result: receive(pending, { format, stream, operation, limits, clock }), cancel: pending.cancel }
+  return {
+    result: receive(pending, { format, stream, operation, limits, clock }),
+    cancel: (reason) => pending.cancel(reason),
+  }
 }
 
 /** What is asked for, and how long and how large the answer may be. */

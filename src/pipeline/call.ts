@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/endpoint.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
-import { replaceSpans, scanTopLevel } from '../lib/json-scan.ts'
+import { replaceSpans, type Span, scanTopLevel } from '../lib/json-scan.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
 
 /** A client's model request, read once. */
@@ -14,8 +14,8 @@ export interface ModelCall {
   bytes: number
   body: JsonObject
   text: string
-  /** The client's body with another model name, all other characters unchanged. */
-  bodyFor(model: string): string
+  /** Where the model's name stands in `text`; nowhere, where it stands in the path. */
+  modelSpans: readonly Span[]
 }
 
 /**
@@ -23,7 +23,7 @@ export interface ModelCall {
  */
 export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?: string): ModelCall {
   const text = jsonText(bytes)
-  const { spans, depth } = scanTopLevel(text, pathModel === undefined ? ['model'] : [])
+  const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)
   const body = parseJsonObject(text, depth)
   const model = pathModel ?? body.model
   if (typeof model !== 'string' || model.trim() === '') {
@@ -44,15 +44,21 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
     bytes: bytes.length,
     body,
     text,
-    bodyFor: (name) => (spans.length === 0 ? text : replaceSpans(text, spans, () => JSON.stringify(name))),
+    modelSpans: spans,
   }
+}
+
+/** The client's body with another model name, all other characters unchanged. */
+export function bodyFor(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {
+  return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, JSON.stringify(model))
 }
 
 /**
  * Refuses fields that refer to state at a provider: without them a conversation would be lost, and with them the answer would depend on
  * where the request before went.
  */
-function refuseState(body: JsonObject, { stateful = [] }: Endpoint): void {
+function refuseState(body: JsonObject, { stateful }: Endpoint): void {
+  if (!stateful) return
   for (const param of stateful) {
     if (body[param] === undefined || body[param] === null || body[param] === false) continue
     throw gatewayError('INVALID_REQUEST', {
@@ -61,6 +67,9 @@ function refuseState(body: JsonObject, { stateful = [] }: Endpoint): void {
     })
   }
 }
+
+const MODEL = ['model']
+const NONE: readonly string[] = []
 
 /** Names appear in messages, headers and records. Long enough for a prefix, a slash and the longest id that the management API accepts. */
 const MAX_MODEL_NAME = 1_000

@@ -23,20 +23,27 @@ export function candidateOf(
   progress: Progress,
   trial: Trial = progress.request.context.health.begin(route.target),
 ): Awaitable<Candidate | undefined> {
-  const { request } = progress
-
-  function failed(thrown: unknown): undefined {
-    trial.dropped()
-    if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
-    progress.refusal ??= thrown
-    request.report.skipped(route, 'format')
-  }
-
   try {
-    const transform = transformFor(request, route.target)
-    if (!isPromise(transform)) return { route, transform, trial }
-    return transform.then((found) => ({ route, transform: found, trial }), failed)
+    const transform = transformFor(progress.request, route.target)
+    return isPromise(transform) ? candidateWith(transform, { route, trial, progress }) : { route, transform, trial }
   } catch (thrown) {
-    return failed(thrown)
+    return refused(thrown, { route, trial, progress })
   }
+}
+
+interface Considered extends Pick<Candidate, 'route' | 'trial'> {
+  progress: Progress
+}
+
+const candidateWith = (coming: Promise<Transform>, considered: Considered): Promise<Candidate | undefined> =>
+  coming.then(
+    (transform) => ({ route: considered.route, transform, trial: considered.trial }),
+    (thrown: unknown) => refused(thrown, considered),
+  )
+
+function refused(thrown: unknown, { route, trial, progress }: Considered): undefined {
+  trial.dropped()
+  if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
+  progress.refusal ??= thrown
+  progress.request.report.skipped(route, 'format')
 }

@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import type { InFlight } from '../lib/in-flight.ts'
+import type { InFlight, InFlightEntry } from '../lib/in-flight.ts'
 
 /** The header by which a client says how long it waits at most, in ms. */
 export const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
@@ -30,51 +30,68 @@ interface Cancellable {
 }
 
 /** Watches for the client's leaving and the gateway's closing; either cancels at once what is under way for it. */
-export function watchClient(exchange: Exchange, inFlight: InFlight): Client {
-  let work: Cancellable | undefined
-  let beside: Set<Cancellable> | undefined // most requests have none
-  let isOver = false
-  let stopWaiting: ((reason: unknown) => void) | undefined
+export const watchClient = (exchange: Exchange, inFlight: InFlight): Client => new WatchedClient(exchange, inFlight)
 
-  function cancel(reason: unknown) {
-    client.gone ??= toGatewayError(reason)
-    work?.cancel(client.gone)
-    cancelBeside()
-    stopWaiting?.(client.gone)
+/** A class, because one is made for each request and lives as long. */
+class WatchedClient implements Client {
+  gone: GatewayError | undefined = undefined
+  timeoutAt = Number.POSITIVE_INFINITY
+  private work: Cancellable | undefined = undefined
+  private beside: Set<Cancellable> | undefined = undefined // most requests have none
+  private isOver = false
+  private stopWaiting: ((reason: unknown) => void) | undefined = undefined
+  private readonly inFlight: InFlight
+  private readonly entry: InFlightEntry
+  private readonly stopListening: () => void
+
+  constructor(exchange: Exchange, inFlight: InFlight) {
+    this.inFlight = inFlight
+    this.entry = inFlight.add(this)
+    this.stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
   }
 
-  function cancelBeside() {
-    for (const other of beside ?? []) other.cancel(client.gone)
+  unlessGone<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.stopWaiting = reject
+      if (this.gone) reject(this.gone)
+      work.then(resolve, reject)
+    })
   }
 
-  const client: Client = {
-    gone: undefined,
-    timeoutAt: Number.POSITIVE_INFINITY,
-    unlessGone: (promise) =>
-      new Promise((resolve, reject) => {
-        stopWaiting = reject
-        if (client.gone) reject(client.gone)
-        promise.then(resolve, reject)
-      }),
-    follows(next) {
-      work = next
-      if (client.gone) next.cancel(client.gone)
-    },
-    alsoFollows(other) {
-      beside ??= new Set()
-      beside.add(other)
-      if (client.gone || isOver) other.cancel(client.gone)
-      return () => void beside?.delete(other)
-    },
-    giveUp: cancel,
-    stopWatching() {
-      isOver = true
-      cancelBeside()
-      stopListening()
-      done()
-    },
+  follows(next: Cancellable): void {
+    this.work = next
+    if (this.gone) next.cancel(this.gone)
   }
-  const done = inFlight.add({ cancel })
-  const stopListening = exchange.onAbort(() => cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
-  return client
+
+  alsoFollows(other: Cancellable): () => void {
+    const beside = this.beside ?? new Set()
+    this.beside = beside
+    beside.add(other)
+    if (this.gone || this.isOver) other.cancel(this.gone)
+    return () => void beside.delete(other)
+  }
+
+  giveUp(reason: unknown): void {
+    this.cancel(reason)
+  }
+
+  /** What the closing gateway calls. */
+  cancel(reason: unknown): void {
+    const gone = this.gone ?? toGatewayError(reason)
+    this.gone = gone
+    this.work?.cancel(gone)
+    this.cancelBeside()
+    this.stopWaiting?.(gone)
+  }
+
+  stopWatching(): void {
+    this.isOver = true
+    this.cancelBeside()
+    this.stopListening()
+    this.inFlight.remove(this.entry)
+  }
+
+  private cancelBeside(): void {
+    for (const other of this.beside ?? []) other.cancel(this.gone)
+  }
 }

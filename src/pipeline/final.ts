@@ -4,9 +4,18 @@ import type { Reply } from '../lib/exchange.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 import { replyHeaders } from '../upstream/headers.ts'
-import { requestIdHeader } from '../upstream/request-id.ts'
+import { requestIdIn } from '../upstream/request-id.ts'
 import type { Stop } from './attempt-plan.ts'
-import { type AttemptRecord, attemptHeaders, isOneOfMany, type Step, shortId, targetHeader } from './attempt-record.ts'
+import {
+  ATTEMPTS_HEADER,
+  type AttemptRecord,
+  attemptHeaders,
+  isOneOfMany,
+  type Step,
+  shortId,
+  TARGET_HEADER,
+  targetSaid,
+} from './attempt-record.ts'
 import { errorInFormat, joined, sentence } from './error-in-format.ts'
 import type { Failure } from './failure.ts'
 import type { FailedTarget } from './progress.ts'
@@ -40,7 +49,13 @@ export async function finalReply(course: Course): Promise<Reply> {
   if (!isOfClient(failure)) for (const name of WAITS) delete own[name]
   return {
     status: failure.status,
-    headers: { 'content-type': 'application/json', ...own, ...targetHeader(route.target), ...headers, ...NO_RETRY },
+    headers: {
+      'content-type': 'application/json',
+      ...own,
+      [TARGET_HEADER]: targetSaid(route.target),
+      ...headers,
+      ...NO_RETRY,
+    },
     body: await errorInFormat(failure, head, { format, now, remark }),
   }
 }
@@ -64,9 +79,10 @@ const WAITS = ['retry-after', 'retry-after-ms']
 /** The gateway's own: the attempts, when to ask again, and the provider's id of the request if one failure decides. */
 function headersOf({ steps, stop, retryWaitMs, format }: Course, decisive: FailedTarget | undefined) {
   const headers = attemptHeaders(steps)
-  if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
+  if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   if (retryWaitMs !== undefined) headers['retry-after'] = String(secondsOf(retryWaitMs))
-  return decisive?.head ? { ...headers, ...requestIdHeader(decisive.head.header, format.requestIdHeader) } : headers
+  const requestId = decisive?.head && requestIdIn(decisive.head.header, format.requestIdHeader)
+  return requestId === undefined ? headers : { ...headers, [format.requestIdHeader]: requestId }
 }
 
 /** Whole seconds, from one to a minute. */

@@ -6,7 +6,7 @@ import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 /** Tries the next target beside a slow one. The first answer wins, and the other attempt is cancelled; `undefined` when neither answers. */
 export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
   const { hedgeBudget } = request.context
-  const coming = hedgeBudget.spend() ? plan.next({ hedge: true }) : undefined
+  const coming = hedgeBudget.spend() ? nextBeside(plan) : undefined
   const other = coming && (await unlessAnswered(first, coming))
   if (!other) {
     if (coming) hedgeBudget.giveBack()
@@ -38,6 +38,8 @@ export async function tryBeside(request: ModelRequest, first: Try, plan: Attempt
     return undefined
   }
 }
+
+const nextBeside = async (plan: AttemptPlan) => plan.next(true)
 
 /** The candidate; none when the attempt answers while it is prepared, which takes long when media have to be fetched. */
 async function unlessAnswered({ result }: Try, coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {

@@ -14,28 +14,46 @@ export type Abandonable = <T>(work: Promise<T>) => Promise<T>
  * connection.
  */
 export function prepareCall(
-  { context, client }: ModelRequest,
-  { route: { target }, transform: { ask } }: Candidate,
+  request: ModelRequest,
+  candidate: Candidate,
   abandonable: Abandonable,
 ): Awaitable<UpstreamCall | FailedAttempt> {
-  const { cloud } = target
-
-  function withKey(apiKey: string | undefined): Awaitable<UpstreamCall | FailedAttempt> {
-    try {
-      if (!cloud) return upstreamCall(target, apiKey, ask)
-      const made = context.cloudCall(ask, { cloud, target, apiKey, fetch: context.fetch })
-      return abandonable(made).catch(failedBy)
-    } catch (thrown) {
-      return failedBy(thrown)
-    }
+  const { target } = candidate.route
+  const apiKey = request.context.apiKeyOf(target.connection)
+  if (isPromise(apiKey) || target.cloud) return prepareSlowly(apiKey, { request, candidate, abandonable })
+  try {
+    return upstreamCall(target, apiKey, candidate.transform.ask)
+  } catch (thrown) {
+    return failedBy(thrown)
   }
+}
 
-  const apiKey = context.apiKeyOf(target.connection)
-  if (!isPromise(apiKey)) return withKey(apiKey)
-  return abandonable(apiKey).then(withKey, (thrown: unknown): FailedAttempt => {
+interface Preparing {
+  request: ModelRequest
+  candidate: Candidate
+  abandonable: Abandonable
+}
+
+/** The same where something has to be waited for. */
+async function prepareSlowly(
+  opening: Awaitable<string | undefined>,
+  { request: { context, client }, candidate: { route, transform }, abandonable }: Preparing,
+): Promise<UpstreamCall | FailedAttempt> {
+  const { target } = route
+  const { cloud } = target
+  let apiKey: string | undefined
+  try {
+    apiKey = isPromise(opening) ? await abandonable(opening) : opening
+  } catch (thrown) {
     if (!client.gone) context.observer.onError(thrown)
     return { kind: 'failure', failure: unreadableCredential }
-  })
+  }
+  try {
+    if (!cloud) return upstreamCall(target, apiKey, transform.ask)
+    return await abandonable(context.cloudCall(transform.ask, { cloud, target, apiKey, fetch: context.fetch }))
+  } catch (thrown) {
+    return failedBy(thrown)
+  }
 }
 
 /** The failed attempt that an error stands for. */

@@ -36,22 +36,28 @@ export function isPassedOver(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
   const { report, context } = request
   const { target } = route
-  if (isAmong(tried, target)) {
-    const failed = failures.find((one) => isSame(one.route.target, target))
+  if (tried.length > 0 && isAmong(tried, target)) {
+    const failed = failureOf(target, failures)
     if (failed) report.skipped(route, failed.failure.class)
     return true
   }
   const standing = context.health.standingOf(target)
   if (standing) {
-    const { dueAt } = standing
-    const later = cooling.findIndex((one) => one.dueAt > dueAt)
-    cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt })
+    noteCooling(route, standing.dueAt, cooling)
     report.skipped(route, standing.class)
     return true
   }
-  if (!isTooSmall(target, progress)) return false
+  if (failures.length === 0 || !isTooSmall(target, progress)) return false
   report.skipped(route, 'context-overflow')
   return true
+}
+
+const failureOf = (target: RouteTarget, failures: readonly FailedTarget[]) =>
+  failures.find((one) => isSame(one.route.target, target))
+
+function noteCooling(route: Route, dueAt: number, cooling: Progress['cooling']): void {
+  const later = cooling.findIndex((one) => one.dueAt > dueAt)
+  cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt })
 }
 
 /** Has the request not fitted into a window of that size? By the catalog, else as the provider said; any where neither tells. */

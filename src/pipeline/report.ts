@@ -43,7 +43,7 @@ export interface Report {
   /** Records the beginning of an attempt. */
   begin(): Begun
   /** Records its end: an answer, a failure, or that the client no longer waits. */
-  attempted(route: Route, begun: Begun, result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>): void
+  attempted(route: Route, begun: Begun, result: AttemptEnd): void
   /** Records a target that was skipped because of an earlier failure of that class. */
   skipped(route: Route, because: FailureClass): void
   /** Records an entry of a combo that was left out, by the part of its condition that does not hold, such as `when.tools`. */
@@ -68,23 +68,79 @@ export interface Begun {
   place: number
 }
 
+/** How an attempt ended. */
+export type AttemptEnd = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
+
 /** The parts of a call that the report needs. Not the body, which may be large and would live as long as the stream. */
 type Asked = Pick<ModelCall, 'model' | 'stream' | 'endpoint'>
 
 /** Starts the report of a request; `key` is the client's, if it has one. */
-export function createReport(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext): Report {
-  const { clock, observer, catalog } = context
-  const { waitUntil } = exchange
-  const requestedAt = clock.now()
-  const attempts: AttemptRecord[] = []
-  const steps: Step[] = []
-  const places: number[] = [] // of the steps
-  let reached = 0
-  let call: Asked | undefined
-  let stop: Stop | undefined
-  let over = false
+export const createReport = (exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext): Report =>
+  new RequestReport(exchange, key, context)
 
-  function add(step: Step, place: number) {
+/** A class, because one is made for each request and lives as long. */
+class RequestReport implements Report {
+  readonly steps: Step[] = []
+  private readonly requestedAt: number
+  private readonly attempts: AttemptRecord[] = []
+  private readonly places: number[] = [] // of the steps
+  private readonly path: string
+  private readonly waitUntil: Exchange['waitUntil']
+  private readonly keyId: string | undefined
+  private readonly context: Pick<PipelineContext, 'clock' | 'observer' | 'catalog'>
+  private reached = 0
+  private call: Asked | undefined = undefined
+  private stop: Stop | undefined = undefined
+  private over = false
+
+  constructor(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext) {
+    this.requestedAt = context.clock.now()
+    this.path = exchange.path
+    this.waitUntil = exchange.waitUntil
+    this.keyId = key?.id
+    this.context = context
+  }
+
+  asked({ model, stream, endpoint }: Asked): void {
+    this.call = { model, stream, endpoint }
+  }
+
+  begin(): Begun {
+    return { at: this.context.clock.now(), place: this.reached++ }
+  }
+
+  attempted(route: Route, { at, place }: Begun, result: AttemptEnd): void {
+    const { attempts, steps, context } = this
+    const record = attemptRecord(route, { startedAt: at, now: context.clock.now() }, result)
+    this.add(record, place)
+    attempts.push(record)
+    if (record !== steps.at(-1)) sortBy(steps, attempts)
+    context.observer.onAttempt(record, this.waitUntil)
+  }
+
+  skipped({ target: { provider, model, connection }, via }: Route, skipped: FailureClass): void {
+    const step: Skip = { provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }
+    this.add(step, this.reached++)
+  }
+
+  leftOut(entry: string, skipped: string, via: string): void {
+    this.add({ entry, skipped, via }, this.reached++)
+  }
+
+  stopped(why: Stop): void {
+    this.stop = why
+  }
+
+  ended(status: number, answered?: Answered): void {
+    if (this.over) return
+    this.over = true
+    const durationMs = this.context.clock.now() - this.requestedAt
+    if (this.call && answered) this.tellUsage(this.call, answered, durationMs)
+    this.tellRequest(status, durationMs, answered?.warnings)
+  }
+
+  private add(step: Step, place: number): void {
+    const { steps, places } = this
     let at = steps.length
     while (at > 0 && Number(places[at - 1]) > place) at--
     if (at === steps.length) {
@@ -97,7 +153,8 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
   }
 
   /** Tells what is known: most requests have a key, many have counts, some have a price. */
-  function tellUsage({ model, stream, endpoint }: Asked, { target, usage }: Answered, durationMs: number) {
+  private tellUsage({ model, stream, endpoint }: Asked, { target, usage }: Answered, durationMs: number): void {
+    const { catalog, observer } = this.context
     const record: UsageRecord = {
       requestedModel: model,
       provider: target.provider,
@@ -105,60 +162,39 @@ export function createReport(exchange: Exchange, key: PresentedKey | undefined, 
       model: target.model,
       format: endpoint.format,
       streamed: stream,
-      startedAt: requestedAt,
+      startedAt: this.requestedAt,
       durationMs,
     }
-    if (key) record.keyId = key.id
+    if (this.keyId !== undefined) record.keyId = this.keyId
     if (usage) {
       Object.assign(record, usage)
       const costUsd = costOf(catalog, target, usage)
       if (costUsd !== undefined) record.costUsd = costUsd
     }
-    observer.onUsage(record, waitUntil)
+    observer.onUsage(record, this.waitUntil)
   }
 
-  function tellRequest(status: number, durationMs: number, warnings?: readonly string[]) {
+  private tellRequest(status: number, durationMs: number, warnings?: readonly string[]): void {
+    const { call, steps, attempts, stop } = this
     const record: RequestRecord = {
-      path: exchange.path,
-      startedAt: requestedAt,
+      path: this.path,
+      startedAt: this.requestedAt,
       durationMs,
       status,
       streamed: call?.stream ?? false,
       attempts,
     }
-    if (key) record.keyId = key.id
+    if (this.keyId !== undefined) record.keyId = this.keyId
     if (call) record.model = call.model
-    if (steps.length > attempts.length) record.skipped = steps.filter((step) => 'skipped' in step)
+    if (steps.length > attempts.length) record.skipped = steps.filter(isSkipped)
     if (stop) record.stopped = stop
     if (warnings?.length) record.warnings = warnings
-    observer.onRequest(record, waitUntil)
-  }
-
-  return {
-    steps,
-    asked: ({ model, stream, endpoint }) => {
-      call = { model, stream, endpoint }
-    },
-    begin: () => ({ at: clock.now(), place: reached++ }),
-    attempted(route, { at, place }, result) {
-      const record = attemptRecord(route, { startedAt: at, now: clock.now() }, result)
-      add(record, place)
-      attempts.push(record)
-      if (record !== steps.at(-1)) attempts.sort((one, other) => steps.indexOf(one) - steps.indexOf(other))
-      observer.onAttempt(record, waitUntil)
-    },
-    skipped: ({ target: { provider, model, connection }, via }, skipped) =>
-      add({ provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }, reached++),
-    leftOut: (entry, skipped, via) => add({ entry, skipped, via }, reached++),
-    stopped: (why) => {
-      stop = why
-    },
-    ended(status, answered) {
-      if (over) return
-      over = true
-      const durationMs = clock.now() - requestedAt
-      if (call && answered) tellUsage(call, answered, durationMs)
-      tellRequest(status, durationMs, answered?.warnings)
-    },
+    this.context.observer.onRequest(record, this.waitUntil)
   }
 }
+
+/** Puts attempts into the order of the steps. */
+const sortBy = (steps: readonly Step[], attempts: AttemptRecord[]) =>
+  attempts.sort((one, other) => steps.indexOf(one) - steps.indexOf(other))
+
+const isSkipped = (step: Step): step is Skip | LeftOutEntry => 'skipped' in step

@@ -1,42 +1,51 @@
 import { isGatewayError } from '../errors.ts'
-import type { EmbeddedError } from '../formats/format.ts'
+import type { EmbeddedError, Format } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/health.ts'
 import { contentType, replyHeaders } from '../upstream/headers.ts'
-import { requestIdHeader } from '../upstream/request-id.ts'
-import { attemptHeaders, headerSafe, targetHeader } from './attempt-record.ts'
+import { requestIdIn } from '../upstream/request-id.ts'
+import type { StreamedAnswer } from './attempt.ts'
+import { ATTEMPTS_HEADER, attemptsSaid, headerSafe, TARGET_HEADER, targetSaid } from './attempt-record.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { StreamEnd } from './relay.ts'
 import { STREAM_HEADERS } from './stream-headers.ts'
 import type { Success } from './try.ts'
 
 /** The reply of a successful attempt, which reports its end. */
-export function successReply(
-  { answer, bytes, transform, route: { target }, trial, ended, secrets }: Success,
-  { report, client, call, format, context }: ModelRequest,
-): Reply {
-  const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : transform.streamType
+export function successReply(success: Success, request: ModelRequest): Reply {
+  const { answer, bytes, transform, route, accounts } = success
+  const { report, client, call, format } = request
+  const { target } = route
   const { isVerbatim } = transform
   const warnings = transform.warnings()
-  const own: Record<string, string> = isVerbatim
+  const mediaType = answer.kind === 'whole' && !call.stream ? 'application/json' : transform.streamType
+  const headers: Record<string, string> = isVerbatim
     ? replyHeaders(answer.head, mediaType)
     : { 'content-type': contentType(mediaType) }
-  const headers = Object.assign(
-    own,
-    requestIdHeader(isVerbatim ? (name) => own[name] : answer.head.header, format.requestIdHeader), // a member costs less than a header
-    targetHeader(target),
-    attemptHeaders(report.steps),
-    warningHeader(warnings),
-  )
+  const requestId = isVerbatim ? idAmong(headers, format) : requestIdIn(answer.head.header, format.requestIdHeader)
+  if (requestId !== undefined) headers[format.requestIdHeader] = requestId
+  headers[TARGET_HEADER] = targetSaid(target)
+  if (report.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsSaid(report.steps)
+  if (warnings.length > 0) Object.assign(headers, warningHeader(warnings))
   const status = !isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
-  if (answer.kind === 'whole') {
-    ended()
-    client.stopWatching()
-    report.ended(status, { target, usage: answer.usage, warnings })
-    return { status, headers, body: bytes ?? answer.bytes }
-  }
+  if (answer.kind === 'stream') return streamReply(success, request, { status, headers, answer })
+  accounts.ended()
+  client.stopWatching()
+  report.ended(status, { target, usage: answer.usage, warnings })
+  return { status, headers, body: bytes ?? answer.bytes }
+}
+/** In headers that are read already, which costs less. */
+const idAmong = (headers: Record<string, string>, { requestIdHeader }: Format) =>
+  requestIdIn((name) => headers[name], requestIdHeader)
+
+/** The reply of an answer that is streamed. */
+function streamReply(
+  { transform, route: { target }, trial, accounts, secrets }: Success,
+  { report, client, context }: ModelRequest,
+  { status, headers, answer }: Pick<Reply, 'status' | 'headers'> & { answer: StreamedAnswer },
+): Reply {
   const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
-    ended()
+    accounts.ended()
     if (fault !== undefined) context.observer.onError(fault)
     else if (error) tellCut(trial, error)
     else if (!cancelled) trial.answered()

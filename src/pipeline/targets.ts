@@ -8,35 +8,57 @@ import type { RouteTable } from '../routing/table.ts'
 /** How the routes of a name are looked up and chosen. */
 export interface Way {
   table: RouteTable
-  select: Select
+  select(...asked: Parameters<Select>): ReturnType<Select>
   /** Called with each group on the way. */
   onGroup?(group: Group): void
   /** Called with each entry whose `when` the request does not meet. */
   onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
   /** Called with each entry whose name leads nowhere, when its turn comes. */
-  onDeadEnd?: OnDeadEnd
+  onDeadEnd?(...met: Parameters<OnDeadEnd>): void
 }
 
 /**
  * The routes of a model name, in the order in which to try them. The first call rejects with `MODEL_NOT_FOUND` when there are none, and
  * with `INVALID_REQUEST` when conditions exclude all of them.
  */
-export function routesOf(model: string, { table, select, onGroup, onLeftOut, onDeadEnd }: Way): NextRoute {
+export function routesOf(model: string, way: Way): NextRoute {
+  const { table } = way
+  const meaning = table.meaningOf(model)
+  if (!meaning) return nowhere(model, table)
+  if (!('strategy' in meaning)) return each(meaning)
+  return routesThrough(meaning, { model, way })
+}
+
+const nowhere =
+  (model: string, table: RouteTable): NextRoute =>
+  () =>
+    unknown(model, table)
+
+function each(routes: readonly Route[]): NextRoute {
+  let at = 0
+  return () => routes[at++]
+}
+
+function routesThrough(outermost: Group, { model, way }: { model: string; way: Way }): NextRoute {
+  const { table } = way
   let isAny = false
   let leftOut: Group | undefined
-  const selected: Select = (group, lookahead, before) => {
-    onGroup?.(group)
-    const chosen = select(group, lookahead)
-    const way = { group, before }
-    return isPromise(chosen) ? chosen.then((known) => noting(way, known)) : noting(way, chosen)
-  }
-  const next = table.resolve(model, selected, onDeadEnd)
+  const next = table.follow(outermost, {
+    select(group, lookahead, before) {
+      way.onGroup?.(group)
+      const chosen = way.select(group, lookahead)
+      return isPromise(chosen)
+        ? chosen.then((known) => noting({ group, before }, known))
+        : noting({ group, before }, chosen)
+    },
+    onDeadEnd: (entry, where) => way.onDeadEnd?.(entry, where),
+  })
 
-  function noting(way: Pick<Choice, 'group' | 'before'>, chosen: Chosen): Chosen {
-    const { group } = way
+  function noting(where: Pick<Choice, 'group' | 'before'>, chosen: Chosen): Chosen {
+    const { group } = where
     if (chosen.entries.length === group.entries.length) return chosen
     leftOut ??= group
-    if (onLeftOut) for (const entry of group.entries) if (!chosen.entries.includes(entry)) onLeftOut(entry, way)
+    for (const entry of group.entries) if (!chosen.entries.includes(entry)) way.onLeftOut?.(entry, where)
     return chosen
   }
 
@@ -50,7 +72,6 @@ export function routesOf(model: string, { table, select, onGroup, onLeftOut, onD
   }
 
   return () => {
-    if (!next) return unknown(model, table)
     const route = next()
     return isPromise(route) ? route.then(checked) : checked(route)
   }

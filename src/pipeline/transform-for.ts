@@ -3,6 +3,7 @@ import { once } from '../lib/once.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WireFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
+import { bodyFor } from './call.ts'
 import { asJsonArray } from './json-array.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { relayStream } from './relay.ts'
@@ -12,10 +13,13 @@ import { type Transform, wantsArray } from './transform.ts'
 export function transformFor(request: SpokenRequest, routeTarget: RouteTarget): Awaitable<Transform> {
   const target = speaking(request.format.name, routeTarget)
   if (target.format === request.format.name && !SEALED.test(request.call.text)) return asItIs(request, target)
-  return request.call.endpoint.operation === 'count-tokens'
+  return transformTo(request, target)
+}
+
+const transformTo = (request: SpokenRequest, target: RouteTarget): Promise<Transform> =>
+  request.call.endpoint.operation === 'count-tokens'
     ? loadCount().then(({ translatedCount }) => translatedCount(request, target))
     : loadTranslation().then(({ translated }) => translated(request, target))
-}
 
 /* Once: in Node, `import()` of what is loaded already costs more than the rest of some requests. */
 const loadTranslation = once(() => import('./translation.ts'))
@@ -36,12 +40,16 @@ const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 function asItIs(request: SpokenRequest, target: RouteTarget): Awaitable<Transform> {
   const { call, format, context } = request
   const transform = verbatim(request, target)
-  if (context.asksForUsage && call.stream && format.loadUsageQuestion)
-    return loadUsageQuestion().then(({ askingForUsage }) => askingForUsage(request, { target, transform }))
+  if (context.asksForUsage && call.stream && format.loadUsageQuestion) return withUsage(request, { target, transform })
   if (!format.countBody || call.endpoint.operation !== 'count-tokens') return transform
-  const counting = format.countBody(call.text, target.model)
-  return counting.then((body) => ({ ...transform, ask: { ...transform.ask, body } }))
+  return withBody(transform, format.countBody(call.text, target.model))
 }
+
+const withUsage = (request: SpokenRequest, asked: { target: RouteTarget; transform: Transform }) =>
+  loadUsageQuestion().then(({ askingForUsage }) => askingForUsage(request, asked))
+
+const withBody = (transform: Transform, counting: Promise<string>) =>
+  counting.then((body): Transform => ({ ...transform, ask: { ...transform.ask, body } }))
 
 function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
   const { exchange, call, format } = request
@@ -52,12 +60,12 @@ function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
       path: call.endpoint.upstreamPath(target.model),
       query: upstreamQuery(exchange.query),
       headers: requestHeaders(exchange, format.defaultHeaders),
-      body: call.bodyFor(target.model),
+      body: bodyFor(target.model, call),
     },
     isVerbatim: true,
-    warnings: () => [],
-    whole: ({ bytes }) => bytes,
-    failed: (attempt) => attempt,
+    warnings: noWarnings,
+    whole: bytesOf,
+    failed: unchanged,
     streamType: isArray ? 'application/json' : 'text/event-stream',
     stream(body, committed, terms) {
       const relayed = relayStream(body, committed, { format, ...terms })
@@ -66,5 +74,9 @@ function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
   }
 }
 
+const noWarnings: Transform['warnings'] = () => []
+const bytesOf: Transform['whole'] = ({ bytes }) => bytes
+const unchanged: Transform['failed'] = (attempt) => attempt
+
 /** The parameters of the client's query that mean something to providers. */
-const upstreamQuery = (query: string) => (/[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')
+const upstreamQuery = (query: string) => (query !== '' && /[?&]beta=true(&|$)/.test(query) ? '?beta=true' : '')

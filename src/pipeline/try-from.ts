@@ -3,28 +3,30 @@ import type { Route } from '../routing/group.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Success, type Try, tryCandidate } from './try.ts'
+import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 
 /**
  * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time of 95 % of its answers.
- * `undefined` when neither answers.
+ * `undefined` when neither answers, which the plan knows then.
  */
-export async function tryFrom(
+export function tryFrom(
   request: ModelRequest,
   candidate: Candidate,
   plan: AttemptPlan,
-): Promise<Success | undefined> {
+): Promise<Success | FailedTry | undefined> {
   const first = tryCandidate(request, candidate)
   request.client.follows(first)
   const delayMs = delayOf(request, candidate.route)
-  if (delayMs !== undefined && (await isSlower(request, first, delayMs))) {
-    const { tryBeside } = await import('./hedge.ts')
-    return tryBeside(request, first, plan)
-  }
-  const outcome = await first.result
-  if (outcome.kind === 'success') return outcome
-  plan.failed(candidate.route, outcome)
-  return undefined
+  return delayMs === undefined ? first.result : hedged(request, { first, plan, delayMs })
+}
+
+async function hedged(
+  request: ModelRequest,
+  { first, plan, delayMs }: { first: Try; plan: AttemptPlan; delayMs: number },
+): Promise<Success | FailedTry | undefined> {
+  if (!(await isSlower(request, first, delayMs))) return await first.result
+  const { tryBeside } = await import('./hedge.ts')
+  return await tryBeside(request, first, plan)
 }
 
 function delayOf({ call, context }: ModelRequest, { target, via }: Route): number | undefined {

@@ -1,17 +1,17 @@
-import { isPromise } from '../lib/awaitable.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { UpstreamCall } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/health.ts'
-import { openAccounts } from './accounts.ts'
+import { type Accounts, openAccounts } from './accounts.ts'
 import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type Abandonable, failedBy, prepareCall } from './prepare-call.ts'
+import { failedBy, prepareCall } from './prepare-call.ts'
 import { secretsOf } from './secrets.ts'
 import type { Transform } from './transform.ts'
 
-/** A successful attempt. Call `ended` when the last byte has been sent, and tell `trial` how a stream has ended. */
+/** A successful attempt. Tell `accounts` when the last byte has been sent, and `trial` how a stream has ended. */
 export interface Success {
   kind: 'success'
   route: Route
@@ -22,7 +22,7 @@ export interface Success {
   /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
   trial: Trial
-  ended(): void
+  accounts: Pick<Accounts, 'ended'>
 }
 
 /** A failed attempt. An empty answer is kept, and its trial goes on until it is known whether the client gets it. */
@@ -41,89 +41,133 @@ export interface Try {
 }
 
 /** Calls the target of a candidate once. Failures are results; `result` rejects only when the client no longer waits. */
-export function tryCandidate(request: ModelRequest, candidate: Candidate): Try {
-  const { call, context, client } = request
-  const { route, trial } = candidate
-  const accounts = openAccounts(request, candidate)
-  const { ended } = accounts
-  let attempt: Attempt | undefined
-  let abandon: ((reason: unknown) => void) | undefined
-  let isCalled = false
-  let isLost = false
+export const tryCandidate = (request: ModelRequest, candidate: Candidate): Try => new TargetTry(request, candidate)
 
-  const abandonable: Abandonable = (work) =>
-    new Promise((resolve, reject) => {
-      abandon = reject
+/** A class, because one is made for each attempt and lives as long. */
+class TargetTry implements Try {
+  readonly route: Route
+  readonly result: Promise<Success | FailedTry>
+  private readonly request: ModelRequest
+  private readonly candidate: Candidate
+  private readonly accounts: Accounts
+  private attempt: Attempt | undefined = undefined
+  private abandon: ((reason: unknown) => void) | undefined = undefined
+  private isCalled = false
+  private isLost = false
+
+  constructor(request: ModelRequest, candidate: Candidate) {
+    this.request = request
+    this.candidate = candidate
+    this.route = candidate.route
+    this.accounts = openAccounts(request, candidate)
+    this.result = this.run()
+  }
+
+  cancel(reason: unknown): void {
+    this.abandon?.(reason)
+    this.attempt?.cancel(reason)
+  }
+
+  lose(): void {
+    this.isLost = true
+    if (!this.isCalled) return // there is no call yet, and there will be none
+    this.attempt?.cancel(OUTRUN)
+    this.accounts.outrun()
+  }
+
+  /** The result of the work; rejects when the attempt is cancelled first. */
+  private abandonable<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.abandon = reject
       work.then(resolve, reject)
     })
+  }
 
-  /** What the target answers, in the client's format. */
-  async function callTarget(upstream: UpstreamCall): Promise<Success | FailedTry> {
-    let { transform } = candidate
-    const { target } = route
+  private async run(): Promise<Success | FailedTry> {
+    const { request, candidate, accounts } = this
+    const { client } = request
+    let isAnswered = false
     try {
-      const { stream, endpoint } = call
-      const secrets = stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
-      attempt = startAttempt(upstream, { format: transform.format, stream, operation: endpoint.operation }, context)
-      const result = await attempt.result
-      if (!stream && transform.isVerbatim && hasEvents(result))
-        transform = await (await import('./gathered.ts')).gathered(request, { target, transform })
-      if (result.kind !== 'failure') {
-        let bytes: Uint8Array | undefined
-        if (result.kind === 'whole') {
-          // Some providers send a whole answer where a stream was asked for.
-          if (stream)
-            transform = await (await import('./whole-as-stream.ts')).wholeAsStream(request, { target, transform })
-          bytes = transform.whole(result)
-        }
-        return { kind: 'success', route, transform, answer: result, bytes, secrets, trial, ended }
+      const preparing = prepareCall(request, candidate, (work) => this.abandonable(work))
+      const prepared = isPromise(preparing) ? await preparing : preparing
+      const end = client.gone ?? (this.isLost && OUTRUN)
+      if (end) {
+        candidate.trial.dropped()
+        throw end
       }
-      const known = await abandonable(context.knownKeys())
-      const failed = transform.failed(await withoutSecrets(result, route, [...secretsOf(upstream), ...known]))
-      const { blank: answer } = failed
-      if (!answer) return failed
-      return { ...failed, kept: { kind: 'success', route, transform, answer, bytes: undefined, secrets, trial, ended } }
+      this.isCalled = true
+      const outcome = 'failure' in prepared ? prepared : this.outcomeOf(await this.call(prepared), prepared)
+      const result = isPromise(outcome) ? await outcome : outcome
+      if (this.isLost) throw OUTRUN
+      if (client.gone) {
+        accounts.cancelled(client.gone)
+        throw client.gone
+      }
+      accounts.settled(result)
+      isAnswered = result.kind === 'success'
+      return result
+    } finally {
+      if (!isAnswered) accounts.ended()
+    }
+  }
+
+  private call(upstream: UpstreamCall): Promise<AttemptResult> {
+    const { context, call } = this.request
+    const { stream, endpoint } = call
+    const { format } = this.candidate.transform
+    this.attempt = startAttempt(upstream, { format, stream, operation: endpoint.operation }, context)
+    return this.attempt.result
+  }
+
+  /** What the target has answered, in the client's format. */
+  private outcomeOf(result: AttemptResult, upstream: UpstreamCall): Awaitable<Success | FailedTry> {
+    const { transform } = this.candidate
+    const { stream } = this.request.call
+    const isOdd = stream ? result.kind === 'whole' : transform.isVerbatim && hasEvents(result)
+    if (result.kind === 'failure' || isOdd) return this.oddOutcomeOf(result, upstream)
+    try {
+      return this.success(result, { transform, upstream, bytes: bytesOf(result, transform) })
     } catch (thrown) {
       return failedBy(thrown)
     }
   }
 
-  async function run(): Promise<Success | FailedTry> {
-    const preparing = prepareCall(request, candidate, abandonable)
-    const prepared = isPromise(preparing) ? await preparing : preparing
-    const end = client.gone ?? (isLost && OUTRUN)
-    if (end) {
-      trial.dropped()
-      throw end
+  /** The same for a failure, and for an answer that is whole where a stream was asked for, or the other way round. */
+  private async oddOutcomeOf(result: AttemptResult, upstream: UpstreamCall): Promise<Success | FailedTry> {
+    const { request, route } = this
+    const { target } = route
+    let { transform } = this.candidate
+    try {
+      if (!request.call.stream && transform.isVerbatim && hasEvents(result))
+        transform = await (await import('./gathered.ts')).gathered(request, { target, transform })
+      if (result.kind === 'whole' && request.call.stream)
+        transform = await (await import('./whole-as-stream.ts')).wholeAsStream(request, { target, transform })
+      if (result.kind !== 'failure')
+        return this.success(result, { transform, upstream, bytes: bytesOf(result, transform) })
+      const known = await this.abandonable(request.context.knownKeys())
+      const failed = transform.failed(await withoutSecrets(result, route, [...secretsOf(upstream), ...known]))
+      const { blank } = failed
+      return blank ? { ...failed, kept: this.success(blank, { transform, upstream, bytes: undefined }) } : failed
+    } catch (thrown) {
+      return failedBy(thrown)
     }
-    isCalled = true
-    const result = 'failure' in prepared ? prepared : await callTarget(prepared)
-    if (isLost) throw OUTRUN
-    if (client.gone) {
-      accounts.cancelled(client.gone)
-      throw client.gone
-    }
-    accounts.settled(result)
-    return result
   }
 
-  const result = run()
-  result.then(({ kind }) => kind === 'failure' && ended(), ended)
-  return {
-    route,
-    result,
-    cancel(reason) {
-      abandon?.(reason)
-      attempt?.cancel(reason)
-    },
-    lose() {
-      isLost = true
-      if (!isCalled) return // there is no call yet, and there will be none
-      attempt?.cancel(OUTRUN)
-      accounts.outrun()
-    },
+  private success(answer: Answer, { transform, upstream, bytes }: Answered): Success {
+    const { route, accounts } = this
+    const { trial } = this.candidate
+    const secrets = this.request.call.stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
+    return { kind: 'success', route, transform, answer, bytes, secrets, trial, accounts }
   }
 }
+
+/** What an answer is read with, and its bytes in the client's format. */
+interface Answered extends Pick<Success, 'transform' | 'bytes'> {
+  upstream: UpstreamCall
+}
+
+const bytesOf = (answer: Answer, transform: Transform) =>
+  answer.kind === 'whole' ? transform.whole(answer) : undefined
 
 const NONE: readonly string[] = []
 

@@ -4,6 +4,7 @@ import { splitEvents } from '../lib/split-events.ts'
 import { createSseParser } from '../lib/sse.ts'
 import { traitsFor } from '../providers/traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import { bodyFor } from './call.ts'
 import type { SpokenRequest } from './model-request.ts'
 import type { RelayedStream } from './relay.ts'
 import type { Transform } from './transform.ts'
@@ -20,7 +21,7 @@ export async function askingForUsage(
   if (!question?.isOpen(call.body) || !traitsFor(client.traits, target, context.catalog).streamUsage) return transform
   return {
     ...transform,
-    ask: { ...transform.ask, body: question.ask(call.bodyFor(target.model)) },
+    ask: { ...transform.ask, body: question.ask(bodyFor(target.model, call)) },
     stream: (...given) => withoutAnswer(transform.stream(...given), question),
   }
 }

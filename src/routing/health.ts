@@ -1,9 +1,12 @@
 import type { Clock } from '../types.ts'
-import { createCooldowns, type HealthFailure, isNewer } from './cooldowns.ts'
-import { coolings, type FailureClass } from './failure-class.ts'
+import { createCooldowns } from './cooldowns.ts'
+import type { FailureClass } from './failure-class.ts'
 import type { HealthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { startProbeCall } from './probe-call.ts'
+import { TargetTrial, type Trial } from './trial.ts'
+
+export type { Trial } from './trial.ts'
 
 /** Why a target is not used, and until when (epoch ms; infinite while another request probes it). */
 export interface Standing {
@@ -12,19 +15,6 @@ export interface Standing {
   retryAt: number
   /** When its cooldown ends, even while it is probed. */
   dueAt: number
-}
-
-/** One call to a target, which reports its outcome. One of the methods must be called, so that a probe ends. */
-export interface Trial {
-  /** The answer was complete. For a stream, only that it did not break off. */
-  answered(): void
-  /** The stream has begun; `answered` or `cut` follows. */
-  begun(): void
-  /** The stream broke off after its beginning: a failure of the model, until another answer is complete. */
-  cut(failure: HealthFailure): void
-  failed(failure: HealthFailure): void
-  /** The outcome is unknown, as the client did not wait for it. */
-  dropped(): void
 }
 
 /**
@@ -48,18 +38,15 @@ export interface Health {
 
 const NONE: HealthRecord[] = []
 
+const isStanding = ({ retryAt }: HealthRecord) => retryAt !== undefined
+const dueAmong = (standing: readonly HealthRecord[], now: number) => standing.filter((record) => isDue(record, now))
 const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== undefined && retryAt <= now && !probing
-
-/** Does the class need several consecutive failures? */
-const isUnsteady = (reason: FailureClass) => (coolings[reason]?.after ?? 1) > 1
 
 /** Makes the health of a gateway without failures. `random`: a random number in [0, 1). */
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const records = createHealthRecords()
   let order = 0 // of calls and cooldowns, which time alone does not tell
   const cooldowns = createCooldowns({ clock, random, records, nextOrder: () => ++order })
-
-  const heldAgainst = (target: HealthTarget) => (records.isEmpty() ? NONE : records.of(target))
 
   function standingOf(target: HealthTarget): Standing | undefined {
     if (records.isEmpty()) return undefined
@@ -76,44 +63,11 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   function begin(target: HealthTarget): Trial {
     const now = clock.now()
     const began = ++order
-    const standing = records.isEmpty() ? NONE : records.of(target).filter(({ retryAt }) => retryAt !== undefined)
-    const probed = standing.length === 0 ? NONE : standing.filter((record) => isDue(record, now))
+    const standing = records.isEmpty() ? NONE : records.of(target).filter(isStanding)
+    const probed = standing.length === 0 ? NONE : dueAmong(standing, now)
     const end = standing.length === 0 ? undefined : startProbeCall({ standing, probed, now })
 
-    /** Ends the failures of a record, unless it has newer ones. */
-    function isBack(record: HealthRecord) {
-      if (isNewer(record, began)) return
-      if (record.level === 'model' && isUnsteady(record.reason)) delete record.retryAt
-      else records.forget(record)
-    }
-
-    let hasBegun = false
-    return {
-      dropped: () => end?.('dropped'),
-      answered() {
-        end?.('answered')
-        for (const record of heldAgainst(target)) {
-          if (isNewer(record, began)) continue
-          if (!hasBegun || record.isCut) records.forget(record)
-        }
-      },
-      begun() {
-        hasBegun = true
-        end?.('answered')
-        for (const record of heldAgainst(target)) {
-          if (isNewer(record, began)) continue
-          if (record.isCut) delete record.retryAt
-          else records.forget(record)
-        }
-      },
-      cut: (failure) => cooldowns.cut(target, { ...failure, began }),
-      failed(failure) {
-        const cooling = coolings[failure.class]
-        end?.(cooling ? 'failed' : 'answered')
-        if (!cooling) return probed.forEach(isBack)
-        cooldowns.failed(target, { ...failure, began }, cooling)
-      },
-    }
+    return new TargetTrial(target, { began, probed, end, records, cooldowns })
   }
 
   return {

@@ -9,9 +9,7 @@ export function createModelRouter({ store, catalog }: { store: Store; catalog: C
   let compiled: { from: Routes; table: RouteTable } | undefined
 
   function tableOf(from: Routes): RouteTable {
-    if (!compiled || parts.some((part) => compiled?.from[part] !== from[part])) {
-      compiled = { from, table: createRouteTable(from, deps) }
-    }
+    if (!compiled || !isSame(compiled.from, from)) compiled = { from, table: createRouteTable(from, deps) }
     return compiled.table
   }
 
@@ -29,4 +27,8 @@ export function createModelRouter({ store, catalog }: { store: Store; catalog: C
   }
 }
 
-const parts = ['connections', 'combos', 'aliases', 'providers'] as const
+const isSame = (one: Routes, other: Routes) =>
+  one.connections === other.connections &&
+  one.combos === other.combos &&
+  one.aliases === other.aliases &&
+  one.providers === other.providers

@@ -3,11 +3,11 @@ import { targetOf } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord } from '../store/store.ts'
 import type { Catalog, Combo, CustomModel } from '../types.ts'
 import { createFirsts, type Meaning } from './firsts.ts'
-import { follow, type NextRoute, type OnDeadEnd } from './follow.ts'
+import { type FollowDependencies, follow, type NextRoute } from './follow.ts'
 import type { Entry, Group, Route, RouteTarget } from './group.ts'
 import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
 import { connectionsByName } from './named-connections.ts'
-import type { Lookahead, Select } from './select.ts'
+import type { Lookahead } from './select.ts'
 
 /** The records that routing uses. */
 export interface Routes {
@@ -20,10 +20,12 @@ export interface Routes {
 /** Finds the targets of model names. */
 export interface RouteTable {
   /**
-   * The routes of a model name in the order in which to try them, computed one by one: a combo, else an alias, else `<alias>/<model_id>` by
-   * any of a provider's three names. `undefined` when the name is unknown.
+   * What a model name means: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. A group, or the routes in
+   * the order in which to try them, at least one; `undefined` when the name is unknown.
    */
-  resolve(model: string, select: Select, onDeadEnd?: OnDeadEnd): NextRoute | undefined
+  meaningOf(model: string): Meaning
+  /** The routes of a group in the order in which to try them, computed one by one. */
+  follow(group: Group, way: Pick<FollowDependencies, 'select' | 'onDeadEnd'>): NextRoute
   /** The providers that a name leads to first and that have no active connection. */
   missingProviders(model: string): Promise<string[]>
   /** The names of providers with an active connection; of each, the one in the listing first. */
@@ -100,15 +102,8 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   }
 
   return {
-    resolve(model, select, onDeadEnd) {
-      const meaning = meaningOf(model)
-      return (
-        meaning &&
-        ('strategy' in meaning
-          ? follow(meaning, { select, lookahead, meaningOf: meaningOfEntry, onDeadEnd })
-          : each(meaning))
-      )
-    },
+    meaningOf: (model) => meaningOf(model),
+    follow: (group, way) => follow(group, { ...way, lookahead, meaningOf: meaningOfEntry }),
     async missingProviders(model) {
       const { missingProviders } = await import('./missing-providers.ts')
       const isConnected = (name: string) => connections.has(name)
@@ -127,9 +122,4 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
       return [...knownNames({ ...routes, catalog, combos, connections, customModels: await customModels(), leads })]
     },
   }
-}
-
-function each(routes: readonly Route[]): NextRoute {
-  let at = 0
-  return () => routes[at++]
 }

@@ -65,22 +65,7 @@ export function createTargetStats(): TargetStats {
   return {
     begin(target, stream) {
       const key = statsKeyOf(target)
-      const record = recordOf(key)
-      let over = false
-      record.load += 1
-      changed(key, 'load')
-      return {
-        answeredAfter(ms) {
-          add(stream ? record.streams : record.answers, ms)
-          changed(key, 'average')
-        },
-        ended() {
-          if (over) return
-          over = true
-          record.load -= 1
-          changed(key, 'load')
-        },
-      }
+      return new MeasuredRun(recordOf(key), stream, (what) => changed(key, what))
     },
     averageOf: (target, stream) => measureOf(target, stream)?.average,
     p95Of(target, stream) {
@@ -92,6 +77,34 @@ export function createTargetStats(): TargetStats {
     watch(onChange) {
       changed = onChange
     },
+  }
+}
+
+/** A class, because one is made for each call and lives as long. */
+class MeasuredRun implements Run {
+  private readonly record: Record
+  private readonly stream: boolean
+  private readonly changed: (what: Measured) => void
+  private over = false
+
+  constructor(record: Record, stream: boolean, changed: (what: Measured) => void) {
+    this.record = record
+    this.stream = stream
+    this.changed = changed
+    record.load += 1
+    changed('load')
+  }
+
+  answeredAfter(ms: number): void {
+    add(this.stream ? this.record.streams : this.record.answers, ms)
+    this.changed('average')
+  }
+
+  ended(): void {
+    if (this.over) return
+    this.over = true
+    this.record.load -= 1
+    this.changed('load')
   }
 }
 

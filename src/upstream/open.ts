@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { startCall } from '../lib/call.ts'
-import { startDeadline } from '../lib/deadline.ts'
+import { type Deadline, startDeadline } from '../lib/deadline.ts'
 import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
 import type { Clock } from '../types.ts'
 
@@ -29,95 +29,117 @@ export interface OpenedUpstream extends PendingAnswer {
  * Starts a call whose every wait ends: by its headers or chunks, by a time-out (`UPSTREAM_TIMEOUT`), by `cancel`, or by a failure of
  * the network (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), whatever the HTTP client does with its signal.
  */
-export function openUpstream(call: UpstreamCall, options: OpenOptions): OpenedUpstream {
-  const { fetch, clock, headersTimeoutMs, silenceTimeoutMs } = options
-  const startedAt = clock.now()
-  let { totalTimeoutMs, stream: isOpening = false } = options
-  let isAnswered = false
-  let waitingSince: number | undefined
-  let stopped: { reason: unknown } | undefined
-  const pending = startCall(fetch, call)
-  // Never later than silence could end, so that nothing has to be set anew when the headers come.
-  let deadline = startDeadline(clock, Math.min(headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs), watch)
+export const openUpstream = (call: UpstreamCall, options: OpenOptions): OpenedUpstream => new WatchedCall(call, options)
 
-  const endsAt = () => startedAt + totalTimeoutMs
-  const notFinished = () =>
-    timedOut(`${isOpening ? 'sent no answer' : 'did not finish its answer'} within ${totalTimeoutMs / 1000} s`)
+/** A class, because one is made for each call and lives as long. */
+class WatchedCall implements OpenedUpstream {
+  readonly answer: Promise<UpstreamAnswer>
+  private readonly options: OpenOptions
+  private readonly startedAt: number
+  private readonly pending: PendingAnswer
+  private readonly onBroken: (thrown: unknown) => Promise<never>
+  private readonly watch: () => void
+  private totalTimeoutMs: number
+  private isOpening: boolean
+  private isAnswered = false
+  private waitingSince: number | undefined = undefined
+  private stopped: { reason: unknown } | undefined = undefined
+  private deadline: Deadline
 
-  function stop(reason: unknown) {
-    if (stopped) return
-    stopped = { reason }
-    deadline.cancel()
-    pending.cancel(reason)
+  constructor(call: UpstreamCall, options: OpenOptions) {
+    const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs, stream = false } = options
+    this.options = options
+    this.totalTimeoutMs = totalTimeoutMs
+    this.isOpening = stream
+    this.startedAt = clock.now()
+    this.onBroken = (thrown) => this.broken(thrown)
+    this.watch = () => this.look()
+    this.pending = startCall(fetch, call)
+    // Never later than silence could end, so that nothing has to be set anew when the headers come.
+    this.deadline = startDeadline(clock, Math.min(headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs), this.watch)
+    this.answer = this.pending.answer.then((head) => this.answered(head), this.onBroken)
   }
 
-  function onHead({ status, header, headers, body }: UpstreamAnswer): UpstreamAnswer {
-    if (stopped) throw stopped.reason
-    isAnswered = true
-    return { status, header, headers, body: watched(body) }
+  cancel(reason: unknown): void {
+    if (this.stopped) return
+    this.stopped = { reason }
+    this.deadline.cancel()
+    this.pending.cancel(reason)
   }
 
-  async function onBroken(thrown: unknown): Promise<never> {
-    deadline.cancel()
-    if (stopped) throw stopped.reason
+  setTotal(timeoutMs: number): void {
+    const isSooner = timeoutMs < this.totalTimeoutMs
+    this.totalTimeoutMs = timeoutMs
+    this.isOpening = false
+    if (isSooner && !this.stopped) this.look() // else whoever wakes first sees that there is more time
+  }
+
+  hurry(timeoutMs: number): void {
+    this.totalTimeoutMs = Math.min(this.totalTimeoutMs, this.options.clock.now() - this.startedAt + timeoutMs)
+    if (!this.stopped) this.look()
+  }
+
+  private answered(answer: UpstreamAnswer): UpstreamAnswer {
+    if (this.stopped) throw this.stopped.reason
+    this.isAnswered = true
+    answer.body = this.watched(answer.body)
+    return answer
+  }
+
+  private async broken(thrown: unknown): Promise<never> {
+    this.deadline.cancel()
+    if (this.stopped) throw this.stopped.reason
     const { brokenCall } = await import('./broken-call.ts')
-    throw brokenCall(thrown, isAnswered)
+    throw brokenCall(thrown, this.isAnswered)
   }
 
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
-  function watch() {
+  private look(): void {
+    const { clock, silenceTimeoutMs, headersTimeoutMs } = this.options
     const now = clock.now()
-    const leftMs = (isAnswered ? (waitingSince ?? now) + silenceTimeoutMs : startedAt + headersTimeoutMs) - now
-    deadline.cancel()
-    if (now >= endsAt()) stop(notFinished())
-    else if (leftMs > 0) deadline = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt() - now), watch)
-    else if (isAnswered) stop(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
-    else stop(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
+    const endsAt = this.startedAt + this.totalTimeoutMs
+    const waitEndsAt = this.isAnswered
+      ? (this.waitingSince ?? now) + silenceTimeoutMs
+      : this.startedAt + headersTimeoutMs
+    const leftMs = waitEndsAt - now
+    this.deadline.cancel()
+    if (now >= endsAt) this.cancel(this.notFinished())
+    else if (leftMs > 0)
+      this.deadline = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.watch)
+    else if (this.isAnswered) this.cancel(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
+    else this.cancel(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
   }
 
-  function watched(body: ByteStream): ByteStream {
-    function onChunk(chunk: Uint8Array | undefined) {
-      if (stopped) throw stopped.reason
-      waitingSince = undefined
-      if (!chunk) deadline.cancel()
+  private notFinished() {
+    const what = this.isOpening ? 'sent no answer' : 'did not finish its answer'
+    return timedOut(`${what} within ${this.totalTimeoutMs / 1000} s`)
+  }
+
+  private watched(body: ByteStream): ByteStream {
+    const onChunk = (chunk: Uint8Array | undefined) => {
+      if (this.stopped) throw this.stopped.reason
+      this.waitingSince = undefined
+      if (!chunk) this.deadline.cancel()
       return chunk
     }
-
-    function onWhole(bytes: Uint8Array) {
-      deadline.cancel()
-      if (stopped) throw stopped.reason
-      return bytes
-    }
-
-    const { whole } = body
     const stream: ByteStream = {
-      next() {
-        waitingSince = clock.now()
-        return body.next().then(onChunk, onBroken)
+      next: () => {
+        this.waitingSince = this.options.clock.now()
+        return body.next().then(onChunk, this.onBroken)
       },
-      cancel: stop,
+      cancel: (reason) => this.cancel(reason),
     }
+    const { whole } = body
     if (whole)
       stream.whole = () => {
-        waitingSince = clock.now()
-        return whole().then(onWhole, onBroken)
+        this.waitingSince = this.options.clock.now()
+        return whole.call(body).then((bytes) => {
+          this.deadline.cancel()
+          if (this.stopped) throw this.stopped.reason
+          return bytes
+        }, this.onBroken)
       }
     return stream
-  }
-
-  return {
-    answer: pending.answer.then(onHead, onBroken),
-    cancel: stop,
-    setTotal(timeoutMs) {
-      const isSooner = timeoutMs < totalTimeoutMs
-      totalTimeoutMs = timeoutMs
-      isOpening = false
-      if (isSooner && !stopped) watch() // else whoever wakes first sees that there is more time
-    },
-    hurry(timeoutMs) {
-      totalTimeoutMs = Math.min(totalTimeoutMs, clock.now() - startedAt + timeoutMs)
-      if (!stopped) watch()
-    },
   }
 }
 

@@ -1,8 +1,8 @@
-/** The provider's id of the request, under the name `own`; empty when there is none. */
-export function requestIdHeader(header: (name: string) => string | undefined, own: string): Record<string, string> {
+/** The provider's id of the request; `own`: the name of its header in the client's format, which is looked at first. */
+export function requestIdIn(header: (name: string) => string | undefined, own: string): string | undefined {
   let id = header(own)
   for (const name of NAMES) id ??= header(name)
-  return id !== undefined && PRINTABLE.test(id) ? { [own]: id } : {}
+  return id !== undefined && PRINTABLE.test(id) ? id : undefined
 }
 
 /** The header names of OpenAI and most others, Anthropic, AWS, Azure and Google. */

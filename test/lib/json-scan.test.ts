@@ -3,7 +3,7 @@ import { replaceSpans, scanTopLevel } from '../../src/lib/json-scan.ts'
 import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const rename = (text: string) => replaceSpans(text, scanTopLevel(text, ['model']).spans, () => '"new"')
+const rename = (text: string) => replaceSpans(text, scanTopLevel(text, ['model']).spans, '"new"')
 
 const scan = suite('json scan')
 

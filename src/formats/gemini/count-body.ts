@@ -7,7 +7,7 @@ export function countBodyFor(text: string, model: string): string {
   let at = 0
   for (const { start, end } of spans) {
     const within = text.slice(start, end)
-    const named = replaceSpans(within, scanTopLevel(within, ['model']).spans, () => JSON.stringify(`models/${model}`))
+    const named = replaceSpans(within, scanTopLevel(within, ['model']).spans, JSON.stringify(`models/${model}`))
     body += text.slice(at, start) + named
     at = end
   }
