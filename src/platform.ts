@@ -56,8 +56,8 @@ export const requestTurn: typeof turnEnd | undefined = takesTurns ? turnEnd : un
 
 /** The platform's own `fetch`. */
 export const platformFetch: typeof fetch = takesTurns
-  ? async (...call) => {
-      const response = await fetch(...call)
+  ? async (input, init) => {
+      const response = await fetch(input, init)
       await turnEnd()
       return response
     }

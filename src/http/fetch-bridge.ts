@@ -107,31 +107,36 @@ function readBody(
     gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
   if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge())
   if (request.bodyUsed) return Promise.reject(gatewayError('INTERNAL', { cause: new TypeError(USED) }))
-  return new Promise((resolve, reject) => {
-    const body = bodyOf(request, fields)
+  const body = bodyOf(request, fields)
+  const unreadable = (cause: unknown) => notRead(request, cause)
+  if (!body.whole) return unlessLeft(readAll(body, maxBytes, tooLarge), { request, body, exchange }).catch(unreadable)
+  return body.whole().then((bytes) => {
+    if (bytes.length > maxBytes) throw tooLarge()
+    return bytes
+  }, unreadable)
+}
+
+/** Rejects as soon as the client leaves, on whatever platform; a body that comes at once is not worth it. */
+function unlessLeft(
+  reading: Promise<Uint8Array>,
+  { request, body, exchange }: { request: Request; body: ByteStream; exchange: Pick<Exchange, 'onAbort'> },
+): Promise<Uint8Array> {
+  return new Promise<Uint8Array>((resolve, reject) => {
     const stopListening = exchange.onAbort(() => {
       reject(gatewayError('CLIENT_CLOSED_REQUEST'))
       body.cancel(request.signal.reason)
     })
-    readAll(body, maxBytes, tooLarge).then(
-      (bytes) => {
-        stopListening()
-        resolve(bytes)
-      },
-      (cause) => {
-        stopListening()
-        reject(isGatewayError(cause) ? cause : unreadable(request, cause))
-      },
-    )
+    reading.then(resolve, reject).finally(stopListening)
   })
 }
 
 const USED = 'The body of the request was read before the gateway got it.'
 
-const unreadable = ({ signal }: Request, cause: unknown) =>
-  signal.aborted
-    ? gatewayError('CLIENT_CLOSED_REQUEST', { cause })
-    : gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
+function notRead({ signal }: Request, cause: unknown): never {
+  if (isGatewayError(cause)) throw cause
+  if (signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
+  throw gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
+}
 
 function listenTo(signal: AbortSignal): Array<() => void> {
   const listeners: Array<() => void> = []

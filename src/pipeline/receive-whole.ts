@@ -37,13 +37,14 @@ async function embeddedIn(error: EmbeddedError, head: UpstreamAnswer, expected: 
 /** Reads an answer that is a JSON object, or should be one. */
 export function receiveObject(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
   const { maxAnswerBytes } = expected.limits
-  return readAll(head.body, maxAnswerBytes, () => answerTooLarge(maxAnswerBytes)).then((bytes) =>
-    resultOf(bytes, head, expected),
-  )
+  const { body } = head
+  const reading = body.whole ? body.whole() : readAll(body, maxAnswerBytes, () => answerTooLarge(maxAnswerBytes))
+  return reading.then((bytes) => resultOf(bytes, head, expected))
 }
 
 function resultOf(bytes: Uint8Array, head: UpstreamAnswer, expected: Expected): Awaitable<AttemptResult> {
-  const { format, operation } = expected
+  const { format, operation, limits } = expected
+  if (bytes.length > limits.maxAnswerBytes) throw answerTooLarge(limits.maxAnswerBytes)
   const text = decodeUtf8Lenient(bytes)
   const answer = tryParseJson(text)
   if (!isObject(answer)) return noObject({ bytes, text, answer }, head, expected)
