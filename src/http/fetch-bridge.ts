@@ -24,11 +24,11 @@ class FetchExchange implements Exchange {
   readonly query: string
   declare readonly waitUntil?: (work: Promise<unknown>) => void
   declare readonly upstream?: UpstreamFetch
-  private readonly request: Request
-  private readonly fields: HeaderFields
-  private readonly href: string
+  readonly #request: Request
+  readonly #fields: HeaderFields
+  readonly #href: string
   /** One listener on the signal for all callers; platforms create the signal only when it is asked for. */
-  private listeners: Array<() => void> | undefined = undefined
+  #listeners: Array<() => void> | undefined = undefined
 
   constructor(request: Request, context: FetchContext | undefined) {
     const fields = fieldsOf(request.headers)
@@ -36,29 +36,29 @@ class FetchExchange implements Exchange {
     this.method = request.method
     this.path = pathname
     this.query = search
-    this.request = request
-    this.fields = fields
-    this.href = href
+    this.#request = request
+    this.#fields = fields
+    this.#href = href
     if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
     if (context?.upstream) this.upstream = context.upstream
   }
 
   header(name: string): string | undefined {
-    return this.fields.get(name)
+    return this.#fields.get(name)
   }
 
   body(maxBytes: number): Promise<Uint8Array> {
-    return readBody(this.request, { fields: this.fields, exchange: this, maxBytes })
+    return readBody(this.#request, { fields: this.#fields, exchange: this, maxBytes })
   }
 
   onAbort(listener: () => void): () => void {
-    const { signal } = this.request
+    const { signal } = this.#request
     if (signal.aborted) {
       listener()
       return ignore
     }
-    const listeners = this.listeners ?? listenTo(signal)
-    this.listeners = listeners
+    const listeners = this.#listeners ?? listenTo(signal)
+    this.#listeners = listeners
     listeners.push(listener)
     return () => {
       const at = listeners.indexOf(listener)
@@ -67,8 +67,8 @@ class FetchExchange implements Exchange {
   }
 
   toRequest(): Request {
-    const { method, headers, signal } = this.request
-    return new Request(this.href, { method, headers, signal })
+    const { method, headers, signal } = this.#request
+    return new Request(this.#href, { method, headers, signal })
   }
 }
 

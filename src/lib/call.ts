@@ -13,43 +13,43 @@ export function startCall(fetch: UpstreamFetch, call: UpstreamCall): PendingAnsw
 /** A class, because one is made for each call and lives as long. */
 class FetchCall implements PendingAnswer {
   readonly answer: Promise<UpstreamAnswer>
-  private readonly abort = new AbortController()
-  private cancelled: { reason: unknown } | undefined = undefined
-  private rejectWait: ((reason: unknown) => void) | undefined = undefined
-  private source: ByteStream | undefined = undefined
+  readonly #abort = new AbortController()
+  #cancelled: { reason: unknown } | undefined = undefined
+  #rejectWait: ((reason: unknown) => void) | undefined = undefined
+  #source: ByteStream | undefined = undefined
 
   constructor(fetch: UpstreamFetch, call: UpstreamCall) {
     this.answer = new Promise((resolve, reject) => {
-      this.rejectWait = reject
-      fetch(call.url, initOf(call, this.abort.signal))
-        .then((response) => resolve(this.answered(response)))
+      this.#rejectWait = reject
+      fetch(call.url, initOf(call, this.#abort.signal))
+        .then((response) => resolve(this.#answered(response)))
         .catch(reject)
     })
   }
 
   cancel(reason?: unknown): void {
-    if (this.cancelled) return
-    this.cancelled = { reason }
-    this.rejectWait?.(reason)
-    this.abort.abort(reason)
-    this.source?.cancel(reason)
+    if (this.#cancelled) return
+    this.#cancelled = { reason }
+    this.#rejectWait?.(reason)
+    this.#abort.abort(reason)
+    this.#source?.cancel(reason)
   }
 
   /** At most one wait at a time: the headers, then one chunk after the other. */
   wait<T>(begin: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.cancelled) reject(this.cancelled.reason)
-      this.rejectWait = reject
+      if (this.#cancelled) reject(this.#cancelled.reason)
+      this.#rejectWait = reject
       begin().then(resolve, reject)
     })
   }
 
-  private answered(response: Response): UpstreamAnswer {
+  #answered(response: Response): UpstreamAnswer {
     const fields = fieldsOf(response.headers)
     const body = bodyOf(response, fields)
-    if (this.cancelled)
-      body.cancel(this.cancelled.reason) // it comes too late
-    else this.source = body
+    if (this.#cancelled)
+      body.cancel(this.#cancelled.reason) // it comes too late
+    else this.#source = body
     return {
       status: response.status,
       header: (name) => fields.get(name),
@@ -62,22 +62,22 @@ class FetchCall implements PendingAnswer {
 /** The body of a call's answer. A class, because one is made for each call and lives as long. */
 class CallBody implements ByteStream {
   declare readonly whole?: () => Promise<Uint8Array>
-  private readonly call: FetchCall
-  private readonly source: ByteStream
+  readonly #call: FetchCall
+  readonly #source: ByteStream
 
   constructor(call: FetchCall, source: ByteStream) {
-    this.call = call
-    this.source = source
+    this.#call = call
+    this.#source = source
     const { whole } = source
     if (whole) this.whole = () => call.wait(() => whole.call(source))
   }
 
   next(): Promise<Uint8Array | undefined> {
-    return this.call.wait(() => this.source.next())
+    return this.#call.wait(() => this.#source.next())
   }
 
   cancel(reason?: unknown): void {
-    this.call.cancel(reason)
+    this.#call.cancel(reason)
   }
 }
 

@@ -21,26 +21,26 @@ const MAX_WHOLE_BYTES = 1024 * 1024
 
 /** A class, because one is made for each message and lives as long. */
 class WholeBody implements ByteStream {
-  private readonly message: Request | Response
-  private isTaken = false
+  readonly #message: Request | Response
+  #isTaken = false
 
   constructor(message: Request | Response) {
-    this.message = message
+    this.#message = message
   }
 
   whole(): Promise<Uint8Array> {
-    this.isTaken = true
-    return bytesOf(this.message)
+    this.#isTaken = true
+    return bytesOf(this.#message)
   }
 
   async next(): Promise<Uint8Array | undefined> {
-    const bytes = this.isTaken ? undefined : await this.whole()
+    const bytes = this.#isTaken ? undefined : await this.whole()
     return bytes?.length ? bytes : undefined
   }
 
   cancel(): void {
-    if (!this.isTaken) streamOf(this.message).cancel()
-    this.isTaken = true
+    if (!this.#isTaken) streamOf(this.#message).cancel()
+    this.#isTaken = true
   }
 }
 

@@ -19,38 +19,38 @@ export const fieldsOf = (headers: BunHeaders): HeaderFields =>
   isObjectFit && headers.toJSON ? new ObjectFields(headers.toJSON()) : new FetchFields(headers)
 
 class FetchFields implements HeaderFields {
-  private readonly headers: Headers
+  readonly #headers: Headers
 
   constructor(headers: Headers) {
-    this.headers = headers
+    this.#headers = headers
   }
 
   get(name: string): string | undefined {
-    return this.headers.get(name) ?? undefined
+    return this.#headers.get(name) ?? undefined
   }
 
   all(): Iterable<[string, string]> {
-    return this.headers
+    return this.#headers
   }
 }
 
 class ObjectFields implements HeaderFields {
-  private readonly fields: Record<string, string | string[]>
+  readonly #fields: Record<string, string | string[]>
 
   constructor(fields: Record<string, string | string[]>) {
-    this.fields = fields
+    this.#fields = fields
   }
 
   get(name: string): string | undefined {
-    const value: unknown = this.fields[name] // may be something else: `constructor`
+    const value: unknown = this.#fields[name] // may be something else: `constructor`
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
   }
 
   all(): Iterable<[string, string]> {
     const pairs: [string, string][] = []
-    for (const name in this.fields) {
-      const value = this.fields[name]
+    for (const name in this.#fields) {
+      const value = this.#fields[name]
       if (typeof value === 'string') pairs.push([name, value])
       else for (const one of value ?? []) pairs.push([name, one])
     }

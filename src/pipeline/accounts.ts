@@ -23,63 +23,63 @@ export const openAccounts = (request: ModelRequest, candidate: Candidate): Accou
 
 /** A class, because one is made for each attempt and lives as long. */
 class AttemptAccounts implements Accounts {
-  private readonly request: ModelRequest
-  private readonly candidate: Candidate
-  private readonly begun: Begun
-  private readonly running: Run
-  private isSettled = false
+  readonly #request: ModelRequest
+  readonly #candidate: Candidate
+  readonly #begun: Begun
+  readonly #running: Run
+  #isSettled = false
 
   constructor(request: ModelRequest, candidate: Candidate) {
     const { call, context, report } = request
-    this.request = request
-    this.candidate = candidate
-    this.begun = report.begin()
-    this.running = context.targetStats.begin(candidate.route.target, call.stream)
+    this.#request = request
+    this.#candidate = candidate
+    this.#begun = report.begin()
+    this.#running = context.targetStats.begin(candidate.route.target, call.stream)
   }
 
   settled(result: Success | FailedTry): void {
-    const { trial } = this.candidate
-    this.isSettled = true
+    const { trial } = this.#candidate
+    this.#isSettled = true
     if (result.kind === 'success') {
       const { kind, head } = result.answer
       if (kind === 'stream') trial.begun()
       else trial.answered()
-      this.measure()
-      this.tell({ outcome: 'answered', status: head.status })
+      this.#measure()
+      this.#tell({ outcome: 'answered', status: head.status })
       return
     }
     const { failure, head, blank } = result
     if (failure.class === 'internal') {
       trial.dropped()
-      this.request.context.observer.onError(failure.cause)
+      this.#request.context.observer.onError(failure.cause)
     } else if (!blank) trial.failed(failure)
     const { class: outcome, message, upstreamStatus = failure.status } = failure
     const status = outcome === 'content' ? head?.status || 200 : upstreamStatus
-    this.tell({ outcome, status, message })
+    this.#tell({ outcome, status, message })
   }
 
   cancelled({ status }: GatewayError): void {
-    this.candidate.trial.dropped()
-    this.tell({ outcome: 'cancelled', status })
+    this.#candidate.trial.dropped()
+    this.#tell({ outcome: 'cancelled', status })
   }
 
   outrun(): void {
-    this.running.ended()
-    this.candidate.trial.dropped()
-    if (this.isSettled) return // it has come to its end at the same moment
-    this.measure() // at least, or slow answers would count less the more of them there are
-    this.tell({ outcome: 'outrun', status: 499 })
+    this.#running.ended()
+    this.#candidate.trial.dropped()
+    if (this.#isSettled) return // it has come to its end at the same moment
+    this.#measure() // at least, or slow answers would count less the more of them there are
+    this.#tell({ outcome: 'outrun', status: 499 })
   }
 
   ended(): void {
-    this.running.ended()
+    this.#running.ended()
   }
 
-  private measure(): void {
-    this.running.answeredAfter(this.request.context.clock.now() - this.begun.at)
+  #measure(): void {
+    this.#running.answeredAfter(this.#request.context.clock.now() - this.#begun.at)
   }
 
-  private tell(end: AttemptEnd): void {
-    this.request.report.attempted(this.candidate.route, this.begun, end)
+  #tell(end: AttemptEnd): void {
+    this.#request.report.attempted(this.#candidate.route, this.#begun, end)
   }
 }

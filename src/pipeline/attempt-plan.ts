@@ -53,64 +53,64 @@ export const createAttemptPlan = (nextRoute: NextRoute, request: ModelRequest): 
 
 /** A class, because one is made for each request and lives as long. */
 class RequestPlan implements AttemptPlan {
-  private readonly nextRoute: NextRoute
-  private readonly progress: Progress
-  private readonly spares: Route[] = [] // left aside to keep the last attempt for another
-  private attempts = 0 // in which somebody was called
-  private repeats = 0
-  private isLast = false // one that is cooling was tried for want of another
-  private stop: Stop | undefined = undefined
-  private untried: Route | undefined = undefined
+  readonly #nextRoute: NextRoute
+  readonly #progress: Progress
+  readonly #spares: Route[] = [] // left aside to keep the last attempt for another
+  #attempts = 0 // in which somebody was called
+  #repeats = 0
+  #isLast = false // one that is cooling was tried for want of another
+  #stop: Stop | undefined = undefined
+  #untried: Route | undefined = undefined
 
   constructor(nextRoute: NextRoute, request: ModelRequest) {
-    this.nextRoute = nextRoute
-    this.progress = noProgress(request)
+    this.#nextRoute = nextRoute
+    this.#progress = noProgress(request)
   }
 
   get failures(): readonly FailedTarget[] {
-    return this.progress.failures
+    return this.#progress.failures
   }
 
   unwell(): Route[] {
-    const { failures, cooling } = this.progress
+    const { failures, cooling } = this.#progress
     return [...failures, ...cooling].map(({ route }) => route)
   }
 
   verdict(): Verdict {
-    const { refusal, cooling } = this.progress
-    return { stop: this.stop, untried: this.untried, refusal, cooling }
+    const { refusal, cooling } = this.#progress
+    return { stop: this.#stop, untried: this.#untried, refusal, cooling }
   }
 
   next(hedge = false): Awaitable<Candidate | undefined> {
-    const { failures, request } = this.progress
-    if (this.stop || failures.some(isClientsFault)) return undefined
-    if (this.attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.outOfAttempts()
-    const found = this.candidateFrom(this.nextRoute())
-    return isPromise(found) ? this.decidedLater(found, hedge) : this.decided(found, hedge)
+    const { failures, request } = this.#progress
+    if (this.#stop || failures.some(isClientsFault)) return undefined
+    if (this.#attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.#outOfAttempts()
+    const found = this.#candidateFrom(this.#nextRoute())
+    return isPromise(found) ? this.#decidedLater(found, hedge) : this.#decided(found, hedge)
   }
 
   failed(route: Route, result: FailedTry): void {
-    noteFailure(route, result, this.progress)
-    if (result.failure === unreadableCredential) this.attempts -= 1
+    noteFailure(route, result, this.#progress)
+    if (result.failure === unreadableCredential) this.#attempts -= 1
   }
 
-  private async decidedLater(coming: Promise<Candidate | undefined>, hedge: boolean): Promise<Candidate | undefined> {
-    return this.decided(await coming, hedge)
+  async #decidedLater(coming: Promise<Candidate | undefined>, hedge: boolean): Promise<Candidate | undefined> {
+    return this.#decided(await coming, hedge)
   }
 
-  private decided(found: Candidate | undefined, hedge: boolean): Awaitable<Candidate | undefined> {
-    if (!found) return hedge ? undefined : this.takenLast()
-    return this.taken(hedge ? found : this.affordable(found))
+  #decided(found: Candidate | undefined, hedge: boolean): Awaitable<Candidate | undefined> {
+    if (!found) return hedge ? undefined : this.#takenLast()
+    return this.#taken(hedge ? found : this.#affordable(found))
   }
 
-  private async takenLast(): Promise<Candidate | undefined> {
-    return this.taken(await this.lastResort())
+  async #takenLast(): Promise<Candidate | undefined> {
+    return this.#taken(await this.#lastResort())
   }
 
-  private taken(candidate: Candidate | undefined): Candidate | undefined {
+  #taken(candidate: Candidate | undefined): Candidate | undefined {
     if (!candidate) return undefined
-    this.attempts += 1
-    this.progress.tried.push(candidate.route.target)
+    this.#attempts += 1
+    this.#progress.tried.push(candidate.route.target)
     return candidate
   }
 
@@ -118,12 +118,13 @@ class RequestPlan implements AttemptPlan {
    * The first target from `pulled` on that is not passed over. The last attempt is kept for one that is not more of the same, if there is
    * one.
    */
-  private candidateFrom(pulled: Awaitable<Route | undefined>): Awaitable<Candidate | undefined> {
-    const { progress, spares } = this
+  #candidateFrom(pulled: Awaitable<Route | undefined>): Awaitable<Candidate | undefined> {
+    const progress = this.#progress
+    const spares = this.#spares
     const { request } = progress
-    const isLastAttempt = this.attempts > 0 && this.attempts === request.context.limits.maxAttempts - 1
-    for (let route = pulled; ; route = this.nextRoute()) {
-      if (isPromise(route)) return this.candidateAfter(request.client.unlessGone(route))
+    const isLastAttempt = this.#attempts > 0 && this.#attempts === request.context.limits.maxAttempts - 1
+    for (let route = pulled; ; route = this.#nextRoute()) {
+      if (isPromise(route)) return this.#candidateAfter(request.client.unlessGone(route))
       if (!route) {
         const spare = spares.shift()
         return spare && candidateOf(spare, progress)
@@ -134,56 +135,58 @@ class RequestPlan implements AttemptPlan {
         continue
       }
       const candidate = candidateOf(route, progress)
-      if (isPromise(candidate)) return this.candidateOnce(candidate)
-      if (candidate !== undefined) return this.instead(candidate)
+      if (isPromise(candidate)) return this.#candidateOnce(candidate)
+      if (candidate !== undefined) return this.#instead(candidate)
     }
   }
 
-  private async candidateAfter(coming: Promise<Route | undefined>): Promise<Candidate | undefined> {
-    return this.candidateFrom(await coming)
+  async #candidateAfter(coming: Promise<Route | undefined>): Promise<Candidate | undefined> {
+    return this.#candidateFrom(await coming)
   }
 
-  private async candidateOnce(coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {
+  async #candidateOnce(coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {
     const candidate = await coming
-    return candidate ? this.instead(candidate) : this.candidateFrom(this.nextRoute())
+    return candidate ? this.#instead(candidate) : this.#candidateFrom(this.#nextRoute())
   }
 
   /** The candidate, in place of those left aside for it. */
-  private instead(candidate: Candidate): Candidate {
-    const { request, failures } = this.progress
-    for (let spare = this.spares.shift(); spare; spare = this.spares.shift())
+  #instead(candidate: Candidate): Candidate {
+    const { request, failures } = this.#progress
+    for (let spare = this.#spares.shift(); spare; spare = this.#spares.shift())
       request.report.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
     return candidate
   }
 
   /** When no other target is left: one that was tried before, or, when none was, one that is cooling. */
-  private async lastResort(): Promise<Candidate | undefined> {
-    const { progress, attempts } = this
-    if (this.isLast || (attempts === 0 && progress.cooling.length === 0)) return undefined
+  async #lastResort(): Promise<Candidate | undefined> {
+    const progress = this.#progress
+    const attempts = this.#attempts
+    if (this.#isLast || (attempts === 0 && progress.cooling.length === 0)) return undefined
     const { lastCandidate, candidateAgain } = await import('./last-candidates.ts')
-    if (attempts > 0) return candidateAgain(progress, { times: this.repeats++, mayRetry: () => this.mayRetry() })
-    this.isLast = true
+    if (attempts > 0) return candidateAgain(progress, { times: this.#repeats++, mayRetry: () => this.#mayRetry() })
+    this.#isLast = true
     return lastCandidate(progress)
   }
 
-  private mayRetry(): boolean {
-    if (!this.progress.request.context.retryBudget.spend()) this.stop = 'retry-budget'
-    return !this.stop
+  #mayRetry(): boolean {
+    if (!this.#progress.request.context.retryBudget.spend()) this.#stop = 'retry-budget'
+    return !this.#stop
   }
 
   /** The candidate, if the retry budget has an attempt left for it; the first one needs none. */
-  private affordable(candidate: Candidate): Candidate | undefined {
-    if (this.attempts === 0 || this.mayRetry()) return candidate
+  #affordable(candidate: Candidate): Candidate | undefined {
+    if (this.#attempts === 0 || this.#mayRetry()) return candidate
     candidate.trial.dropped()
     return undefined
   }
 
   /** Was there another target? */
-  private async outOfAttempts(): Promise<undefined> {
-    const { progress, spares } = this
-    do this.untried = spares.shift() ?? (await this.nextRoute())
-    while (this.untried && isAmong(progress.tried, this.untried.target))
-    if (this.untried) this.stop = 'max-attempts'
+  async #outOfAttempts(): Promise<undefined> {
+    const progress = this.#progress
+    const spares = this.#spares
+    do this.#untried = spares.shift() ?? (await this.#nextRoute())
+    while (this.#untried && isAmong(progress.tried, this.#untried.target))
+    if (this.#untried) this.#stop = 'max-attempts'
   }
 }
 

@@ -1,21 +1,27 @@
 import { type ChooserDependencies, createChooser, type Selection } from '../routing/chooser.ts'
 import { unmet } from '../routing/condition.ts'
 import type { RequestFacts } from '../routing/facts.ts'
+import type { NextRoute } from '../routing/follow.ts'
+import type { Group } from '../routing/group.ts'
 import { ownMeasures } from '../routing/measures.ts'
 import { createPins } from '../routing/pins.ts'
 import { createRotation, type Rotation } from '../routing/rotation.ts'
 import type { Select } from '../routing/select.ts'
 import { sharedMeasures } from '../routing/shared-measures.ts'
 import { localState, storedState } from '../routing/shared-state.ts'
+import type { RouteTable } from '../routing/table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { Clock, Condition, Storage } from '../types.ts'
 import { factsOf } from './facts.ts'
+import { routesThrough } from './group-routes.ts'
 import type { ModelRequest } from './model-request.ts'
+import { requestWay } from './request-way.ts'
 
 /** How requests choose in groups, with the state that groups keep. Loaded with the first request that comes to a group. */
 export interface Choosing {
   rotation: Rotation
-  selectionFor(request: Pick<ModelRequest, 'call' | 'exchange'>): RequestSelection
+  /** The routes of a request whose model name means a group, and how it chooses on the way. */
+  through(group: Group, request: ModelRequest, table: RouteTable): { routes: NextRoute; selection: RequestSelection }
   /** For a request that is only asked about: nothing changes. */
   previewFor(facts: RequestFacts): Select
   /** Ends what goes on between requests. */
@@ -47,9 +53,10 @@ export function createChoosing(dependencies: ChoosingDependencies): Choosing {
   const chooser = createChooser({ rotation, pins: createPins(state), measures, health, random })
   return {
     rotation,
-    selectionFor({ call, exchange }) {
+    through(group, { call, exchange, report }, table) {
       const facts = factsOf(call, (name) => exchange.header(name))
-      return { ...chooser.selectionFor(facts), unmet: (when) => unmet(facts, when) }
+      const selection = { ...chooser.selectionFor(facts), unmet: (when: Condition) => unmet(facts, when) }
+      return { routes: routesThrough(group, call.model, requestWay(table, selection, report)), selection }
     },
     previewFor: chooser.previewFor,
     close: measures.close,

@@ -36,38 +36,38 @@ export const watchClient = (exchange: Exchange, inFlight: InFlight): Client => n
 class WatchedClient implements Client {
   gone: GatewayError | undefined = undefined
   timeoutAt = Number.POSITIVE_INFINITY
-  private work: Cancellable | undefined = undefined
-  private beside: Set<Cancellable> | undefined = undefined // most requests have none
-  private isOver = false
-  private stopWaiting: ((reason: unknown) => void) | undefined = undefined
-  private readonly inFlight: InFlight
-  private readonly entry: InFlightEntry
-  private readonly stopListening: () => void
+  #work: Cancellable | undefined = undefined
+  #beside: Set<Cancellable> | undefined = undefined // most requests have none
+  #isOver = false
+  #stopWaiting: ((reason: unknown) => void) | undefined = undefined
+  readonly #inFlight: InFlight
+  readonly #entry: InFlightEntry
+  readonly #stopListening: () => void
 
   constructor(exchange: Exchange, inFlight: InFlight) {
-    this.inFlight = inFlight
-    this.entry = inFlight.add(this)
-    this.stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
+    this.#inFlight = inFlight
+    this.#entry = inFlight.add(this)
+    this.#stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
   }
 
   unlessGone<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.stopWaiting = reject
+      this.#stopWaiting = reject
       if (this.gone) reject(this.gone)
       work.then(resolve, reject)
     })
   }
 
   follows(next: Cancellable): void {
-    this.work = next
+    this.#work = next
     if (this.gone) next.cancel(this.gone)
   }
 
   alsoFollows(other: Cancellable): () => void {
-    const beside = this.beside ?? new Set()
-    this.beside = beside
+    const beside = this.#beside ?? new Set()
+    this.#beside = beside
     beside.add(other)
-    if (this.gone || this.isOver) other.cancel(this.gone)
+    if (this.gone || this.#isOver) other.cancel(this.gone)
     return () => void beside.delete(other)
   }
 
@@ -79,19 +79,19 @@ class WatchedClient implements Client {
   cancel(reason: unknown): void {
     const gone = this.gone ?? toGatewayError(reason)
     this.gone = gone
-    this.work?.cancel(gone)
-    this.cancelBeside()
-    this.stopWaiting?.(gone)
+    this.#work?.cancel(gone)
+    this.#cancelBeside()
+    this.#stopWaiting?.(gone)
   }
 
   stopWatching(): void {
-    this.isOver = true
-    this.cancelBeside()
-    this.stopListening()
-    this.inFlight.remove(this.entry)
+    this.#isOver = true
+    this.#cancelBeside()
+    this.#stopListening()
+    this.#inFlight.remove(this.#entry)
   }
 
-  private cancelBeside(): void {
-    for (const other of this.beside ?? []) other.cancel(this.gone)
+  #cancelBeside(): void {
+    for (const other of this.#beside ?? []) other.cancel(this.gone)
   }
 }

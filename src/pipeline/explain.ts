@@ -10,6 +10,7 @@ import { parseModelCall } from './call.ts'
 import type { PipelineContext } from './context.ts'
 import { explainTargets } from './explain-targets.ts'
 import { factsOf } from './facts.ts'
+import { routesThrough } from './group-routes.ts'
 import { routesOf } from './targets.ts'
 
 /** A request to explain, which is not made. */
@@ -50,7 +51,7 @@ export async function explain(question: Question, context: PipelineContext): Pro
       onDeadEnd: ({ name }: Entry, way: Pick<Choice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
-    const next = routesOf(model, way)
+    const next = routesOf(model, way.table, (group) => routesThrough(group, model, way))
     for (let route = await next(); route && routes.length < MAX_TARGETS; route = await next()) routes.push(route)
     const asked = { call, format, context, exchange: { header, query: '' }, owner: '' }
     return { model, ...(await explainTargets(routes, asked)), leftOut }

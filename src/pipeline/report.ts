@@ -81,66 +81,69 @@ export const createReport = (exchange: Exchange, key: PresentedKey | undefined, 
 /** A class, because one is made for each request and lives as long. */
 class RequestReport implements Report {
   readonly steps: Step[] = []
-  private readonly requestedAt: number
-  private readonly attempts: AttemptRecord[] = []
-  private readonly places: number[] = [] // of the steps
-  private readonly path: string
-  private readonly waitUntil: Exchange['waitUntil']
-  private readonly keyId: string | undefined
-  private readonly context: Pick<PipelineContext, 'clock' | 'observer' | 'catalog'>
-  private reached = 0
-  private call: Asked | undefined = undefined
-  private stop: Stop | undefined = undefined
-  private over = false
+  readonly #requestedAt: number
+  readonly #attempts: AttemptRecord[] = []
+  readonly #places: number[] = [] // of the steps
+  readonly #path: string
+  readonly #waitUntil: Exchange['waitUntil']
+  readonly #keyId: string | undefined
+  readonly #context: Pick<PipelineContext, 'clock' | 'observer' | 'catalog'>
+  #reached = 0
+  #call: Asked | undefined = undefined
+  #stop: Stop | undefined = undefined
+  #over = false
 
   constructor(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext) {
-    this.requestedAt = context.clock.now()
-    this.path = exchange.path
-    this.waitUntil = exchange.waitUntil
-    this.keyId = key?.id
-    this.context = context
+    this.#requestedAt = context.clock.now()
+    this.#path = exchange.path
+    this.#waitUntil = exchange.waitUntil
+    this.#keyId = key?.id
+    this.#context = context
   }
 
   asked({ model, stream, endpoint }: Asked): void {
-    this.call = { model, stream, endpoint }
+    this.#call = { model, stream, endpoint }
   }
 
   begin(): Begun {
-    return { at: this.context.clock.now(), place: this.reached++ }
+    return { at: this.#context.clock.now(), place: this.#reached++ }
   }
 
   attempted(route: Route, { at, place }: Begun, result: AttemptEnd): void {
-    const { attempts, steps, context } = this
+    const { steps } = this
+    const attempts = this.#attempts
+    const context = this.#context
     const record = attemptRecord(route, { startedAt: at, now: context.clock.now() }, result)
-    this.add(record, place)
+    this.#add(record, place)
     attempts.push(record)
     if (record !== steps.at(-1)) sortBy(steps, attempts)
-    context.observer.onAttempt(record, this.waitUntil)
+    context.observer.onAttempt(record, this.#waitUntil)
   }
 
   skipped({ target: { provider, model, connection }, via }: Route, skipped: FailureClass): void {
     const step: Skip = { provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }
-    this.add(step, this.reached++)
+    this.#add(step, this.#reached++)
   }
 
   leftOut(entry: string, skipped: string, via: string): void {
-    this.add({ entry, skipped, via }, this.reached++)
+    this.#add({ entry, skipped, via }, this.#reached++)
   }
 
   stopped(why: Stop): void {
-    this.stop = why
+    this.#stop = why
   }
 
   ended(status: number, answered?: Answered): void {
-    if (this.over) return
-    this.over = true
-    const durationMs = this.context.clock.now() - this.requestedAt
-    if (this.call && answered) this.tellUsage(this.call, answered, durationMs)
-    this.tellRequest(status, durationMs, answered?.warnings)
+    if (this.#over) return
+    this.#over = true
+    const durationMs = this.#context.clock.now() - this.#requestedAt
+    if (this.#call && answered) this.#tellUsage(this.#call, answered, durationMs)
+    this.#tellRequest(status, durationMs, answered?.warnings)
   }
 
-  private add(step: Step, place: number): void {
-    const { steps, places } = this
+  #add(step: Step, place: number): void {
+    const { steps } = this
+    const places = this.#places
     let at = steps.length
     while (at > 0 && Number(places[at - 1]) > place) at--
     if (at === steps.length) {
@@ -153,8 +156,8 @@ class RequestReport implements Report {
   }
 
   /** Tells what is known: most requests have a key, many have counts, some have a price. */
-  private tellUsage({ model, stream, endpoint }: Asked, { target, usage }: Answered, durationMs: number): void {
-    const { catalog, observer } = this.context
+  #tellUsage({ model, stream, endpoint }: Asked, { target, usage }: Answered, durationMs: number): void {
+    const { catalog, observer } = this.#context
     const record: UsageRecord = {
       requestedModel: model,
       provider: target.provider,
@@ -162,34 +165,37 @@ class RequestReport implements Report {
       model: target.model,
       format: endpoint.format,
       streamed: stream,
-      startedAt: this.requestedAt,
+      startedAt: this.#requestedAt,
       durationMs,
     }
-    if (this.keyId !== undefined) record.keyId = this.keyId
+    if (this.#keyId !== undefined) record.keyId = this.#keyId
     if (usage) {
       Object.assign(record, usage)
       const costUsd = costOf(catalog, target, usage)
       if (costUsd !== undefined) record.costUsd = costUsd
     }
-    observer.onUsage(record, this.waitUntil)
+    observer.onUsage(record, this.#waitUntil)
   }
 
-  private tellRequest(status: number, durationMs: number, warnings?: readonly string[]): void {
-    const { call, steps, attempts, stop } = this
+  #tellRequest(status: number, durationMs: number, warnings?: readonly string[]): void {
+    const { steps } = this
+    const call = this.#call
+    const attempts = this.#attempts
+    const stop = this.#stop
     const record: RequestRecord = {
-      path: this.path,
-      startedAt: this.requestedAt,
+      path: this.#path,
+      startedAt: this.#requestedAt,
       durationMs,
       status,
       streamed: call?.stream ?? false,
       attempts,
     }
-    if (this.keyId !== undefined) record.keyId = this.keyId
+    if (this.#keyId !== undefined) record.keyId = this.#keyId
     if (call) record.model = call.model
     if (steps.length > attempts.length) record.skipped = steps.filter(isSkipped)
     if (stop) record.stopped = stop
     if (warnings?.length) record.warnings = warnings
-    this.context.observer.onRequest(record, this.waitUntil)
+    this.#context.observer.onRequest(record, this.#waitUntil)
   }
 }
 

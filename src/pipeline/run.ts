@@ -2,20 +2,23 @@ import { isGatewayError, toGatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/endpoint.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
-import { isPromise } from '../lib/awaitable.ts'
+import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { Deadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
+import type { NextRoute } from '../routing/follow.ts'
+import type { Group } from '../routing/group.ts'
+import type { RouteTable } from '../routing/table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { createAttemptPlan } from './attempt-plan.ts'
 import { checkMediaType, type ModelCall, parseModelCall } from './call.ts'
 import type { Candidate } from './candidate.ts'
+import type { Choosing, RequestSelection } from './choosing.ts'
 import { type Client, TIMEOUT_HEADER, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { FailedTarget } from './progress.ts'
 import { createReport, type Report } from './report.ts'
-import { RequestWay } from './request-way.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
 import { routesOf } from './targets.ts'
@@ -41,40 +44,43 @@ export interface RunOptions {
 
 /** A class, because one is made for each request and lives as long. */
 class Run {
-  private readonly exchange: Exchange
-  private readonly owner: string
-  private readonly context: PipelineContext
-  private readonly report: Report
-  private readonly client: Client
-  private clientTimeout: Deadline | undefined = undefined
-  private trying: Candidate | undefined = undefined
+  readonly #exchange: Exchange
+  readonly #owner: string
+  readonly #context: PipelineContext
+  readonly #report: Report
+  readonly #client: Client
+  #clientTimeout: Deadline | undefined = undefined
+  #trying: Candidate | undefined = undefined
+  #selection: RequestSelection | undefined = undefined // from the first group on
 
   constructor(exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext) {
-    this.exchange = exchange
-    this.owner = key?.id ?? ''
-    this.context = context
-    this.report = createReport(exchange, key, context)
-    this.client = watchClient(exchange, context.inFlight)
+    this.#exchange = exchange
+    this.#owner = key?.id ?? ''
+    this.#context = context
+    this.#report = createReport(exchange, key, context)
+    this.#client = watchClient(exchange, context.inFlight)
   }
 
   async reply(endpoint: Endpoint, pathModel: string | undefined): Promise<Reply> {
-    const { exchange, client, context } = this
+    const exchange = this.#exchange
+    const client = this.#client
+    const context = this.#context
     let request: ModelRequest
     try {
       if (exchange.header(TIMEOUT_HEADER) !== undefined) {
         const { startClientTimeout } = await import('./client-timeout.ts')
-        this.clientTimeout = startClientTimeout(exchange, client, context.clock)
+        this.#clientTimeout = startClientTimeout(exchange, client, context.clock)
       }
       checkMediaType(exchange)
       const bytes = await client.unlessGone(exchange.body(context.limits.maxBodyBytes))
-      request = this.asked(parseModelCall(bytes, endpoint, pathModel))
+      request = this.#asked(parseModelCall(bytes, endpoint, pathModel))
     } catch (error) {
-      throw await this.failed(error)
+      throw await this.#failed(error)
     }
-    const answering = this.answer(request)
+    const answering = this.#answer(request)
     if (!request.call.stream) return await answering // a promise that is returned as it is takes two turns more
     while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
-      const { trying } = this
+      const trying = this.#trying
       if (!trying || trying.transform.isVerbatim) continue // a provider of the client's own format is heard as it is, its status included
       const { keepAliveReply } = await import('./keep-alive.ts')
       return keepAliveReply(answering, request, trying)
@@ -82,59 +88,76 @@ class Run {
     return await answering
   }
 
-  private asked(call: ModelCall): ModelRequest {
-    const { exchange, context, report, client, owner } = this
+  #asked(call: ModelCall): ModelRequest {
+    const exchange = this.#exchange
+    const context = this.#context
+    const report = this.#report
+    const client = this.#client
+    const owner = this.#owner
     report.asked(call)
     context.retryBudget.earn()
     context.hedgeBudget.earn()
     return { exchange, call, format: formatFor(call.endpoint), context, report, client, owner }
   }
 
-  private async answer(request: ModelRequest): Promise<Reply> {
+  async #answer(request: ModelRequest): Promise<Reply> {
     try {
-      const { success, reply } = await this.walkTargets(request)
-      this.clientTimeout?.cancel()
+      const { success, reply } = await this.#walkTargets(request)
+      this.#clientTimeout?.cancel()
       return success ? successReply(success, request) : reply
     } catch (error) {
-      throw await this.failed(error)
+      throw await this.#failed(error)
     }
   }
 
   /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
-  private async walkTargets(request: ModelRequest): Promise<Outcome> {
-    const { context, client } = this
+  async #walkTargets(request: ModelRequest): Promise<Outcome> {
+    const context = this.#context
+    const client = this.#client
     let failures: readonly FailedTarget[] = []
-    let way: RequestWay | undefined
     try {
       const known = context.routes()
-      way = new RequestWay(request, isPromise(known) ? await client.unlessGone(known) : known)
-      const plan = createAttemptPlan(routesOf(request.call.model, way), request)
+      const table = isPromise(known) ? await client.unlessGone(known) : known
+      const routes = routesOf(request.call.model, table, (group) => this.#through(group, request, table))
+      const plan = createAttemptPlan(routes, request)
       failures = plan.failures
       for (;;) {
         const next = plan.next()
         const candidate = isPromise(next) ? await next : next
         if (!candidate) break
-        this.trying = candidate
+        this.#trying = candidate
         const trying = tryFrom(request, candidate, plan)
-        way.selection?.begun()
+        this.#selection?.begun()
         const outcome = await trying
         if (outcome?.kind === 'failure') plan.failed(candidate.route, outcome)
         if (outcome?.kind !== 'success') continue
-        if (way.selection) await way.selection.answered(outcome.route, plan.unwell())
+        if (this.#selection) await this.#selection.answered(outcome.route, plan.unwell())
         return { success: outcome }
       }
       const { nobodyAnswered } = await import('./nobody-answered.ts')
-      return { reply: await nobodyAnswered(request, plan, way.selection) }
+      return { reply: await nobodyAnswered(request, plan, this.#selection) }
     } finally {
-      way?.selection?.begun()
+      this.#selection?.begun()
       for (const { kept, failure } of failures) kept?.trial.failed(failure) // the client does not get it
     }
   }
 
+  /** The routes of a group, which most requests do not come to. */
+  #through(group: Group, request: ModelRequest, table: RouteTable): Awaitable<NextRoute> {
+    const choosing = this.#context.choosing()
+    const chosen = (loaded: Choosing) => {
+      const { routes, selection } = loaded.through(group, request, table)
+      this.#selection = selection
+      return routes
+    }
+    return isPromise(choosing) ? choosing.then(chosen) : chosen(choosing)
+  }
+
   /** Nobody answered: what the client is told of it. */
-  private async failed(error: unknown): Promise<unknown> {
-    const { report, client } = this
-    this.clientTimeout?.cancel()
+  async #failed(error: unknown): Promise<unknown> {
+    const report = this.#report
+    const client = this.#client
+    this.#clientTimeout?.cancel()
     report.ended(toGatewayError(error).status)
     client.stopWatching()
     if (report.steps.length === 0 || !isGatewayError(error) || SAYS_LITTLE.has(error.status)) return error

@@ -1,32 +1,36 @@
-import { gatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
-import type { NextRoute, OnDeadEnd } from '../routing/follow.ts'
-import type { Choice, Chosen, Entry, Group, Route } from '../routing/group.ts'
-import type { Select } from '../routing/select.ts'
+import type { NextRoute } from '../routing/follow.ts'
+import type { Group, Route } from '../routing/group.ts'
 import type { RouteTable } from '../routing/table.ts'
 
-/** How the routes of a name are looked up and chosen. */
-export interface Way {
-  table: RouteTable
-  select(...asked: Parameters<Select>): ReturnType<Select>
-  /** Called with each group on the way. */
-  onGroup?(group: Group): void
-  /** Called with each entry whose `when` the request does not meet. */
-  onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
-  /** Called with each entry whose name leads nowhere, when its turn comes. */
-  onDeadEnd?(...met: Parameters<OnDeadEnd>): void
-}
-
 /**
- * The routes of a model name, in the order in which to try them. The first call rejects with `MODEL_NOT_FOUND` when there are none, and
- * with `INVALID_REQUEST` when conditions exclude all of them.
+ * The routes of a model name, in the order in which to try them; `through` finds those of a group. The first call rejects with
+ * `MODEL_NOT_FOUND` when there are none.
  */
-export function routesOf(model: string, way: Way): NextRoute {
-  const { table } = way
+export function routesOf(model: string, table: RouteTable, through: (group: Group) => Awaitable<NextRoute>): NextRoute {
   const meaning = table.meaningOf(model)
   if (!meaning) return nowhere(model, table)
-  if (!('strategy' in meaning)) return each(meaning)
-  return routesThrough(meaning, { model, way })
+  return 'strategy' in meaning ? opened(() => through(meaning)) : each(meaning)
+}
+
+function each(routes: readonly Route[]): NextRoute {
+  let at = 0
+  return () => routes[at++]
+}
+
+function opened(open: () => Awaitable<NextRoute>): NextRoute {
+  let next: NextRoute | undefined
+
+  function first(found: NextRoute): Awaitable<Route | undefined> {
+    next = found
+    return next()
+  }
+
+  return () => {
+    if (next) return next()
+    const opening = open()
+    return isPromise(opening) ? opening.then(first) : first(opening)
+  }
 }
 
 const nowhere =
@@ -34,60 +38,7 @@ const nowhere =
   () =>
     unknown(model, table)
 
-function each(routes: readonly Route[]): NextRoute {
-  let at = 0
-  return () => routes[at++]
-}
-
-function routesThrough(outermost: Group, { model, way }: { model: string; way: Way }): NextRoute {
-  const { table } = way
-  let isAny = false
-  let leftOut: Group | undefined
-  const next = table.follow(outermost, {
-    select(group, lookahead, before) {
-      way.onGroup?.(group)
-      const chosen = way.select(group, lookahead)
-      return isPromise(chosen)
-        ? chosen.then((known) => noting({ group, before }, known))
-        : noting({ group, before }, chosen)
-    },
-    onDeadEnd: (entry, where) => way.onDeadEnd?.(entry, where),
-  })
-
-  function noting(where: Pick<Choice, 'group' | 'before'>, chosen: Chosen): Chosen {
-    const { group } = where
-    if (chosen.entries.length === group.entries.length) return chosen
-    leftOut ??= group
-    for (const entry of group.entries) if (!chosen.entries.includes(entry)) way.onLeftOut?.(entry, where)
-    return chosen
-  }
-
-  function checked(route: Route | undefined): Awaitable<Route | undefined> {
-    if (!route && !isAny) {
-      if (leftOut) throw notMeant(leftOut)
-      return unreachable(model, table)
-    }
-    isAny = true
-    return route
-  }
-
-  return () => {
-    const route = next()
-    return isPromise(route) ? route.then(checked) : checked(route)
-  }
-}
-
-async function unreachable(model: string, table: RouteTable): Promise<never> {
-  const { unreachableModel } = await import('./unreachable-model.ts')
-  throw await unreachableModel(model, table)
-}
-
 async function unknown(model: string, table: RouteTable): Promise<never> {
   const { unknownModel } = await import('./unknown-model.ts')
   throw await unknownModel(model, table)
 }
-
-const notMeant = ({ name }: Group) =>
-  gatewayError('INVALID_REQUEST', {
-    message: `No model of the combo "${name}" that can be reached is for a request like this one: see the conditions ("when") of its models.`,
-  })

@@ -47,58 +47,60 @@ export const tryCandidate = (request: ModelRequest, candidate: Candidate): Try =
 class TargetTry implements Try {
   readonly route: Route
   readonly result: Promise<Success | FailedTry>
-  private readonly request: ModelRequest
-  private readonly candidate: Candidate
-  private readonly accounts: Accounts
-  private attempt: Attempt | undefined = undefined
-  private abandon: ((reason: unknown) => void) | undefined = undefined
-  private isCalled = false
-  private isLost = false
+  readonly #request: ModelRequest
+  readonly #candidate: Candidate
+  readonly #accounts: Accounts
+  #attempt: Attempt | undefined = undefined
+  #abandon: ((reason: unknown) => void) | undefined = undefined
+  #isCalled = false
+  #isLost = false
 
   constructor(request: ModelRequest, candidate: Candidate) {
-    this.request = request
-    this.candidate = candidate
+    this.#request = request
+    this.#candidate = candidate
     this.route = candidate.route
-    this.accounts = openAccounts(request, candidate)
-    this.result = this.run()
+    this.#accounts = openAccounts(request, candidate)
+    this.result = this.#run()
   }
 
   cancel(reason: unknown): void {
-    this.abandon?.(reason)
-    this.attempt?.cancel(reason)
+    this.#abandon?.(reason)
+    this.#attempt?.cancel(reason)
   }
 
   lose(): void {
-    this.isLost = true
-    if (!this.isCalled) return // there is no call yet, and there will be none
-    this.attempt?.cancel(OUTRUN)
-    this.accounts.outrun()
+    this.#isLost = true
+    if (!this.#isCalled) return // there is no call yet, and there will be none
+    this.#attempt?.cancel(OUTRUN)
+    this.#accounts.outrun()
   }
 
   /** The result of the work; rejects when the attempt is cancelled first. */
-  private abandonable<T>(work: Promise<T>): Promise<T> {
+  #abandonable<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.abandon = reject
+      this.#abandon = reject
       work.then(resolve, reject)
     })
   }
 
-  private async run(): Promise<Success | FailedTry> {
-    const { request, candidate, accounts } = this
+  async #run(): Promise<Success | FailedTry> {
+    const request = this.#request
+    const candidate = this.#candidate
+    const accounts = this.#accounts
     const { client } = request
     let isAnswered = false
     try {
-      const preparing = prepareCall(request, candidate, (work) => this.abandonable(work))
+      const preparing = prepareCall(request, candidate, (work) => this.#abandonable(work))
       const prepared = isPromise(preparing) ? await preparing : preparing
-      const end = client.gone ?? (this.isLost && OUTRUN)
+      const end = client.gone ?? (this.#isLost && OUTRUN)
       if (end) {
         candidate.trial.dropped()
         throw end
       }
-      this.isCalled = true
-      const outcome = 'failure' in prepared ? prepared : this.outcomeOf(await this.call(prepared), prepared)
+      this.#isCalled = true
+      const outcome = 'failure' in prepared ? prepared : this.#outcomeOf(await this.#call(prepared), prepared)
       const result = isPromise(outcome) ? await outcome : outcome
-      if (this.isLost) throw OUTRUN
+      if (this.#isLost) throw OUTRUN
       if (client.gone) {
         accounts.cancelled(client.gone)
         throw client.gone
@@ -111,52 +113,54 @@ class TargetTry implements Try {
     }
   }
 
-  private call(upstream: UpstreamCall): Promise<AttemptResult> {
-    const { context, call } = this.request
+  #call(upstream: UpstreamCall): Promise<AttemptResult> {
+    const { context, call } = this.#request
     const { stream, endpoint } = call
-    const { format } = this.candidate.transform
-    this.attempt = startAttempt(upstream, { format, stream, operation: endpoint.operation }, context)
-    return this.attempt.result
+    const { format } = this.#candidate.transform
+    this.#attempt = startAttempt(upstream, { format, stream, operation: endpoint.operation }, context)
+    return this.#attempt.result
   }
 
   /** What the target has answered, in the client's format. */
-  private outcomeOf(result: AttemptResult, upstream: UpstreamCall): Awaitable<Success | FailedTry> {
-    const { transform } = this.candidate
-    const { stream } = this.request.call
+  #outcomeOf(result: AttemptResult, upstream: UpstreamCall): Awaitable<Success | FailedTry> {
+    const { transform } = this.#candidate
+    const { stream } = this.#request.call
     const isOdd = stream ? result.kind === 'whole' : transform.isVerbatim && hasEvents(result)
-    if (result.kind === 'failure' || isOdd) return this.oddOutcomeOf(result, upstream)
+    if (result.kind === 'failure' || isOdd) return this.#oddOutcomeOf(result, upstream)
     try {
-      return this.success(result, { transform, upstream, bytes: bytesOf(result, transform) })
+      return this.#success(result, { transform, upstream, bytes: bytesOf(result, transform) })
     } catch (thrown) {
       return failedBy(thrown)
     }
   }
 
   /** The same for a failure, and for an answer that is whole where a stream was asked for, or the other way round. */
-  private async oddOutcomeOf(result: AttemptResult, upstream: UpstreamCall): Promise<Success | FailedTry> {
-    const { request, route } = this
+  async #oddOutcomeOf(result: AttemptResult, upstream: UpstreamCall): Promise<Success | FailedTry> {
+    const { route } = this
+    const request = this.#request
     const { target } = route
-    let { transform } = this.candidate
+    let { transform } = this.#candidate
     try {
       if (!request.call.stream && transform.isVerbatim && hasEvents(result))
         transform = await (await import('./gathered.ts')).gathered(request, { target, transform })
       if (result.kind === 'whole' && request.call.stream)
         transform = await (await import('./whole-as-stream.ts')).wholeAsStream(request, { target, transform })
       if (result.kind !== 'failure')
-        return this.success(result, { transform, upstream, bytes: bytesOf(result, transform) })
-      const known = await this.abandonable(request.context.knownKeys())
+        return this.#success(result, { transform, upstream, bytes: bytesOf(result, transform) })
+      const known = await this.#abandonable(request.context.knownKeys())
       const failed = transform.failed(await withoutSecrets(result, route, [...secretsOf(upstream), ...known]))
       const { blank } = failed
-      return blank ? { ...failed, kept: this.success(blank, { transform, upstream, bytes: undefined }) } : failed
+      return blank ? { ...failed, kept: this.#success(blank, { transform, upstream, bytes: undefined }) } : failed
     } catch (thrown) {
       return failedBy(thrown)
     }
   }
 
-  private success(answer: Answer, { transform, upstream, bytes }: Answered): Success {
-    const { route, accounts } = this
-    const { trial } = this.candidate
-    const secrets = this.request.call.stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
+  #success(answer: Answer, { transform, upstream, bytes }: Answered): Success {
+    const { route } = this
+    const accounts = this.#accounts
+    const { trial } = this.#candidate
+    const secrets = this.#request.call.stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
     return { kind: 'success', route, transform, answer, bytes, secrets, trial, accounts }
   }
 }

@@ -2,12 +2,10 @@ import type { Awaitable } from '../lib/awaitable.ts'
 import { targetOf } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord } from '../store/store.ts'
 import type { Catalog, Combo, CustomModel } from '../types.ts'
-import { createFirsts, type Meaning } from './firsts.ts'
-import { type FollowDependencies, follow, type NextRoute } from './follow.ts'
-import type { Entry, Group, Route, RouteTarget } from './group.ts'
+import type { Meaning } from './firsts.ts'
+import type { Group, Route } from './group.ts'
 import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
 import { connectionsByName } from './named-connections.ts'
-import type { Lookahead } from './select.ts'
 
 /** The records that routing uses. */
 export interface Routes {
@@ -21,11 +19,10 @@ export interface Routes {
 export interface RouteTable {
   /**
    * What a model name means: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. A group, or the routes in
-   * the order in which to try them, at least one; `undefined` when the name is unknown.
+   * the order in which to try them, at least one; `undefined` when the name is unknown. `within`: the group that decides how connections are
+   * chosen.
    */
-  meaningOf(model: string): Meaning
-  /** The routes of a group in the order in which to try them, computed one by one. */
-  follow(group: Group, way: Pick<FollowDependencies, 'select' | 'onDeadEnd'>): NextRoute
+  meaningOf(model: string, within?: Group): Meaning
   /** The providers that a name leads to first and that have no active connection. */
   missingProviders(model: string): Promise<string[]>
   /** The names of providers with an active connection; of each, the one in the listing first. */
@@ -42,8 +39,6 @@ export interface RouteTable {
 /** The number of model names whose targets are cached. */
 const MAX_KNOWN = 1_000
 
-const MAX_REACH = 100
-
 /** What a table uses besides its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
@@ -58,7 +53,6 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
   const connections = connectionsByName(routes.connections, catalog)
   const known = new Map<string, readonly Route[]>()
-  const lookahead: Lookahead = { ...createFirsts(catalog, meaningOf), reach: (entry) => reach(entry) }
 
   function meaningOf(model: string, within?: Group): Meaning {
     let name = model
@@ -71,16 +65,6 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
     }
     return undefined // a circle of aliases, which only two writers at once can make
   }
-
-  function* reach(entry: Entry, look = { left: MAX_REACH }): Generator<RouteTarget> {
-    if (look.left-- <= 0) return // in a circle, too
-    const meaning = meaningOfEntry(entry)
-    if (meaning && 'strategy' in meaning) for (const inner of meaning.entries) yield* reach(inner, look)
-    else for (const { target } of meaning ?? []) yield target
-  }
-
-  const meaningOfEntry = ({ target, name }: Entry, within?: Group): Meaning =>
-    target ? [{ target }] : meaningOf(name, within)
 
   function direct(model: string, within?: Group): Meaning {
     const found = known.get(model) ?? findRoutes(model)
@@ -102,8 +86,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   }
 
   return {
-    meaningOf: (model) => meaningOf(model),
-    follow: (group, way) => follow(group, { ...way, lookahead, meaningOf: meaningOfEntry }),
+    meaningOf,
     async missingProviders(model) {
       const { missingProviders } = await import('./missing-providers.ts')
       const isConnected = (name: string) => connections.has(name)

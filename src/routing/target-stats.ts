@@ -82,29 +82,29 @@ export function createTargetStats(): TargetStats {
 
 /** A class, because one is made for each call and lives as long. */
 class MeasuredRun implements Run {
-  private readonly record: Record
-  private readonly stream: boolean
-  private readonly changed: (what: Measured) => void
-  private over = false
+  readonly #record: Record
+  readonly #stream: boolean
+  readonly #changed: (what: Measured) => void
+  #over = false
 
   constructor(record: Record, stream: boolean, changed: (what: Measured) => void) {
-    this.record = record
-    this.stream = stream
-    this.changed = changed
+    this.#record = record
+    this.#stream = stream
+    this.#changed = changed
     record.load += 1
     changed('load')
   }
 
   answeredAfter(ms: number): void {
-    add(this.stream ? this.record.streams : this.record.answers, ms)
-    this.changed('average')
+    add(this.#stream ? this.#record.streams : this.#record.answers, ms)
+    this.#changed('average')
   }
 
   ended(): void {
-    if (this.over) return
-    this.over = true
-    this.record.load -= 1
-    this.changed('load')
+    if (this.#over) return
+    this.#over = true
+    this.#record.load -= 1
+    this.#changed('load')
   }
 }
 

@@ -30,57 +30,57 @@ export interface TrialTerms {
 
 /** A trial of a target. A class, because one is made for each call and lives as long. */
 export class TargetTrial implements Trial {
-  private readonly target: HealthTarget
-  private readonly terms: TrialTerms
-  private hasBegun = false
+  readonly #target: HealthTarget
+  readonly #terms: TrialTerms
+  #hasBegun = false
 
   constructor(target: HealthTarget, terms: TrialTerms) {
-    this.target = target
-    this.terms = terms
+    this.#target = target
+    this.#terms = terms
   }
 
   dropped(): void {
-    this.terms.end?.('dropped')
+    this.#terms.end?.('dropped')
   }
 
   answered(): void {
-    const { end, records } = this.terms
+    const { end, records } = this.#terms
     end?.('answered')
-    for (const record of this.heldAgainst()) if (!this.hasBegun || record.isCut) records.forget(record)
+    for (const record of this.#heldAgainst()) if (!this.#hasBegun || record.isCut) records.forget(record)
   }
 
   begun(): void {
-    const { end, records } = this.terms
-    this.hasBegun = true
+    const { end, records } = this.#terms
+    this.#hasBegun = true
     end?.('answered')
-    for (const record of this.heldAgainst()) {
+    for (const record of this.#heldAgainst()) {
       if (record.isCut) delete record.retryAt
       else records.forget(record)
     }
   }
 
   cut(failure: HealthFailure): void {
-    const { cooldowns, began } = this.terms
-    cooldowns.cut(this.target, { ...failure, began })
+    const { cooldowns, began } = this.#terms
+    cooldowns.cut(this.#target, { ...failure, began })
   }
 
   failed(failure: HealthFailure): void {
-    const { end, cooldowns, began, probed } = this.terms
+    const { end, cooldowns, began, probed } = this.#terms
     const cooling = coolings[failure.class]
     end?.(cooling ? 'failed' : 'answered')
-    if (cooling) cooldowns.failed(this.target, { ...failure, began }, cooling)
-    else for (const record of probed) this.isBack(record)
+    if (cooling) cooldowns.failed(this.#target, { ...failure, began }, cooling)
+    else for (const record of probed) this.#isBack(record)
   }
 
   /** The records that are not newer than the call. */
-  private heldAgainst(): readonly HealthRecord[] {
-    const { records, began } = this.terms
-    return records.isEmpty() ? NONE : olderThan(began, records.of(this.target))
+  #heldAgainst(): readonly HealthRecord[] {
+    const { records, began } = this.#terms
+    return records.isEmpty() ? NONE : olderThan(began, records.of(this.#target))
   }
 
   /** Ends the failures of a record, unless it has newer ones. */
-  private isBack(record: HealthRecord): void {
-    const { records, began } = this.terms
+  #isBack(record: HealthRecord): void {
+    const { records, began } = this.#terms
     if (isNewer(record, began)) return
     if (record.level === 'model' && isUnsteady(record.reason)) delete record.retryAt
     else records.forget(record)

@@ -34,110 +34,110 @@ export const openUpstream = (call: UpstreamCall, options: OpenOptions): OpenedUp
 /** A class, because one is made for each call and lives as long. */
 class WatchedCall implements OpenedUpstream {
   readonly answer: Promise<UpstreamAnswer>
-  private readonly options: OpenOptions
-  private readonly startedAt: number
-  private readonly pending: PendingAnswer
-  private readonly onBroken: (thrown: unknown) => Promise<never>
-  private readonly watch: () => void
-  private totalTimeoutMs: number
-  private isOpening: boolean
-  private isAnswered = false
-  private waitingSince: number | undefined = undefined
-  private stopped: { reason: unknown } | undefined = undefined
-  private deadline: Deadline
+  readonly #options: OpenOptions
+  readonly #startedAt: number
+  readonly #pending: PendingAnswer
+  readonly #onBroken: (thrown: unknown) => Promise<never>
+  readonly #watch: () => void
+  #totalTimeoutMs: number
+  #isOpening: boolean
+  #isAnswered = false
+  #waitingSince: number | undefined = undefined
+  #stopped: { reason: unknown } | undefined = undefined
+  #deadline: Deadline
 
   constructor(call: UpstreamCall, options: OpenOptions) {
     const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs, stream = false } = options
-    this.options = options
-    this.totalTimeoutMs = totalTimeoutMs
-    this.isOpening = stream
-    this.startedAt = clock.now()
-    this.onBroken = (thrown) => this.broken(thrown)
-    this.watch = () => this.look()
-    this.pending = startCall(fetch, call)
+    this.#options = options
+    this.#totalTimeoutMs = totalTimeoutMs
+    this.#isOpening = stream
+    this.#startedAt = clock.now()
+    this.#onBroken = (thrown) => this.#broken(thrown)
+    this.#watch = () => this.#look()
+    this.#pending = startCall(fetch, call)
     // Never later than silence could end, so that nothing has to be set anew when the headers come.
-    this.deadline = startDeadline(clock, Math.min(headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs), this.watch)
-    this.answer = this.pending.answer.then((head) => this.answered(head), this.onBroken)
+    this.#deadline = startDeadline(clock, Math.min(headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs), this.#watch)
+    this.answer = this.#pending.answer.then((head) => this.#answered(head), this.#onBroken)
   }
 
   cancel(reason: unknown): void {
-    if (this.stopped) return
-    this.stopped = { reason }
-    this.deadline.cancel()
-    this.pending.cancel(reason)
+    if (this.#stopped) return
+    this.#stopped = { reason }
+    this.#deadline.cancel()
+    this.#pending.cancel(reason)
   }
 
   setTotal(timeoutMs: number): void {
-    const isSooner = timeoutMs < this.totalTimeoutMs
-    this.totalTimeoutMs = timeoutMs
-    this.isOpening = false
-    if (isSooner && !this.stopped) this.look() // else whoever wakes first sees that there is more time
+    const isSooner = timeoutMs < this.#totalTimeoutMs
+    this.#totalTimeoutMs = timeoutMs
+    this.#isOpening = false
+    if (isSooner && !this.#stopped) this.#look() // else whoever wakes first sees that there is more time
   }
 
   hurry(timeoutMs: number): void {
-    this.totalTimeoutMs = Math.min(this.totalTimeoutMs, this.options.clock.now() - this.startedAt + timeoutMs)
-    if (!this.stopped) this.look()
+    this.#totalTimeoutMs = Math.min(this.#totalTimeoutMs, this.#options.clock.now() - this.#startedAt + timeoutMs)
+    if (!this.#stopped) this.#look()
   }
 
-  private answered(answer: UpstreamAnswer): UpstreamAnswer {
-    if (this.stopped) throw this.stopped.reason
-    this.isAnswered = true
-    answer.body = this.watched(answer.body)
+  #answered(answer: UpstreamAnswer): UpstreamAnswer {
+    if (this.#stopped) throw this.#stopped.reason
+    this.#isAnswered = true
+    answer.body = this.#watched(answer.body)
     return answer
   }
 
-  private async broken(thrown: unknown): Promise<never> {
-    this.deadline.cancel()
-    if (this.stopped) throw this.stopped.reason
+  async #broken(thrown: unknown): Promise<never> {
+    this.#deadline.cancel()
+    if (this.#stopped) throw this.#stopped.reason
     const { brokenCall } = await import('./broken-call.ts')
-    throw brokenCall(thrown, this.isAnswered)
+    throw brokenCall(thrown, this.#isAnswered)
   }
 
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
-  private look(): void {
-    const { clock, silenceTimeoutMs, headersTimeoutMs } = this.options
+  #look(): void {
+    const { clock, silenceTimeoutMs, headersTimeoutMs } = this.#options
     const now = clock.now()
-    const endsAt = this.startedAt + this.totalTimeoutMs
-    const waitEndsAt = this.isAnswered
-      ? (this.waitingSince ?? now) + silenceTimeoutMs
-      : this.startedAt + headersTimeoutMs
+    const endsAt = this.#startedAt + this.#totalTimeoutMs
+    const waitEndsAt = this.#isAnswered
+      ? (this.#waitingSince ?? now) + silenceTimeoutMs
+      : this.#startedAt + headersTimeoutMs
     const leftMs = waitEndsAt - now
-    this.deadline.cancel()
-    if (now >= endsAt) this.cancel(this.notFinished())
+    this.#deadline.cancel()
+    if (now >= endsAt) this.cancel(this.#notFinished())
     else if (leftMs > 0)
-      this.deadline = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.watch)
-    else if (this.isAnswered) this.cancel(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
+      this.#deadline = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.#watch)
+    else if (this.#isAnswered) this.cancel(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
     else this.cancel(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
   }
 
-  private notFinished() {
-    const what = this.isOpening ? 'sent no answer' : 'did not finish its answer'
-    return timedOut(`${what} within ${this.totalTimeoutMs / 1000} s`)
+  #notFinished() {
+    const what = this.#isOpening ? 'sent no answer' : 'did not finish its answer'
+    return timedOut(`${what} within ${this.#totalTimeoutMs / 1000} s`)
   }
 
-  private watched(body: ByteStream): ByteStream {
+  #watched(body: ByteStream): ByteStream {
     const onChunk = (chunk: Uint8Array | undefined) => {
-      if (this.stopped) throw this.stopped.reason
-      this.waitingSince = undefined
-      if (!chunk) this.deadline.cancel()
+      if (this.#stopped) throw this.#stopped.reason
+      this.#waitingSince = undefined
+      if (!chunk) this.#deadline.cancel()
       return chunk
     }
     const stream: ByteStream = {
       next: () => {
-        this.waitingSince = this.options.clock.now()
-        return body.next().then(onChunk, this.onBroken)
+        this.#waitingSince = this.#options.clock.now()
+        return body.next().then(onChunk, this.#onBroken)
       },
       cancel: (reason) => this.cancel(reason),
     }
     const { whole } = body
     if (whole)
       stream.whole = () => {
-        this.waitingSince = this.options.clock.now()
+        this.#waitingSince = this.#options.clock.now()
         return whole.call(body).then((bytes) => {
-          this.deadline.cancel()
-          if (this.stopped) throw this.stopped.reason
+          this.#deadline.cancel()
+          if (this.#stopped) throw this.#stopped.reason
           return bytes
-        }, this.onBroken)
+        }, this.#onBroken)
       }
     return stream
   }

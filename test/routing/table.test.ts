@@ -1,5 +1,6 @@
-import type { NextRoute } from '../../src/routing/follow.ts'
+import { follow, type NextRoute } from '../../src/routing/follow.ts'
 import type { Choice, Group } from '../../src/routing/group.ts'
+import { lookaheadOf, meaningOfEntry } from '../../src/routing/lookahead.ts'
 import type { Select } from '../../src/routing/select.ts'
 import type { Inputs } from '../../src/routing/strategies/order.ts'
 import { createRouteTable, type RouteTable } from '../../src/routing/table.ts'
@@ -68,7 +69,10 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
 
 function routesOf(model: string, table: RouteTable, select: Select): NextRoute {
   const meaning = table.meaningOf(model)
-  if (meaning && 'strategy' in meaning) return table.follow(meaning, { select })
+  if (meaning && 'strategy' in meaning) {
+    const lookahead = lookaheadOf(table)
+    return follow(meaning, { select, lookahead, meaningOf: (entry, within) => meaningOfEntry(table, entry, within) })
+  }
   const routes = [...(meaning ?? [])]
   return () => routes.shift()
 }

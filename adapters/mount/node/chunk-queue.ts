@@ -22,70 +22,70 @@ const now = Promise.resolve()
  * the cost of a stream.
  */
 export class ChunkQueue implements ByteStream {
-  private readonly source: ChunkSource
-  private chunks: Uint8Array[] = []
-  private size = 0
-  private isHeld = false
-  private isOver = false
-  private error: Error | undefined
-  private waiter: Waiter | undefined
+  readonly #source: ChunkSource
+  #chunks: Uint8Array[] = []
+  #size = 0
+  #isHeld = false
+  #isOver = false
+  #error: Error | undefined
+  #waiter: Waiter | undefined
 
   constructor(source: ChunkSource) {
-    this.source = source
+    this.#source = source
   }
 
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return // undici begins with one when it goes on
-    this.chunks.push(chunk)
-    this.size += chunk.length
-    if (this.size >= HIGH_WATER && !this.isHeld) {
-      this.isHeld = true
-      this.source.hold()
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    if (this.#size >= HIGH_WATER && !this.#isHeld) {
+      this.#isHeld = true
+      this.#source.hold()
     }
-    if (this.chunks.length === 1 && this.waiter) void now.then(this.settle) // when the read has been parsed to its end
+    if (this.#chunks.length === 1 && this.#waiter) void now.then(this.#settle) // when the read has been parsed to its end
   }
 
   /** Ends the body, with `error` if it broke off. What has arrived can still be read. */
   end(error?: Error): void {
-    if (this.isOver) return
-    this.isOver = true
-    this.error = error
-    if (this.waiter) void now.then(this.settle)
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#error = error
+    if (this.#waiter) void now.then(this.#settle)
   }
 
   /** Resolves to all that has arrived since the last call. */
   next(): Promise<Uint8Array | undefined> {
-    if (this.size > 0) return Promise.resolve(this.take())
-    if (this.error) return Promise.reject(this.error)
-    if (this.isOver) return Promise.resolve(undefined)
+    if (this.#size > 0) return Promise.resolve(this.#take())
+    if (this.#error) return Promise.reject(this.#error)
+    if (this.#isOver) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
-      this.waiter = { resolve, reject }
+      this.#waiter = { resolve, reject }
     })
   }
 
   cancel(reason?: unknown): void {
-    this.chunks = []
-    this.size = 0
-    this.source.cancel(reason)
+    this.#chunks = []
+    this.#size = 0
+    this.#source.cancel(reason)
   }
 
-  private readonly settle = (): void => {
-    const { waiter } = this
+  readonly #settle = (): void => {
+    const waiter = this.#waiter
     if (!waiter) return
-    this.waiter = undefined
-    if (this.size > 0) waiter.resolve(this.take())
-    else if (this.error) waiter.reject(this.error)
+    this.#waiter = undefined
+    if (this.#size > 0) waiter.resolve(this.#take())
+    else if (this.#error) waiter.reject(this.#error)
     else waiter.resolve(undefined)
   }
 
-  private take(): Uint8Array {
-    const [first] = this.chunks
-    const bytes = first && this.chunks.length === 1 ? first : Buffer.concat(this.chunks, this.size)
-    this.chunks = []
-    this.size = 0
-    if (this.isHeld) {
-      this.isHeld = false
-      if (!this.isOver) this.source.release() // else the connection may serve another by now
+  #take(): Uint8Array {
+    const [first] = this.#chunks
+    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size)
+    this.#chunks = []
+    this.#size = 0
+    if (this.#isHeld) {
+      this.#isHeld = false
+      if (!this.#isOver) this.#source.release() // else the connection may serve another by now
     }
     return bytes
   }

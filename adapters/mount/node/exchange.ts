@@ -15,37 +15,37 @@ export class NodeExchange implements Exchange {
   declare readonly upstream?: UpstreamFetch
   /** Has the client left before its answer was complete? */
   gone = false
-  private readonly req: IncomingMessage
-  private readonly parsed: boolean
-  private listeners: Array<() => void> | undefined = []
+  readonly #req: IncomingMessage
+  readonly #parsed: boolean
+  #listeners: Array<() => void> | undefined = []
 
   constructor(req: IncomingMessage, res: ServerResponse, target: Target, upstream: UpstreamFetch | undefined) {
     this.method = req.method ?? 'GET'
     this.path = target.path
     this.query = target.query
-    this.req = req
-    this.parsed = isParsed(req)
+    this.#req = req
+    this.#parsed = isParsed(req)
     if (upstream) this.upstream = upstream
     if (res.destroyed) this.leave()
     else watchClient(this, req, res)
   }
 
   header(name: string): string | undefined {
-    const value: unknown = this.req.headers[name] // may be something else: `constructor`
-    if (this.parsed && isOfTheWire(name)) return undefined
+    const value: unknown = this.#req.headers[name] // may be something else: `constructor`
+    if (this.#parsed && isOfTheWire(name)) return undefined
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
   }
 
   body(maxBytes: number): Promise<Uint8Array> {
-    return this.parsed
-      ? parsedBody(this.req, maxBytes)
-      : readBody(this.req, maxBytes, (listener) => this.onAbort(listener))
+    return this.#parsed
+      ? parsedBody(this.#req, maxBytes)
+      : readBody(this.#req, maxBytes, (listener) => this.onAbort(listener))
   }
 
   onAbort(listener: () => void): () => void {
     if (this.gone) listener()
-    const { listeners } = this
+    const listeners = this.#listeners
     listeners?.push(listener)
     return () => {
       const at = listeners?.indexOf(listener) ?? -1
@@ -54,10 +54,10 @@ export class NodeExchange implements Exchange {
   }
 
   toRequest(): Request {
-    const scheme = 'encrypted' in this.req.socket ? 'https' : 'http'
-    const url = `${scheme}://${this.req.headers.host ?? 'localhost'}${this.path}${this.query}`
+    const scheme = 'encrypted' in this.#req.socket ? 'https' : 'http'
+    const url = `${scheme}://${this.#req.headers.host ?? 'localhost'}${this.path}${this.query}`
     const headers = new Headers()
-    for (const [name, value] of Object.entries(this.req.headers)) {
+    for (const [name, value] of Object.entries(this.#req.headers)) {
       for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one)
     }
     const abort = new AbortController()
@@ -67,15 +67,15 @@ export class NodeExchange implements Exchange {
 
   /** Marks the answer as complete: a closed connection no longer means that the client left. */
   settle(): void {
-    this.listeners = undefined
+    this.#listeners = undefined
   }
 
   /** Handles the end of the connection. */
   leave(): void {
-    const { listeners } = this
+    const listeners = this.#listeners
     if (!listeners) return
     this.gone = true
-    this.listeners = undefined
+    this.#listeners = undefined
     for (const listener of [...listeners]) listener() // one may stop itself or another
   }
 }

@@ -15,20 +15,20 @@ type Controller = Dispatcher.DispatchController
  */
 export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingAnswer, ChunkSource {
   readonly answer: Promise<UpstreamAnswer>
-  private readonly lane: Lane | undefined
-  private readonly body = new ChunkQueue(this)
-  private resolve: (answer: UpstreamAnswer) => void = ignore
-  private reject: (error: Error) => void = ignore
-  private controller: Controller | undefined
-  private error: Error | undefined
+  readonly #lane: Lane | undefined
+  readonly #body = new ChunkQueue(this)
+  #resolve: (answer: UpstreamAnswer) => void = ignore
+  #reject: (error: Error) => void = ignore
+  #controller: Controller | undefined
+  #error: Error | undefined
   isOver = false
 
   /** Without a `lane` the call goes through somebody's dispatcher, and is paced as undici does it. */
   constructor(lane?: Lane) {
-    this.lane = lane
+    this.#lane = lane
     this.answer = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
+      this.#resolve = resolve
+      this.#reject = reject
     })
     this.answer.catch(ignore) // whoever has cancelled may not look any more
   }
@@ -40,61 +40,61 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   }
 
   onRequestStart(controller: Controller): void {
-    this.controller = controller
-    if (this.error) controller.abort(this.error)
+    this.#controller = controller
+    if (this.#error) controller.abort(this.#error)
   }
 
   onResponseStart(_: Controller, status: number, headers: RawHeaders): void {
     if (status < 200) return // informational
     try {
-      const decoded = decodeBody(this.body, headers['content-encoding'])
-      this.resolve(answerOf(status, headers, decoded ?? this.body, decoded !== undefined))
+      const decoded = decodeBody(this.#body, headers['content-encoding'])
+      this.#resolve(answerOf(status, headers, decoded ?? this.#body, decoded !== undefined))
     } catch (error) {
       this.cancel(error)
     }
   }
 
   onResponseData(_: Controller, chunk: Uint8Array): void {
-    this.body.push(chunk)
+    this.#body.push(chunk)
   }
 
   onResponseEnd(): void {
     if (this.isOver) return
-    const broken = this.lane?.broken
+    const broken = this.#lane?.broken
     if (broken) {
-      this.onResponseError(this.controller, broken)
+      this.onResponseError(this.#controller, broken)
       return
     }
     this.isOver = true
-    this.lane?.free()
-    this.body.end()
+    this.#lane?.free()
+    this.#body.end()
   }
 
   onResponseError(_: Controller | undefined, error: Error): void {
-    this.fail(error)
+    this.#fail(error)
   }
 
   cancel(reason?: unknown): void {
-    this.fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
+    this.#fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 
   hold(): void {
-    if (this.lane) this.lane.hold()
-    else this.controller?.pause()
+    if (this.#lane) this.#lane.hold()
+    else this.#controller?.pause()
   }
 
   release(): void {
-    if (this.lane) this.lane.release()
-    else this.controller?.resume()
+    if (this.#lane) this.#lane.release()
+    else this.#controller?.resume()
   }
 
-  private fail(error: Error): void {
+  #fail(error: Error): void {
     if (this.isOver) return
     this.isOver = true
-    this.error = error
-    this.reject(error)
-    this.body.end(error)
-    this.controller?.abort(error) // nothing happens to a call that undici has ended itself
-    this.lane?.drop()
+    this.#error = error
+    this.#reject(error)
+    this.#body.end(error)
+    this.#controller?.abort(error) // nothing happens to a call that undici has ended itself
+    this.#lane?.drop()
   }
 }
