@@ -1,8 +1,7 @@
-import { gatewayError, isGatewayError } from '../errors.ts'
-import { readAll } from '../lib/bytes.ts'
+import { gatewayError } from '../errors.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
-import { bodyOf } from '../lib/fetch-body.ts'
 import { fieldsOf, type HeaderFields } from '../lib/header-fields.ts'
+import { readBody } from './request-body.ts'
 
 /** What comes beside the request: the execution context of Workers, or what a mount knows of its runtime. */
 export interface FetchContext {
@@ -48,7 +47,7 @@ class FetchExchange implements Exchange {
   }
 
   body(maxBytes: number): Promise<Uint8Array> {
-    return readBody(this.#request, { fields: this.#fields, exchange: this, maxBytes })
+    return readBody(this.#request, this.#fields, { maxBytes, exchange: this })
   }
 
   onAbort(listener: () => void): () => void {
@@ -97,45 +96,6 @@ export function responseOf({ status, headers, body }: Reply): Response {
   const init = { status, headers }
   if (body === undefined) return new Response(null, init)
   return new Response(isByteStream(body) ? readableOf(body) : (body as BodyInit), init) // the bytes are not shared memory
-}
-
-function readBody(
-  request: Request,
-  { fields, exchange, maxBytes }: { fields: HeaderFields; exchange: Pick<Exchange, 'onAbort'>; maxBytes: number },
-): Promise<Uint8Array> {
-  const tooLarge = () =>
-    gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
-  if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge())
-  if (request.bodyUsed) return Promise.reject(gatewayError('INTERNAL', { cause: new TypeError(USED) }))
-  const body = bodyOf(request, fields)
-  const unreadable = (cause: unknown) => notRead(request, cause)
-  if (!body.whole) return unlessLeft(readAll(body, maxBytes, tooLarge), { request, body, exchange }).catch(unreadable)
-  return body.whole().then((bytes) => {
-    if (bytes.length > maxBytes) throw tooLarge()
-    return bytes
-  }, unreadable)
-}
-
-/** Rejects as soon as the client leaves, on whatever platform; a body that comes at once is not worth it. */
-function unlessLeft(
-  reading: Promise<Uint8Array>,
-  { request, body, exchange }: { request: Request; body: ByteStream; exchange: Pick<Exchange, 'onAbort'> },
-): Promise<Uint8Array> {
-  return new Promise<Uint8Array>((resolve, reject) => {
-    const stopListening = exchange.onAbort(() => {
-      reject(gatewayError('CLIENT_CLOSED_REQUEST'))
-      body.cancel(request.signal.reason)
-    })
-    reading.then(resolve, reject).finally(stopListening)
-  })
-}
-
-const USED = 'The body of the request was read before the gateway got it.'
-
-function notRead({ signal }: Request, cause: unknown): never {
-  if (isGatewayError(cause)) throw cause
-  if (signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
-  throw gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
 }
 
 function listenTo(signal: AbortSignal): Array<() => void> {

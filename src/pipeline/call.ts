@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/endpoint.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
+import { type JsonObject, jsonText, parseJsonObject, quoted } from '../lib/json.ts'
 import { replaceSpans, type Span, scanTopLevel } from '../lib/json-scan.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
 
@@ -50,7 +50,7 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
 
 /** The client's body with another model name, all other characters unchanged. */
 export function bodyFor(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {
-  return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, JSON.stringify(model))
+  return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, quoted(model))
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
-import type { UpstreamAnswer } from '../lib/exchange.ts'
+import type { ByteStream, UpstreamAnswer } from '../lib/exchange.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { AttemptResult, Expected, WholeAnswer } from './attempt.ts'
 import { answerTooLarge, emptyAnswer } from './failure.ts'
@@ -36,11 +36,12 @@ async function embeddedIn(error: EmbeddedError, head: UpstreamAnswer, expected: 
 
 /** Reads an answer that is a JSON object, or should be one. */
 export function receiveObject(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
-  const { maxAnswerBytes } = expected.limits
   const { body } = head
-  const reading = body.whole ? body.whole() : readAll(body, maxAnswerBytes, () => answerTooLarge(maxAnswerBytes))
+  const reading = body.whole ? body.whole() : readWithin(expected.limits.maxAnswerBytes, body)
   return reading.then((bytes) => resultOf(bytes, head, expected))
 }
+
+const readWithin = (maxBytes: number, body: ByteStream) => readAll(body, maxBytes, () => answerTooLarge(maxBytes))
 
 function resultOf(bytes: Uint8Array, head: UpstreamAnswer, expected: Expected): Awaitable<AttemptResult> {
   const { format, operation, limits } = expected

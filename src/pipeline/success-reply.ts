@@ -1,9 +1,9 @@
 import { isGatewayError } from '../errors.ts'
-import type { EmbeddedError, Format } from '../formats/format.ts'
+import type { EmbeddedError } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/health.ts'
 import { contentType, replyHeaders } from '../upstream/headers.ts'
-import { requestIdIn } from '../upstream/request-id.ts'
+import { requestIdAmong, requestIdIn } from '../upstream/request-id.ts'
 import type { StreamedAnswer } from './attempt.ts'
 import { ATTEMPTS_HEADER, attemptsSaid, headerSafe, TARGET_HEADER, targetSaid } from './attempt-record.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -22,7 +22,9 @@ export function successReply(success: Success, request: ModelRequest): Reply {
   const headers: Record<string, string> = isVerbatim
     ? replyHeaders(answer.head, mediaType)
     : { 'content-type': contentType(mediaType) }
-  const requestId = isVerbatim ? idAmong(headers, format) : requestIdIn(answer.head.header, format.requestIdHeader)
+  const requestId = isVerbatim
+    ? requestIdAmong(headers, format.requestIdHeader)
+    : requestIdIn(answer.head.header, format.requestIdHeader)
   if (requestId !== undefined) headers[format.requestIdHeader] = requestId
   headers[TARGET_HEADER] = targetSaid(target)
   if (report.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsSaid(report.steps)
@@ -34,10 +36,6 @@ export function successReply(success: Success, request: ModelRequest): Reply {
   report.ended(status, { target, usage: answer.usage, warnings })
   return { status, headers, body: bytes ?? answer.bytes }
 }
-/** In headers that are read already, which costs less. */
-const idAmong = (headers: Record<string, string>, { requestIdHeader }: Format) =>
-  requestIdIn((name) => headers[name], requestIdHeader)
-
 /** The reply of an answer that is streamed. */
 function streamReply(
   { transform, route: { target }, trial, accounts, secrets }: Success,

@@ -10,7 +10,7 @@ import type { RouteTable } from '../routing/table.ts'
 export function routesOf(model: string, table: RouteTable, through: (group: Group) => Awaitable<NextRoute>): NextRoute {
   const meaning = table.meaningOf(model)
   if (!meaning) return nowhere(model, table)
-  return 'strategy' in meaning ? opened(() => through(meaning)) : each(meaning)
+  return 'strategy' in meaning ? eachOf(meaning, through) : each(meaning)
 }
 
 function each(routes: readonly Route[]): NextRoute {
@@ -18,7 +18,7 @@ function each(routes: readonly Route[]): NextRoute {
   return () => routes[at++]
 }
 
-function opened(open: () => Awaitable<NextRoute>): NextRoute {
+function eachOf(group: Group, through: (group: Group) => Awaitable<NextRoute>): NextRoute {
   let next: NextRoute | undefined
 
   function first(found: NextRoute): Awaitable<Route | undefined> {
@@ -28,7 +28,7 @@ function opened(open: () => Awaitable<NextRoute>): NextRoute {
 
   return () => {
     if (next) return next()
-    const opening = open()
+    const opening = through(group)
     return isPromise(opening) ? opening.then(first) : first(opening)
   }
 }

@@ -49,6 +49,7 @@ const MAX_RECORDS = 10_000
 export function createTargetStats(): TargetStats {
   const records = new Map<string, Record>()
   let changed: (key: string, what: Measured) => void = () => {}
+  const tell: typeof changed = (key, what) => changed(key, what)
 
   function recordOf(key: string): Record {
     const known = records.get(key)
@@ -65,7 +66,7 @@ export function createTargetStats(): TargetStats {
   return {
     begin(target, stream) {
       const key = statsKeyOf(target)
-      return new MeasuredRun(recordOf(key), stream, (what) => changed(key, what))
+      return new MeasuredRun(key, { record: recordOf(key), stream, tell })
     },
     averageOf: (target, stream) => measureOf(target, stream)?.average,
     p95Of(target, stream) {
@@ -80,31 +81,38 @@ export function createTargetStats(): TargetStats {
   }
 }
 
+/** What a run is measured with. */
+interface Measuring {
+  record: Record
+  stream: boolean
+  tell(key: string, what: Measured): void
+}
+
 /** A class, because one is made for each call and lives as long. */
 class MeasuredRun implements Run {
-  readonly #record: Record
-  readonly #stream: boolean
-  readonly #changed: (what: Measured) => void
+  readonly #key: string
+  readonly #measuring: Measuring
   #over = false
 
-  constructor(record: Record, stream: boolean, changed: (what: Measured) => void) {
-    this.#record = record
-    this.#stream = stream
-    this.#changed = changed
-    record.load += 1
-    changed('load')
+  constructor(key: string, measuring: Measuring) {
+    this.#key = key
+    this.#measuring = measuring
+    measuring.record.load += 1
+    measuring.tell(key, 'load')
   }
 
   answeredAfter(ms: number): void {
-    add(this.#stream ? this.#record.streams : this.#record.answers, ms)
-    this.#changed('average')
+    const { record, stream, tell } = this.#measuring
+    add(stream ? record.streams : record.answers, ms)
+    tell(this.#key, 'average')
   }
 
   ended(): void {
+    const { record, tell } = this.#measuring
     if (this.#over) return
     this.#over = true
-    this.#record.load -= 1
-    this.#changed('load')
+    record.load -= 1
+    tell(this.#key, 'load')
   }
 }
 

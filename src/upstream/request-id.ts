@@ -1,3 +1,7 @@
+/** The same among headers that are read already, which costs less. */
+export const requestIdAmong = (headers: Readonly<Record<string, string>>, own: string): string | undefined =>
+  requestIdIn((name) => headers[name], own)
+
 /** The provider's id of the request; `own`: the name of its header in the client's format, which is looked at first. */
 export function requestIdIn(header: (name: string) => string | undefined, own: string): string | undefined {
   let id = header(own)
