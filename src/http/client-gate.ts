@@ -20,24 +20,26 @@ export function authenticateClient(
   const [first] = credentials
   const found = first === undefined || isPromise(known) ? undefined : keyring.find(first)
   if (found && !isPromise(found)) return unlessPaused(found)
-  return identify(credentials, { settings: known, first: found, keyring })
+  const unseen = isPromise(known) ? credentials : credentials.slice(1)
+  return identify(credentials, { settings: known, first: found, unseen, keyring })
 }
 
-interface Known extends Pick<Store, 'keyring'> {
+interface LookUp extends Pick<Store, 'keyring'> {
   settings: Awaitable<Settings>
-  /** What is known of the first credential. */
+  /** What the first credential is, unless it is among the unseen. */
   first: Awaitable<PresentedKey | undefined>
+  /** The credentials that are still to be looked up. */
+  unseen: readonly string[]
 }
 
 async function identify(
   credentials: readonly string[],
-  { settings, first, keyring }: Known,
+  { settings, first, unseen, keyring }: LookUp,
 ): Promise<PresentedKey | undefined> {
   const { requireApiKey } = await settings
-  for (const [at, credential] of credentials.entries()) {
-    const key = await ((at === 0 ? first : undefined) ?? keyring.find(credential))
-    if (key) return unlessPaused(key)
-  }
+  let key = await first
+  for (const credential of unseen) key ??= await keyring.find(credential)
+  if (key) return unlessPaused(key)
   if (!requireApiKey) return undefined
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) throw gatewayError('KEY_MISSING', { headers })

@@ -16,7 +16,7 @@ export const requestOf = (input: Request | URL | string, init: unknown): Request
 /** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
 export const exchangeOf = (request: Request, context?: FetchContext): Exchange => new FetchExchange(request, context)
 
-/** A class, because one is made for each request and lives as long. */
+/** One Fetch request. */
 class FetchExchange implements Exchange {
   readonly method: string
   readonly path: string
@@ -56,18 +56,19 @@ class FetchExchange implements Exchange {
       listener()
       return ignore
     }
-    const listeners = this.#listeners ?? listenTo(signal)
-    this.#listeners = listeners
-    listeners.push(listener)
-    return () => {
-      const at = listeners.indexOf(listener)
-      if (at >= 0) listeners.splice(at, 1)
-    }
+    this.#listeners ??= listenTo(signal)
+    this.#listeners.push(listener)
+    return () => this.#forget(listener) // whoever holds this holds the request, without which Node's signal no longer follows the client's
   }
 
   toRequest(): Request {
     const { method, headers, signal } = this.#request
     return new Request(this.#href, { method, headers, signal })
+  }
+
+  #forget(listener: () => void): void {
+    const at = this.#listeners?.indexOf(listener) ?? -1
+    if (at >= 0) this.#listeners?.splice(at, 1)
   }
 }
 

@@ -1,3 +1,4 @@
+import { gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
@@ -9,5 +10,13 @@ import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
 export async function readJsonBody(exchange: Exchange, maxBytes: number): Promise<JsonObject> {
   requireJson(exchange)
   requirePlainUtf8(exchange)
-  return parseJsonObject(jsonText(await exchange.body(maxBytes)))
+  return parseJsonObject(jsonText(await unlessLeft(exchange, exchange.body(maxBytes))))
+}
+
+/** Rejects as soon as the client leaves, which not every platform tells whoever reads the body. */
+function unlessLeft<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stopListening = exchange.onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
+    work.then(resolve, reject).finally(stopListening)
+  })
 }

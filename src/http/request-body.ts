@@ -16,10 +16,14 @@ export function readBody(request: Request, fields: HeaderFields, terms: BodyTerm
   if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge(maxBytes))
   if (request.bodyUsed) return Promise.reject(gatewayError('INTERNAL', { cause: new TypeError(USED) }))
   const body = bodyOf(request, fields)
+  if (request.signal.aborted) {
+    body.cancel(request.signal.reason)
+    return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
+  }
   return body.whole ? readWhole(body.whole(), request, maxBytes) : readStream(body, request, terms)
 }
 
-/** What comes at once. */
+/** What the platform reads by itself. It may not notice that the client leaves; whoever waits for the body watches for that, too. */
 const readWhole = (reading: Promise<Uint8Array>, request: Request, maxBytes: number): Promise<Uint8Array> =>
   reading.then(
     (bytes) => {

@@ -60,7 +60,9 @@ export function createSurface(options: SurfaceOptions): Surface {
     models(withModelsFolder(path), exchange, key)
 
   async function serveLater(path: string, exchange: Exchange, coming: Promise<PresentedKey | undefined>) {
-    return serve(path, exchange, await inTime(coming, exchange))
+    const key = await inTime(coming, exchange)
+    if (options.isClosed()) throw gatewayError('CLOSED') // meanwhile: nobody would wait for it any more
+    return serve(path, exchange, key)
   }
 
   /** The same, whose reply pages of allowed origins may read. */

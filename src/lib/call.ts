@@ -10,7 +10,7 @@ export function startCall(fetch: UpstreamFetch, call: UpstreamCall): PendingAnsw
   return fetch.raw ? fetch.raw(call) : new FetchCall(fetch, call)
 }
 
-/** A class, because one is made for each call and lives as long. */
+/** A call by `fetch`. */
 class FetchCall implements PendingAnswer {
   readonly answer: Promise<UpstreamAnswer>
   readonly #abort = new AbortController()
@@ -21,7 +21,7 @@ class FetchCall implements PendingAnswer {
   constructor(fetch: UpstreamFetch, call: UpstreamCall) {
     this.answer = new Promise((resolve, reject) => {
       this.#rejectWait = reject
-      fetch(call.url, initOf(call, this.#abort.signal))
+      Promise.resolve(fetch(call.url, initOf(call, this.#abort.signal))) // for one that is not async
         .then((response) => resolve(this.#answered(response)))
         .catch(reject)
     })
@@ -35,7 +35,7 @@ class FetchCall implements PendingAnswer {
     this.#source?.cancel(reason)
   }
 
-  /** At most one wait at a time: the headers, then one chunk after the other. */
+  /** At most one chunk is waited for at a time. */
   wait<T>(begin: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#cancelled) reject(this.#cancelled.reason)
@@ -59,7 +59,7 @@ class FetchCall implements PendingAnswer {
   }
 }
 
-/** The body of a call's answer. A class, because one is made for each call and lives as long. */
+/** The body of a call's answer. */
 class CallBody implements ByteStream {
   declare readonly whole?: () => Promise<Uint8Array>
   readonly #call: FetchCall

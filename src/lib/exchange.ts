@@ -20,7 +20,10 @@ export interface Exchange {
   readonly query: string
   /** The value of a header; `name` in lower case. Repeated headers are joined with `, `. */
   header(name: string): string | undefined
-  /** Reads the body; may be called once. Rejects with `PAYLOAD_TOO_LARGE` as soon as it has more than `maxBytes`. */
+  /**
+   * Reads the body; may be called once. Rejects with `PAYLOAD_TOO_LARGE` as soon as it has more than `maxBytes`. That the client leaves ends
+   * it sooner or later: `onAbort` tells at once.
+   */
   body(maxBytes: number): Promise<Uint8Array>
   /** Calls `listener` once when the client leaves, at once if it has left already; returns the function that removes the listener. */
   onAbort(listener: () => void): () => void

@@ -19,7 +19,7 @@ function isSmallJson(fields: Pick<HeaderFields, 'get'>): boolean {
 
 const MAX_WHOLE_BYTES = 1024 * 1024
 
-/** A class, because one is made for each message and lives as long. */
+/** A body that the platform reads by itself. */
 class WholeBody implements ByteStream {
   readonly #message: Request | Response
   #isTaken = false

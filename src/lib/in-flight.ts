@@ -19,7 +19,7 @@ const LAST_WORDS_MS = 1_000
 
 /** A request under way, as `add` has filed it. */
 export interface InFlightEntry {
-  work: Work
+  readonly work: Work
   /** Its place among the others. */
   at: number
 }

@@ -13,20 +13,20 @@ export interface Accounts {
   cancelled(why: GatewayError): void
   /** Another attempt was faster. */
   outrun(): void
-  /** The target is no longer busy with it: the last byte has been sent, or there is none to send. */
-  ended(): void
+  /** Call `ended` when the target is no longer busy with it: the last byte has been sent, or there is none to send. */
+  readonly running: Pick<Run, 'ended'>
 }
 
 /** Opens the accounts of an attempt that begins. */
 export const openAccounts = (request: ModelRequest, candidate: Candidate): Accounts =>
   new AttemptAccounts(request, candidate)
 
-/** A class, because one is made for each attempt and lives as long. */
+/** The accounts of one attempt. */
 class AttemptAccounts implements Accounts {
   readonly #request: ModelRequest
   readonly #candidate: Candidate
   readonly #begun: Begun
-  readonly #running: Run
+  readonly running: Run
   #isSettled = false
 
   constructor(request: ModelRequest, candidate: Candidate) {
@@ -34,7 +34,7 @@ class AttemptAccounts implements Accounts {
     this.#request = request
     this.#candidate = candidate
     this.#begun = report.begin()
-    this.#running = context.targetStats.begin(candidate.route.target, call.stream)
+    this.running = context.targetStats.begin(candidate.route.target, call.stream)
   }
 
   settled(result: Success | FailedTry): void {
@@ -64,19 +64,15 @@ class AttemptAccounts implements Accounts {
   }
 
   outrun(): void {
-    this.#running.ended()
+    this.running.ended()
     this.#candidate.trial.dropped()
     if (this.#isSettled) return // it has come to its end at the same moment
     this.#measure() // at least, or slow answers would count less the more of them there are
     this.#tell({ outcome: 'outrun', status: 499 })
   }
 
-  ended(): void {
-    this.#running.ended()
-  }
-
   #measure(): void {
-    this.#running.answeredAfter(this.#request.context.clock.now() - this.#begun.at)
+    this.running.answeredAfter(this.#request.context.clock.now() - this.#begun.at)
   }
 
   #tell(end: AttemptEnd): void {

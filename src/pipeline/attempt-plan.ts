@@ -19,11 +19,11 @@ import type { FailedTry } from './try.ts'
 /** Which target to try next, given the outcomes so far. */
 export interface AttemptPlan {
   /**
-   * The next candidate; `undefined` when there is none, the client is at fault, or the attempts or the retry budget are used up. Cooling
+   * The next candidate, or throws what looking for it came upon; `undefined` when there is none, the client is at fault, or the attempts or the retry budget are used up. Cooling
    * targets are skipped; when all are cooling, the one that recovers first is used, by one request at a time. A hedge never uses a cooling
    * target, and does not count against the retry budget.
    */
-  next(hedge?: boolean): Awaitable<Candidate | undefined>
+  next(options?: { hedge: boolean }): Awaitable<Candidate | undefined>
   failed(route: Route, result: FailedTry): void
   /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
@@ -51,7 +51,7 @@ export interface Verdict {
 export const createAttemptPlan = (nextRoute: NextRoute, request: ModelRequest): AttemptPlan =>
   new RequestPlan(nextRoute, request)
 
-/** A class, because one is made for each request and lives as long. */
+/** The plan of one request. */
 class RequestPlan implements AttemptPlan {
   readonly #nextRoute: NextRoute
   readonly #progress: Progress
@@ -81,12 +81,12 @@ class RequestPlan implements AttemptPlan {
     return { stop: this.#stop, untried: this.#untried, refusal, cooling }
   }
 
-  next(hedge = false): Awaitable<Candidate | undefined> {
+  next({ hedge } = NO_HEDGE): Awaitable<Candidate | undefined> {
     const { failures, request } = this.#progress
     if (this.#stop || failures.some(isClientsFault)) return undefined
     if (this.#attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.#outOfAttempts()
     const found = this.#candidateFrom(this.#nextRoute())
-    return isPromise(found) ? this.#decidedLater(found, hedge) : this.#decided(found, hedge)
+    return isPromise(found) ? this.#affordedLater(found, hedge) : this.#afforded(found, hedge)
   }
 
   failed(route: Route, result: FailedTry): void {
@@ -94,20 +94,20 @@ class RequestPlan implements AttemptPlan {
     if (result.failure === unreadableCredential) this.#attempts -= 1
   }
 
-  async #decidedLater(coming: Promise<Candidate | undefined>, hedge: boolean): Promise<Candidate | undefined> {
-    return this.#decided(await coming, hedge)
+  async #affordedLater(coming: Promise<Candidate | undefined>, hedge: boolean): Promise<Candidate | undefined> {
+    return this.#afforded(await coming, hedge)
   }
 
-  #decided(found: Candidate | undefined, hedge: boolean): Awaitable<Candidate | undefined> {
-    if (!found) return hedge ? undefined : this.#takenLast()
-    return this.#taken(hedge ? found : this.#affordable(found))
+  #afforded(found: Candidate | undefined, hedge: boolean): Awaitable<Candidate | undefined> {
+    if (!found) return hedge ? undefined : this.#lastCounted()
+    return this.#counted(hedge ? found : this.#affordable(found))
   }
 
-  async #takenLast(): Promise<Candidate | undefined> {
-    return this.#taken(await this.#lastResort())
+  async #lastCounted(): Promise<Candidate | undefined> {
+    return this.#counted(await this.#lastResort())
   }
 
-  #taken(candidate: Candidate | undefined): Candidate | undefined {
+  #counted(candidate: Candidate | undefined): Candidate | undefined {
     if (!candidate) return undefined
     this.#attempts += 1
     this.#progress.tried.push(candidate.route.target)
@@ -124,7 +124,7 @@ class RequestPlan implements AttemptPlan {
     const { request } = progress
     const isLastAttempt = this.#attempts > 0 && this.#attempts === request.context.limits.maxAttempts - 1
     for (let route = pulled; ; route = this.#nextRoute()) {
-      if (isPromise(route)) return this.#candidateAfter(request.client.unlessGone(route))
+      if (isPromise(route)) return this.#afterRoute(request.client.unlessGone(route))
       if (!route) {
         const spare = spares.shift()
         return spare && candidateOf(spare, progress)
@@ -135,22 +135,22 @@ class RequestPlan implements AttemptPlan {
         continue
       }
       const candidate = candidateOf(route, progress)
-      if (isPromise(candidate)) return this.#candidateOnce(candidate)
-      if (candidate !== undefined) return this.#instead(candidate)
+      if (isPromise(candidate)) return this.#afterTransform(candidate)
+      if (candidate !== undefined) return this.#inPlaceOfSpares(candidate)
     }
   }
 
-  async #candidateAfter(coming: Promise<Route | undefined>): Promise<Candidate | undefined> {
+  async #afterRoute(coming: Promise<Route | undefined>): Promise<Candidate | undefined> {
     return this.#candidateFrom(await coming)
   }
 
-  async #candidateOnce(coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {
+  async #afterTransform(coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {
     const candidate = await coming
-    return candidate ? this.#instead(candidate) : this.#candidateFrom(this.#nextRoute())
+    return candidate ? this.#inPlaceOfSpares(candidate) : this.#candidateFrom(this.#nextRoute())
   }
 
   /** The candidate, in place of those left aside for it. */
-  #instead(candidate: Candidate): Candidate {
+  #inPlaceOfSpares(candidate: Candidate): Candidate {
     const { request, failures } = this.#progress
     for (let spare = this.#spares.shift(); spare; spare = this.#spares.shift())
       request.report.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
@@ -189,5 +189,7 @@ class RequestPlan implements AttemptPlan {
     if (this.#untried) this.#stop = 'max-attempts'
   }
 }
+
+const NO_HEDGE = { hedge: false }
 
 const isClientsFault = ({ failure }: FailedTarget) => failure.class === 'client'

@@ -58,13 +58,7 @@ export function attemptRecord(
   return record
 }
 
-/**
- * `x-signalbox-attempts`: in order `<provider>/<model>=<status>` for each attempt, with
- * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over, or
- * `<entry>=skipped:when.<condition>` for each entry of a combo that is not for the request, `skipped:unreachable` where it leads nowhere. The
- * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
- * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
- */
+/** `x-signalbox-attempts` (`attemptsSaid`); no header without a step. */
 export function attemptHeaders(steps: readonly Step[]): Record<string, string> {
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsSaid(steps) } : {}
 }
@@ -81,7 +75,13 @@ export const targetSaid = (target: Parameters<typeof targetName>[0]): string => 
 /** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
 
-/** The value of `x-signalbox-attempts`; see `attemptHeaders`. */
+/**
+ * The value of `x-signalbox-attempts`: in order `<provider>/<model>=<status>` for each attempt, with
+ * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over, or
+ * `<entry>=skipped:when.<condition>` for each entry of a combo that is not for the request, `skipped:unreachable` where it leads nowhere. The
+ * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
+ * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
+ */
 export function attemptsSaid(steps: readonly Step[]): string {
   let list = ''
   let via: string | undefined

@@ -63,18 +63,14 @@ export function startAttempt(
   context: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
 ): Attempt {
   const { fetch, clock, limits } = context
-  const { headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs } = limits
-  const pending = openUpstream(call, {
-    fetch,
-    clock,
-    headersTimeoutMs,
-    silenceTimeoutMs,
-    totalTimeoutMs: stream ? headersTimeoutMs : totalTimeoutMs,
-    stream,
-  })
-  return {
-    result: receive(pending, { format, stream, operation, limits, clock }),
-    cancel: (reason) => pending.cancel(reason),
+  const { headersTimeoutMs, silenceTimeoutMs } = limits
+  const totalTimeoutMs = stream ? headersTimeoutMs : limits.totalTimeoutMs
+  try {
+    const pending = openUpstream(call, { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs, stream })
+    const result = receive(pending, { format, stream, operation, limits, clock })
+    return { result, cancel: (reason) => pending.cancel(reason) }
+  } catch (thrown) {
+    return { result: Promise.resolve({ kind: 'failure', failure: failureOfError(thrown) }), cancel() {} }
   }
 }
 

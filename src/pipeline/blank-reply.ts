@@ -1,7 +1,8 @@
 import { isGatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
-import type { Trial } from '../routing/health.ts'
+import type { Trial } from '../routing/trial.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
+import { ATTEMPTS_HEADER } from './attempt-record.ts'
 import { unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
 import { successReply } from './success-reply.ts'
@@ -25,7 +26,7 @@ export async function blankReply(request: ModelRequest, plan: AttemptPlan): Prom
   }
   const { headers, ...reply } = successReply({ ...written, trial: settled }, request)
   const { stop } = plan.verdict()
-  if (stop) headers['x-signalbox-attempts'] += `, stopped=${stop}`
+  if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   return { ...reply, headers }
 }
 

@@ -48,6 +48,10 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
   }
 }
 
+/** The members whose places are looked for, where the name is in the body and where it is in the path. */
+const MODEL = ['model']
+const NONE: readonly string[] = []
+
 /** The client's body with another model name, all other characters unchanged. */
 export function bodyFor(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {
   return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, quoted(model))
@@ -67,9 +71,6 @@ function refuseState(body: JsonObject, { stateful }: Endpoint): void {
     })
   }
 }
-
-const MODEL = ['model']
-const NONE: readonly string[] = []
 
 /** Names appear in messages, headers and records. Long enough for a prefix, a slash and the longest id that the management API accepts. */
 const MAX_MODEL_NAME = 1_000

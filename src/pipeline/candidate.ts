@@ -1,7 +1,7 @@
 import { isGatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { Route } from '../routing/group.ts'
-import type { Trial } from '../routing/health.ts'
+import type { Trial } from '../routing/trial.ts'
 import type { Progress } from './progress.ts'
 import type { Transform } from './transform.ts'
 import { transformFor } from './transform-for.ts'

@@ -1,4 +1,4 @@
-import { type ChooserDependencies, createChooser, type Selection } from '../routing/chooser.ts'
+import { type ChooserDependencies, createChooser } from '../routing/chooser.ts'
 import { unmet } from '../routing/condition.ts'
 import type { RequestFacts } from '../routing/facts.ts'
 import type { NextRoute } from '../routing/follow.ts'
@@ -15,7 +15,7 @@ import type { Clock, Condition, Storage } from '../types.ts'
 import { factsOf } from './facts.ts'
 import { routesThrough } from './group-routes.ts'
 import type { ModelRequest } from './model-request.ts'
-import { requestWay } from './request-way.ts'
+import { type RequestSelection, requestWay } from './request-way.ts'
 
 /** How requests choose in groups, with the state that groups keep. Loaded with the first request that comes to a group. */
 export interface Choosing {
@@ -26,12 +26,6 @@ export interface Choosing {
   previewFor(facts: RequestFacts): Select
   /** Ends what goes on between requests. */
   close(): Promise<void>
-}
-
-/** The selections of one request. */
-export interface RequestSelection extends Selection {
-  /** The member of a condition that the request does not meet. */
-  unmet(when: Condition): string | undefined
 }
 
 /** What choosing depends on besides the state of groups. */

@@ -32,7 +32,7 @@ interface Cancellable {
 /** Watches for the client's leaving and the gateway's closing; either cancels at once what is under way for it. */
 export const watchClient = (exchange: Exchange, inFlight: InFlight): Client => new WatchedClient(exchange, inFlight)
 
-/** A class, because one is made for each request and lives as long. */
+/** The client of one request. */
 class WatchedClient implements Client {
   gone: GatewayError | undefined = undefined
   timeoutAt = Number.POSITIVE_INFINITY

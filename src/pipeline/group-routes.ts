@@ -9,13 +9,13 @@ import type { RouteTable } from '../routing/table.ts'
 /** How the routes of a name are looked up and chosen. */
 export interface Way {
   table: RouteTable
-  select(...asked: Parameters<Select>): ReturnType<Select>
+  select: Select
   /** Called with each group on the way. */
   onGroup?(group: Group): void
   /** Called with each entry whose `when` the request does not meet. */
   onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
   /** Called with each entry whose name leads nowhere, when its turn comes. */
-  onDeadEnd?(...met: Parameters<OnDeadEnd>): void
+  onDeadEnd?: OnDeadEnd
 }
 
 /**

@@ -39,7 +39,8 @@ export async function tryBeside(request: ModelRequest, first: Try, plan: Attempt
   }
 }
 
-const nextBeside = async (plan: AttemptPlan) => plan.next(true)
+/** A promise also of what `next` throws. */
+const nextBeside = async (plan: AttemptPlan) => plan.next({ hedge: true })
 
 /** The candidate; none when the attempt answers while it is prepared, which takes long when media have to be fetched. */
 async function unlessAnswered({ result }: Try, coming: Promise<Candidate | undefined>): Promise<Candidate | undefined> {

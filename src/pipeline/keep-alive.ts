@@ -6,7 +6,7 @@ import { tryParseJson } from '../lib/json.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import { targetName } from '../providers/target.ts'
 import { contentType } from '../upstream/headers.ts'
-import { attemptHeaders, headerSafe } from './attempt-record.ts'
+import { ATTEMPTS_HEADER, attemptHeaders, headerSafe } from './attempt-record.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
@@ -27,7 +27,7 @@ export function keepAliveReply(
   const { format, call, client, context, report } = request
   const isArray = wantsArray(request)
   const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
-  const before = attemptHeaders(report.steps)['x-signalbox-attempts']
+  const before = attemptHeaders(report.steps)[ATTEMPTS_HEADER]
   const pending = `pending=${headerSafe(targetName(route.target))}`
   let isBegun = false
   let answer: ByteStream | undefined
@@ -59,7 +59,7 @@ export function keepAliveReply(
     headers: {
       'content-type': contentType(isArray ? 'application/json' : 'text/event-stream'),
       ...STREAM_HEADERS,
-      'x-signalbox-attempts': before ? `${before}, ${pending}` : pending,
+      [ATTEMPTS_HEADER]: before ? `${before}, ${pending}` : pending,
       ...warningHeader(transform.warnings()),
     },
     body: {

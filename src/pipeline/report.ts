@@ -78,7 +78,7 @@ type Asked = Pick<ModelCall, 'model' | 'stream' | 'endpoint'>
 export const createReport = (exchange: Exchange, key: PresentedKey | undefined, context: PipelineContext): Report =>
   new RequestReport(exchange, key, context)
 
-/** A class, because one is made for each request and lives as long. */
+/** The report of one request. */
 class RequestReport implements Report {
   readonly steps: Step[] = []
   readonly #requestedAt: number
@@ -116,7 +116,7 @@ class RequestReport implements Report {
     const record = attemptRecord(route, { startedAt: at, now: context.clock.now() }, result)
     this.#add(record, place)
     attempts.push(record)
-    if (record !== steps.at(-1)) sortBy(steps, attempts)
+    if (record !== steps.at(-1)) sortLike(steps, attempts)
     context.observer.onAttempt(record, this.#waitUntil)
   }
 
@@ -200,7 +200,7 @@ class RequestReport implements Report {
 }
 
 /** Puts attempts into the order of the steps. */
-const sortBy = (steps: readonly Step[], attempts: AttemptRecord[]) =>
+const sortLike = (steps: readonly Step[], attempts: AttemptRecord[]) =>
   attempts.sort((one, other) => steps.indexOf(one) - steps.indexOf(other))
 
 const isSkipped = (step: Step): step is Skip | LeftOutEntry => 'skipped' in step

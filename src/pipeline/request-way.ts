@@ -1,18 +1,20 @@
-import type { Awaitable } from '../lib/awaitable.ts'
-import type { Choice, Chosen, Entry, Group } from '../routing/group.ts'
-import type { Lookahead } from '../routing/select.ts'
+import type { Selection } from '../routing/chooser.ts'
 import type { RouteTable } from '../routing/table.ts'
 import { viaOf } from '../routing/via.ts'
-import type { RequestSelection } from './choosing.ts'
+import type { Condition } from '../types.ts'
 import type { Way } from './group-routes.ts'
 import type { Report } from './report.ts'
+
+/** The selections of one request. */
+export interface RequestSelection extends Selection {
+  /** The member of a condition that the request does not meet. */
+  unmet(when: Condition): string | undefined
+}
 
 /** How one request chooses in groups; its report hears of what is left out. */
 export const requestWay = (table: RouteTable, selection: RequestSelection, report: Report): Way => ({
   table,
-  select: (group: Group, lookahead: Lookahead): Awaitable<Chosen> => selection.select(group, lookahead),
-  onLeftOut({ name, when }: Entry, where: Pick<Choice, 'group' | 'before'>) {
-    report.leftOut(name, `when.${when && selection.unmet(when)}`, viaOf(where))
-  },
+  select: selection.select,
+  onLeftOut: ({ name, when }, where) => report.leftOut(name, `when.${when && selection.unmet(when)}`, viaOf(where)),
   onDeadEnd: ({ name }, where) => report.leftOut(name, 'unreachable', viaOf(where)),
 })

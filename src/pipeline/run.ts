@@ -13,19 +13,20 @@ import type { PresentedKey } from '../store/keyring.ts'
 import { createAttemptPlan } from './attempt-plan.ts'
 import { checkMediaType, type ModelCall, parseModelCall } from './call.ts'
 import type { Candidate } from './candidate.ts'
-import type { Choosing, RequestSelection } from './choosing.ts'
+import type { Choosing } from './choosing.ts'
 import { type Client, TIMEOUT_HEADER, watchClient } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { FailedTarget } from './progress.ts'
 import { createReport, type Report } from './report.ts'
+import type { RequestSelection } from './request-way.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
 import { routesOf } from './targets.ts'
 import type { Success } from './try.ts'
 import { tryFrom } from './try-from.ts'
 
-/** One model request, from its exchange to its reply. Rejects with what the client is to read as an error in its own format. */
+/** One model request, from its exchange to its reply. Throws or rejects with what the client is to read as an error in its own format. */
 export function runModelRequest(
   exchange: Exchange,
   endpoint: Endpoint,
@@ -42,7 +43,7 @@ export interface RunOptions {
   pathModel?: string | undefined
 }
 
-/** A class, because one is made for each request and lives as long. */
+/** One request under way. */
 class Run {
   readonly #exchange: Exchange
   readonly #owner: string
@@ -73,7 +74,7 @@ class Run {
       }
       checkMediaType(exchange)
       const bytes = await client.unlessGone(exchange.body(context.limits.maxBodyBytes))
-      request = this.#asked(parseModelCall(bytes, endpoint, pathModel))
+      request = this.#requestFor(parseModelCall(bytes, endpoint, pathModel))
     } catch (error) {
       throw await this.#failed(error)
     }
@@ -88,7 +89,8 @@ class Run {
     return await answering
   }
 
-  #asked(call: ModelCall): ModelRequest {
+  /** The request of a call that could be read; it earns its part of the budgets. */
+  #requestFor(call: ModelCall): ModelRequest {
     const exchange = this.#exchange
     const context = this.#context
     const report = this.#report

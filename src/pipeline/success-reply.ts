@@ -1,7 +1,7 @@
 import { isGatewayError } from '../errors.ts'
 import type { EmbeddedError } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
-import type { Trial } from '../routing/health.ts'
+import type { Trial } from '../routing/trial.ts'
 import { contentType, replyHeaders } from '../upstream/headers.ts'
 import { requestIdAmong, requestIdIn } from '../upstream/request-id.ts'
 import type { StreamedAnswer } from './attempt.ts'
@@ -13,7 +13,7 @@ import type { Success } from './try.ts'
 
 /** The reply of a successful attempt, which reports its end. */
 export function successReply(success: Success, request: ModelRequest): Reply {
-  const { answer, bytes, transform, route, accounts } = success
+  const { answer, bytes, transform, route, running } = success
   const { report, client, call, format } = request
   const { target } = route
   const { isVerbatim } = transform
@@ -31,19 +31,19 @@ export function successReply(success: Success, request: ModelRequest): Reply {
   if (warnings.length > 0) Object.assign(headers, warningHeader(warnings))
   const status = !isVerbatim || SAYS_NOTHING.has(answer.head.status) ? 200 : answer.head.status
   if (answer.kind === 'stream') return streamReply(success, request, { status, headers, answer })
-  accounts.ended()
+  running.ended()
   client.stopWatching()
   report.ended(status, { target, usage: answer.usage, warnings })
   return { status, headers, body: bytes ?? answer.bytes }
 }
 /** The reply of an answer that is streamed. */
 function streamReply(
-  { transform, route: { target }, trial, accounts, secrets }: Success,
+  { transform, route: { target }, trial, running, secrets }: Success,
   { report, client, context }: ModelRequest,
   { status, headers, answer }: Pick<Reply, 'status' | 'headers'> & { answer: StreamedAnswer },
 ): Reply {
   const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
-    accounts.ended()
+    running.ended()
     if (fault !== undefined) context.observer.onError(fault)
     else if (error) tellCut(trial, error)
     else if (!cancelled) trial.answered()

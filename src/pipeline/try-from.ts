@@ -7,16 +7,16 @@ import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 
 /**
  * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time of 95 % of its answers.
- * `undefined` when neither answers, which the plan knows then.
+ * A failure is the caller's to note; `undefined`: two were tried, and both are noted.
  */
 export function tryFrom(
   request: ModelRequest,
   candidate: Candidate,
   plan: AttemptPlan,
 ): Promise<Success | FailedTry | undefined> {
+  const delayMs = delayOf(request, candidate.route)
   const first = tryCandidate(request, candidate)
   request.client.follows(first)
-  const delayMs = delayOf(request, candidate.route)
   return delayMs === undefined ? first.result : hedged(request, { first, plan, delayMs })
 }
 

@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { UpstreamCall } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
 import type { Route } from '../routing/group.ts'
-import type { Trial } from '../routing/health.ts'
+import type { Trial } from '../routing/trial.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
 import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import type { Candidate } from './candidate.ts'
@@ -11,7 +11,10 @@ import { failedBy, prepareCall } from './prepare-call.ts'
 import { secretsOf } from './secrets.ts'
 import type { Transform } from './transform.ts'
 
-/** A successful attempt. Tell `accounts` when the last byte has been sent, and `trial` how a stream has ended. */
+/**
+ * A successful attempt. Tell `running` when the last byte has been sent, and `trial` how a stream has ended. It lives as long as the stream,
+ * so it must not hold the request, whose body may be large.
+ */
 export interface Success {
   kind: 'success'
   route: Route
@@ -22,7 +25,7 @@ export interface Success {
   /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
   trial: Trial
-  accounts: Pick<Accounts, 'ended'>
+  running: Accounts['running']
 }
 
 /** A failed attempt. An empty answer is kept, and its trial goes on until it is known whether the client gets it. */
@@ -43,7 +46,7 @@ export interface Try {
 /** Calls the target of a candidate once. Failures are results; `result` rejects only when the client no longer waits. */
 export const tryCandidate = (request: ModelRequest, candidate: Candidate): Try => new TargetTry(request, candidate)
 
-/** A class, because one is made for each attempt and lives as long. */
+/** One call to one target. */
 class TargetTry implements Try {
   readonly route: Route
   readonly result: Promise<Success | FailedTry>
@@ -109,7 +112,7 @@ class TargetTry implements Try {
       isAnswered = result.kind === 'success'
       return result
     } finally {
-      if (!isAnswered) accounts.ended()
+      if (!isAnswered) accounts.running.ended()
     }
   }
 
@@ -158,10 +161,10 @@ class TargetTry implements Try {
 
   #success(answer: Answer, { transform, upstream, bytes }: Answered): Success {
     const { route } = this
-    const accounts = this.#accounts
+    const { running } = this.#accounts
     const { trial } = this.#candidate
     const secrets = this.#request.call.stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
-    return { kind: 'success', route, transform, answer, bytes, secrets, trial, accounts }
+    return { kind: 'success', route, transform, answer, bytes, secrets, trial, running }
   }
 }
 

@@ -4,9 +4,7 @@ import type { FailureClass } from './failure-class.ts'
 import type { HealthEntry } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { startProbeCall } from './probe-call.ts'
-import { TargetTrial, type Trial } from './trial.ts'
-
-export type { Trial } from './trial.ts'
+import { createTrial, type Trial } from './trial.ts'
 
 /** Why a target is not used, and until when (epoch ms; infinite while another request probes it). */
 export interface Standing {
@@ -61,13 +59,14 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   }
 
   function begin(target: HealthTarget): Trial {
-    const now = clock.now()
     const began = ++order
     const standing = records.isEmpty() ? NONE : records.of(target).filter(isStanding)
-    const probed = standing.length === 0 ? NONE : dueAmong(standing, now)
-    const end = standing.length === 0 ? undefined : startProbeCall({ standing, probed, now })
+    if (standing.length === 0) return createTrial(target, { began, probed: NONE, end: undefined, records, cooldowns })
+    const now = clock.now()
+    const probed = dueAmong(standing, now)
+    const end = startProbeCall({ standing, probed, now })
 
-    return new TargetTrial(target, { began, probed, end, records, cooldowns })
+    return createTrial(target, { began, probed, end, records, cooldowns })
   }
 
   return {

@@ -6,12 +6,14 @@ import type { RouteTable } from './table.ts'
 /** How far `reach` looks. */
 const MAX_REACH = 100
 
-const known = new WeakMap<RouteTable, Lookahead>()
+const lookaheads = new WeakMap<RouteTable, Lookahead>()
 
 /** The look-ups about the entries of a table's groups. They cache, so each table has its own. */
 export function lookaheadOf(table: RouteTable): Lookahead {
-  const made = known.get(table) ?? createLookahead(table)
-  known.set(table, made)
+  const known = lookaheads.get(table)
+  if (known) return known
+  const made = createLookahead(table)
+  lookaheads.set(table, made)
   return made
 }
 

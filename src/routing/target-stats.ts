@@ -88,7 +88,7 @@ interface Measuring {
   tell(key: string, what: Measured): void
 }
 
-/** A class, because one is made for each call and lives as long. */
+/** One request to one target. */
 class MeasuredRun implements Run {
   readonly #key: string
   readonly #measuring: Measuring

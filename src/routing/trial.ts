@@ -28,8 +28,10 @@ export interface TrialTerms {
   cooldowns: Cooldowns
 }
 
-/** A trial of a target. A class, because one is made for each call and lives as long. */
-export class TargetTrial implements Trial {
+/** Begins a trial of a target. */
+export const createTrial = (target: HealthTarget, terms: TrialTerms): Trial => new TargetTrial(target, terms)
+
+class TargetTrial implements Trial {
   readonly #target: HealthTarget
   readonly #terms: TrialTerms
   #hasBegun = false

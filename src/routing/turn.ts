@@ -1,8 +1,9 @@
 import { startDeadline } from '../lib/deadline.ts'
 import type { Clock } from '../types.ts'
-import type { Standing, Trial } from './health.ts'
+import type { Standing } from './health.ts'
 import type { HealthRecords, HealthTarget } from './health-records.ts'
 import type { Ending, ProbeCall } from './probe-call.ts'
+import type { Trial } from './trial.ts'
 
 /** A call without an outcome holds others up for this long. */
 const MAX_WAIT_MS = 5_000

@@ -31,7 +31,7 @@ export interface OpenedUpstream extends PendingAnswer {
  */
 export const openUpstream = (call: UpstreamCall, options: OpenOptions): OpenedUpstream => new WatchedCall(call, options)
 
-/** A class, because one is made for each call and lives as long. */
+/** A call with its time-outs. */
 class WatchedCall implements OpenedUpstream {
   readonly answer: Promise<UpstreamAnswer>
   readonly #options: OpenOptions
@@ -79,11 +79,10 @@ class WatchedCall implements OpenedUpstream {
     if (!this.#stopped) this.#look()
   }
 
-  #answered(answer: UpstreamAnswer): UpstreamAnswer {
+  #answered({ status, header, headers, body }: UpstreamAnswer): UpstreamAnswer {
     if (this.#stopped) throw this.#stopped.reason
     this.#isAnswered = true
-    answer.body = this.#watched(answer.body)
-    return answer
+    return { status, header, headers, body: this.#watched(body) }
   }
 
   async #broken(thrown: unknown): Promise<never> {

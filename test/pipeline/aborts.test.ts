@@ -103,30 +103,6 @@ test('a stream that was never read ends with the client', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test('a client that is gone before its body is here causes no call', async () => {
-  const { up, world, abort, init } = await leaving(() => json(chatAnswer()))
-  let cancelled = false
-  const body = new ReadableStream({
-    cancel() {
-      cancelled = true
-    },
-  })
-  const request = new Request('http://gateway/v1/chat/completions', {
-    ...init,
-    method: 'POST',
-    body,
-    duplex: 'half',
-  } as RequestInit)
-  const asked = world.gateway.fetch(request)
-  await world.clock.advance(0)
-  abort.abort()
-  assert.is((await asked).status, 499)
-  assert.is(cancelled, true)
-  assert.is(up.calls.length, 0)
-  assert.is(world.told.requests[0]?.status, 499)
-  await world.gateway.close()
-})
-
 test('a client that is gone from the start causes no call', async () => {
   const { up, world, abort, init } = await leaving(() => json(chatAnswer()))
   const request = new Request('http://gateway/v1/chat/completions', {

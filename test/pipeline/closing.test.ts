@@ -96,6 +96,15 @@ for (const reading of ['is waiting', 'is elsewhere']) {
   })
 }
 
+test('a request that comes in the same turn is not served behind its back', async () => {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up })
+  const asked = world.chat({})
+  await world.gateway.close({ graceMs: 0 })
+  assert.is((await asked).status, 503)
+  assert.is(up.calls.length, 0)
+})
+
 test('a request whose body does not come is not waited for beyond the grace', async () => {
   const world = await openWorld()
   const body = bodyOf(['{"model":'], 'hang')

@@ -1,0 +1,70 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, token } from './support/world.ts'
+
+const test = suite('a client that leaves before its body is here')
+
+test('a client that is gone before its body is here causes no call', async () => {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up })
+  const abort = new AbortController()
+  let cancelled = false
+  const body = new ReadableStream({
+    cancel() {
+      cancelled = true
+    },
+  })
+  const request = new Request('http://gateway/v1/chat/completions', {
+    signal: abort.signal,
+    method: 'POST',
+    body,
+    duplex: 'half',
+  } as RequestInit)
+  const asked = world.gateway.fetch(request)
+  await world.clock.advance(0)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  assert.is(cancelled, true)
+  assert.is(up.calls.length, 0)
+  assert.is(world.told.requests[0]?.status, 499)
+  await world.gateway.close()
+})
+
+for (const path of ['/v1/chat/completions', '/api/keys']) {
+  const stalled = (signal: AbortSignal, cancel: () => void) => {
+    const headers = { 'content-type': 'application/json', 'content-length': '100' }
+    const init = {
+      method: 'POST',
+      headers,
+      signal,
+      body: new ReadableStream({ cancel }),
+      duplex: 'half',
+    } as RequestInit
+    return new Request(`http://gateway${path}`, init)
+  }
+
+  test(`${path}: a client that leaves while a small body is under way is not waited for`, async () => {
+    const world = await openWorld()
+    const abort = new AbortController()
+    const request = stalled(abort.signal, () => {})
+    if (path.startsWith('/api')) request.headers.set('authorization', `Bearer ${token}`)
+    const asked = world.gateway.fetch(request)
+    await world.clock.advance(0)
+    abort.abort()
+    assert.is((await asked).status, 499)
+  })
+
+  test(`${path}: a small body whose client has left already is cancelled`, async () => {
+    const world = await openWorld()
+    const abort = new AbortController()
+    let cancelled = false
+    const request = stalled(abort.signal, () => {
+      cancelled = true
+    })
+    if (path.startsWith('/api')) request.headers.set('authorization', `Bearer ${token}`)
+    abort.abort()
+    assert.is((await world.gateway.fetch(request)).status, 499)
+    assert.is(cancelled, true)
+  })
+}

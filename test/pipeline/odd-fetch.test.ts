@@ -1,0 +1,63 @@
+import type { UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../../src/lib/exchange.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { chunksOf } from './support/raw.ts'
+import { json } from './support/upstream.ts'
+import { type Fetch, openWorld } from './support/world.ts'
+
+const test = suite("a host's own fetch")
+
+const combos = { chain: ['one/m', 'two/m'] }
+const whole = () => chunksOf([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
+
+function rawFetch(answer: (call: UpstreamCall) => UpstreamAnswer): UpstreamFetch {
+  const raw = (call: UpstreamCall) => ({ answer: Promise.resolve(answer(call)), cancel() {} })
+  return Object.assign(async () => json(chatAnswer()), { raw })
+}
+
+const answered = (): UpstreamAnswer => ({
+  status: 200,
+  header: (name) => (name === 'content-type' ? 'application/json' : undefined),
+  headers: () => [['content-type', 'application/json']],
+  body: whole(),
+})
+
+test('that throws at once is a fault of its attempt, and the next target is tried', async () => {
+  const raw = (call: UpstreamCall) => {
+    if (call.url.includes('one.test')) throw new TypeError('it cannot')
+    return { answer: Promise.resolve(answered()), cancel() {} }
+  }
+  const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), combos })
+  const response = await world.chat({ model: 'chain' })
+  assert.is(response.status, 200)
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:internal;?.*, two\/m=200$/)
+  assert.is(world.told.attempts.length, 2)
+  assert.match(String(world.told.errors[0]), 'it cannot')
+})
+
+test('that throws at once does not keep its target from being probed again', async () => {
+  let calls = 0
+  const raw = () => {
+    calls++
+    if (calls === 1) return { answer: Promise.resolve({ ...answered(), status: 401 }), cancel() {} }
+    if (calls === 2) throw new TypeError('it cannot')
+    return { answer: Promise.resolve(answered()), cancel() {} }
+  }
+  const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), connections: ['one'] })
+  assert.is((await world.chat({ model: 'one/m' })).status, 502)
+  await world.clock.advance(86_400_000)
+  assert.is((await world.chat({ model: 'one/m' })).status, 500)
+  await world.clock.advance(86_400_000)
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})
+
+test('may answer without a promise', async () => {
+  const fetch = (() => json(chatAnswer())) as unknown as Fetch
+  const world = await openWorld({ fetch })
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})
+
+test('may answer with an object that is its own', async () => {
+  const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})
