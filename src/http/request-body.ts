@@ -11,8 +11,11 @@ export interface BodyTerms {
 }
 
 /** The body of a Fetch request; see `Exchange.body`. */
-export function readBody(request: Request, fields: HeaderFields, terms: BodyTerms): Promise<Uint8Array> {
-  const { maxBytes } = terms
+export function readBody(
+  request: Request,
+  fields: HeaderFields,
+  { maxBytes, exchange }: BodyTerms,
+): Promise<Uint8Array> {
   if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge(maxBytes))
   if (request.bodyUsed) return Promise.reject(gatewayError('INTERNAL', { cause: new TypeError(USED) }))
   const body = bodyOf(request, fields)
@@ -20,31 +23,23 @@ export function readBody(request: Request, fields: HeaderFields, terms: BodyTerm
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
-  return body.whole ? readWhole(body.whole(), request, maxBytes) : readStream(body, request, terms)
+  const reading = readAll(body, maxBytes, () => tooLarge(maxBytes))
+  const read = body.whole ? reading : unlessLeft(reading, { request, body, exchange })
+  return read.catch((cause: unknown) => notRead(request, cause))
 }
 
-/** What the platform reads by itself. It may not notice that the client leaves; whoever waits for the body watches for that, too. */
-const readWhole = (reading: Promise<Uint8Array>, request: Request, maxBytes: number): Promise<Uint8Array> =>
-  reading.then(
-    (bytes) => {
-      if (bytes.length > maxBytes) throw tooLarge(maxBytes)
-      return bytes
-    },
-    (cause: unknown) => notRead(request, cause),
-  )
-
-/** Rejects as soon as the client leaves, on whatever platform. */
-function readStream(body: ByteStream, request: Request, { maxBytes, exchange }: BodyTerms): Promise<Uint8Array> {
-  const reading = new Promise<Uint8Array>((resolve, reject) => {
+/** Rejects as soon as the client leaves, on whatever platform. A body that the platform reads by itself cannot be cancelled then. */
+function unlessLeft(
+  reading: Promise<Uint8Array>,
+  { request, body, exchange }: Pick<BodyTerms, 'exchange'> & { request: Request; body: ByteStream },
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
     const stopListening = exchange.onAbort(() => {
       reject(gatewayError('CLIENT_CLOSED_REQUEST'))
       body.cancel(request.signal.reason)
     })
-    readAll(body, maxBytes, () => tooLarge(maxBytes))
-      .then(resolve, reject)
-      .finally(stopListening)
+    reading.then(resolve, reject).finally(stopListening)
   })
-  return reading.catch((cause: unknown) => notRead(request, cause))
 }
 
 function notRead({ signal }: Request, cause: unknown): never {

@@ -2,7 +2,6 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET,
 
 /** The place of one value in a JSON text: `text.slice(start, end)`. */
 export interface Span {
-  name: string
   start: number
   end: number
 }
@@ -15,18 +14,17 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
   const spans: Span[] = []
   let depth = 0
   let deepest = 0
-  let name: string | undefined // of the wanted member whose value is being passed
+  let isWanted = false // the value that is being passed
   let valueStart = -1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const end = endOfString(text, at)
-        if (depth === 1 && name === undefined) {
+        if (depth === 1 && !isWanted) {
           const colon = skipSpace(text, end)
           if (text[colon] === ':') {
-            const key = keyOf(text, at, end)
-            if (names.includes(key)) {
-              name = key
+            if (names.includes(keyOf(text, at, end))) {
+              isWanted = true
               valueStart = skipSpace(text, colon + 1)
               at = valueStart - 1
               break
@@ -42,21 +40,20 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
         break
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        if (--depth > 0 || name === undefined) break
-        spans.push(spanOf(name, text, valueStart, at))
-        name = undefined
+        if (--depth > 0 || !isWanted) break
+        spans.push(spanOf(text, valueStart, at))
+        isWanted = false
         break
       case COMMA:
-        if (depth !== 1 || name === undefined) break
-        spans.push(spanOf(name, text, valueStart, at))
-        name = undefined
+        if (depth !== 1 || !isWanted) break
+        spans.push(spanOf(text, valueStart, at))
+        isWanted = false
     }
   }
   return { spans, depth: deepest }
 }
 
-const spanOf = (name: string, text: string, start: number, end: number): Span => ({
-  name,
+const spanOf = (text: string, start: number, end: number): Span => ({
   start,
   end: start + text.slice(start, end).trimEnd().length,
 })

@@ -1,7 +1,7 @@
 import type { EmbeddedError, UpstreamFormat } from '../formats/format.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { decodeUtf8Lenient, readAll } from '../lib/bytes.ts'
-import type { ByteStream, UpstreamAnswer } from '../lib/exchange.ts'
+import type { UpstreamAnswer } from '../lib/exchange.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { AttemptResult, Expected, WholeAnswer } from './attempt.ts'
 import { answerTooLarge, emptyAnswer } from './failure.ts'
@@ -36,16 +36,13 @@ async function embeddedIn(error: EmbeddedError, head: UpstreamAnswer, expected: 
 
 /** Reads an answer that is a JSON object, or should be one. */
 export function receiveObject(head: UpstreamAnswer, expected: Expected): Promise<AttemptResult> {
-  const { body } = head
-  const reading = body.whole ? body.whole() : readWithin(expected.limits.maxAnswerBytes, body)
+  const { maxAnswerBytes } = expected.limits
+  const reading = readAll(head.body, maxAnswerBytes, () => answerTooLarge(maxAnswerBytes))
   return reading.then((bytes) => resultOf(bytes, head, expected))
 }
 
-const readWithin = (maxBytes: number, body: ByteStream) => readAll(body, maxBytes, () => answerTooLarge(maxBytes))
-
 function resultOf(bytes: Uint8Array, head: UpstreamAnswer, expected: Expected): Awaitable<AttemptResult> {
-  const { format, operation, limits } = expected
-  if (bytes.length > limits.maxAnswerBytes) throw answerTooLarge(limits.maxAnswerBytes)
+  const { format, operation } = expected
   const text = decodeUtf8Lenient(bytes)
   const answer = tryParseJson(text)
   if (!isObject(answer)) return noObject({ bytes, text, answer }, head, expected)
