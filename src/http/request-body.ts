@@ -23,7 +23,7 @@ export function readBody(
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
-  const reading = readAll(body, maxBytes, () => tooLarge(maxBytes))
+  const reading = readAll(body, maxBytes, tooLarge)
   const read = body.whole ? reading : unlessLeft(reading, { request, body, exchange })
   return read.catch((cause: unknown) => notRead(request, cause))
 }

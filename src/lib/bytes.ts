@@ -27,21 +27,30 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Reads a stream to its end. Rejects with what `tooLarge` makes, and cancels the source, when `maxBytes` is passed. */
-export function readAll(stream: ByteStream, maxBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
-  if (!stream.whole) return readChunks(stream, maxBytes, tooLarge)
-  return stream.whole().then((bytes) => {
-    if (bytes.length > maxBytes) throw tooLarge()
+export function readAll(
+  stream: ByteStream,
+  maxBytes: number,
+  tooLarge: (maxBytes: number) => Error,
+): Promise<Uint8Array> {
+  const whole = stream.whole?.()
+  if (!whole) return readChunks(stream, maxBytes, tooLarge)
+  return whole.then((bytes) => {
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes)
     return bytes
   })
 }
 
-async function readChunks(stream: ByteStream, maxBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
+async function readChunks(
+  stream: ByteStream,
+  maxBytes: number,
+  tooLarge: (maxBytes: number) => Error,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for (let chunk = await stream.next(); chunk; chunk = await stream.next()) {
     size += chunk.length
     if (size > maxBytes) {
-      const error = tooLarge()
+      const error = tooLarge(maxBytes)
       stream.cancel(error)
       throw error
     }

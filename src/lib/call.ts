@@ -1,6 +1,13 @@
-import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from './exchange.ts'
+import {
+  type ByteStream,
+  NO_BYTES,
+  type PendingAnswer,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  type UpstreamFetch,
+} from './exchange.ts'
 import { bodyOf } from './fetch-body.ts'
-import { fieldsOf } from './header-fields.ts'
+import { fieldsOf, type HeaderFields } from './header-fields.ts'
 
 /**
  * Starts one call to a provider. Redirects are not followed: they would carry credentials elsewhere (security.md, rule 5). Once it is
@@ -10,13 +17,13 @@ export function startCall(fetch: UpstreamFetch, call: UpstreamCall): PendingAnsw
   return fetch.raw ? fetch.raw(call) : new FetchCall(fetch, call)
 }
 
-/** A call by `fetch`. */
-class FetchCall implements PendingAnswer {
+/** A call by `fetch`, which is also the body of its answer. */
+class FetchCall implements PendingAnswer, ByteStream {
   readonly answer: Promise<UpstreamAnswer>
   readonly #abort = new AbortController()
   #cancelled: { reason: unknown } | undefined = undefined
   #rejectWait: ((reason: unknown) => void) | undefined = undefined
-  #source: ByteStream | undefined = undefined
+  #source: ByteStream = NO_BYTES // as long as there is no answer
 
   constructor(fetch: UpstreamFetch, call: UpstreamCall) {
     this.answer = new Promise((resolve, reject) => {
@@ -27,57 +34,59 @@ class FetchCall implements PendingAnswer {
     })
   }
 
+  next(): Promise<Uint8Array | undefined> {
+    return this.#wait(this.#source.next())
+  }
+
+  whole(): Promise<Uint8Array> | undefined {
+    const bytes = this.#source.whole?.()
+    return bytes && this.#wait(bytes)
+  }
+
   cancel(reason?: unknown): void {
     if (this.#cancelled) return
     this.#cancelled = { reason }
     this.#rejectWait?.(reason)
     this.#abort.abort(reason)
-    this.#source?.cancel(reason)
+    this.#source.cancel(reason)
   }
 
-  /** At most one chunk is waited for at a time. */
-  wait<T>(begin: () => Promise<T>): Promise<T> {
+  /** The result of the work; rejects when the call is cancelled first. At most one chunk is waited for at a time. */
+  #wait<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#cancelled) reject(this.#cancelled.reason)
       this.#rejectWait = reject
-      begin().then(resolve, reject)
+      work.then(resolve, reject)
     })
   }
 
   #answered(response: Response): UpstreamAnswer {
     const fields = fieldsOf(response.headers)
-    const body = bodyOf(response, fields)
-    if (this.#cancelled)
-      body.cancel(this.#cancelled.reason) // it comes too late
-    else this.#source = body
-    return {
-      status: response.status,
-      header: (name) => fields.get(name),
-      headers: () => fields.all(),
-      body: new CallBody(this, body),
-    }
+    const source = bodyOf(response, fields)
+    this.#source = source
+    if (this.#cancelled) source.cancel(this.#cancelled.reason) // it comes too late
+    return new FetchAnswer(response.status, fields, this)
   }
 }
 
-/** The body of a call's answer. */
-class CallBody implements ByteStream {
-  declare readonly whole?: () => Promise<Uint8Array>
-  readonly #call: FetchCall
-  readonly #source: ByteStream
+/** The answer of a call by `fetch`. */
+class FetchAnswer implements UpstreamAnswer {
+  readonly status: number
+  readonly body: ByteStream
+  readonly #fields: HeaderFields
 
-  constructor(call: FetchCall, source: ByteStream) {
-    this.#call = call
-    this.#source = source
-    const { whole } = source
-    if (whole) this.whole = () => call.wait(() => whole.call(source))
+  constructor(status: number, fields: HeaderFields, body: ByteStream) {
+    this.status = status
+    this.body = body
+    this.#fields = fields
   }
 
-  next(): Promise<Uint8Array | undefined> {
-    return this.#call.wait(() => this.#source.next())
+  header(name: string): string | undefined {
+    return this.#fields.get(name)
   }
 
-  cancel(reason?: unknown): void {
-    this.#call.cancel(reason)
+  headers(): Iterable<[string, string]> {
+    return this.#fields.all()
   }
 }
 

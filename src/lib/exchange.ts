@@ -4,8 +4,8 @@
  */
 export interface ByteStream {
   next(): Promise<Uint8Array | undefined>
-  /** Everything at once, in place of the first `next()`; only where the source does that more cheaply. */
-  whole?(): Promise<Uint8Array>
+  /** Everything at once, in place of the first `next()`; `undefined` where the source does not do that more cheaply. */
+  whole?(): Promise<Uint8Array> | undefined
   /** Stops the source at once. Safe to call at any time and more than once. */
   cancel(reason?: unknown): void
 }
@@ -75,6 +75,9 @@ export interface UpstreamFetch {
   (input: string, init?: RequestInit): Promise<Response>
   raw?: (call: UpstreamCall) => PendingAnswer
 }
+
+/** A stream of nothing. */
+export const NO_BYTES: ByteStream = { next: async () => undefined, cancel() {} }
 
 /** Is the body a stream? */
 export function isByteStream(body: Reply['body']): body is ByteStream {

@@ -36,9 +36,7 @@ async function readJson(pending: PendingAnswer): Promise<unknown> {
   if (status < 200 || status > 299) {
     throw gatewayError('UPSTREAM_FAILED', { message: `The provider answered with status ${status}.`, data: { status } })
   }
-  const bytes = await readAll(body, MAX_BYTES, () =>
-    gatewayError('UPSTREAM_INVALID', { data: { maxBytes: MAX_BYTES } }),
-  )
+  const bytes = await readAll(body, MAX_BYTES, (maxBytes) => gatewayError('UPSTREAM_INVALID', { data: { maxBytes } }))
   const answer = tryParseJson(decodeUtf8(bytes))
   if (answer === undefined) throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent no JSON.' })
   return answer

@@ -1,15 +1,17 @@
 import type { Operation } from '../formats/endpoint.ts'
 import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
+import { isPromise } from '../lib/awaitable.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
-import { type Committed, commitStream, type NotCommitted } from './commit.ts'
+import type { Committed } from './commit.ts'
 import type { PipelineContext } from './context.ts'
 import { type Failure, failureOfError } from './failure.ts'
-import { receiveObject, receiveWhole } from './receive-whole.ts'
+import { receiveStream } from './receive-stream.ts'
+import { objectIn, readAnswer, saysEvents } from './receive-whole.ts'
 
 /** An answer for the client: whole, or a stream that has begun. */
 export type Answer = WholeAnswer | StreamedAnswer
@@ -67,10 +69,23 @@ export function startAttempt(
   const totalTimeoutMs = stream ? headersTimeoutMs : limits.totalTimeoutMs
   try {
     const pending = openUpstream(call, { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs, stream })
-    const result = receive(pending, { format, stream, operation, limits, clock })
-    return { result, cancel: (reason) => pending.cancel(reason) }
+    return new StartedAttempt(pending, { format, stream, operation, limits, clock })
   } catch (thrown) {
     return { result: Promise.resolve({ kind: 'failure', failure: failureOfError(thrown) }), cancel() {} }
+  }
+}
+
+class StartedAttempt implements Attempt {
+  readonly result: Promise<AttemptResult>
+  readonly #pending: OpenedUpstream
+
+  constructor(pending: OpenedUpstream, expected: Expected) {
+    this.#pending = pending
+    this.result = receive(pending, expected)
+  }
+
+  cancel(reason: unknown): void {
+    this.#pending.cancel(reason)
   }
 }
 
@@ -84,65 +99,36 @@ export interface Expected {
 }
 
 const loadRefused = once(() => import('./refused.ts'))
+const loadOdd = once(() => import('./odd-answers.ts'))
 
 async function receive(pending: OpenedUpstream, expected: Expected): Promise<AttemptResult> {
-  const { stream, limits } = expected
   try {
-    let head = await pending.answer
+    const head = await pending.answer
     if (head.status < 200 || head.status > 299) {
       pending.hurry(ERROR_BODY_MS)
       const { refused } = await loadRefused()
       return await refused(head, expected)
     }
-    if (!stream) return await receiveWhole(head, expected)
-    if (!maybeStream(head)) {
-      pending.setTotal(limits.totalTimeoutMs)
-      const { peek } = await import('./mislabelled.ts')
-      const { isEvents, body } = await peek(head.body, expected.format)
-      head = { ...head, body }
-      if (!isEvents) return await receiveObject(head, expected)
-      pending.setTotal(limits.headersTimeoutMs)
-    }
-    return await receiveStream(head, expected, pending)
+    if (expected.stream) return await receiveStreamed(head, expected, pending)
+    if (saysEvents(head)) return await (await loadOdd()).receiveUnasked(head, expected)
+    const bytes = await readAnswer(head, expected)
+    const received = objectIn(bytes, head, expected)
+    if (!received) return await (await loadOdd()).receiveNoObject(bytes, head, expected)
+    return isPromise(received) ? await received : received
   } catch (thrown) {
     pending.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
   }
 }
 
-async function receiveStream(
+async function receiveStreamed(
   head: UpstreamAnswer,
   expected: Expected,
   pending: OpenedUpstream,
 ): Promise<AttemptResult> {
-  const committed = await commitStream(head.body, expected.format)
-  if (!('watch' in committed)) {
-    pending.cancel(committed)
-    return await notCommitted(committed, head, expected, pending)
-  }
-  if (!committed.watch.started) {
-    pending.cancel(committed)
-    const { blankStream } = await import('./blank-stream.ts')
-    return blankStream(head, committed)
-  }
-  pending.setTotal(Number.POSITIVE_INFINITY)
-  return { kind: 'stream', head, body: head.body, committed }
-}
-
-/** What was no stream of events: an answer under a wrong content type, or a failure. */
-async function notCommitted(
-  { unread, ...error }: NotCommitted,
-  head: UpstreamAnswer,
-  expected: Expected,
-  pending: OpenedUpstream,
-): Promise<AttemptResult> {
-  if (unread) {
-    const { withoutEvents } = await import('./mislabelled.ts')
-    const found = withoutEvents(unread, expected)
-    if (found) return (found.isEvents ? receiveStream : receiveObject)({ ...head, body: found.body }, expected, pending)
-  }
-  const { embedded } = await loadRefused()
-  return embedded(error, head, expected)
+  if (!maybeStream(head)) return (await loadOdd()).receiveMislabelled(head, expected, pending)
+  const received = await receiveStream(head, expected, pending)
+  return 'kind' in received ? received : (await loadOdd()).receiveUncommitted(received, head, expected, pending)
 }
 
 function maybeStream(head: UpstreamAnswer): boolean {

@@ -66,12 +66,13 @@ export async function download(url: URL, { fetch, clock, client, allowance }: Do
 }
 
 /** A redirect that the platform hides has the status 0. */
-async function read({ status, header, body }: UpstreamAnswer, allowance: { left: number }): Promise<Download> {
+async function read(answer: UpstreamAnswer, allowance: { left: number }): Promise<Download> {
+  const { status, body } = answer
   if (status !== 200) return { problem: status === 0 ? 'it redirects' : `the answer has the status ${status}` }
-  const [essence = ''] = (header('content-type') ?? '').split(';')
+  const [essence = ''] = (answer.header('content-type') ?? '').split(';')
   const mediaType = essence.trim().toLowerCase()
   if (!POSSIBLE.test(mediaType)) return { problem: 'it is of another media type' }
-  let problem = excess(Number(header('content-length') ?? 0), allowance.left)
+  let problem = excess(Number(answer.header('content-length') ?? 0), allowance.left)
   const parts: Uint8Array[] = []
   let size = 0
   while (!problem) {

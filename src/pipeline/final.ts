@@ -81,7 +81,7 @@ function headersOf({ steps, stop, retryWaitMs, format }: Course, decisive: Faile
   const headers = attemptHeaders(steps)
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   if (retryWaitMs !== undefined) headers['retry-after'] = String(secondsOf(retryWaitMs))
-  const requestId = decisive?.head && requestIdIn(decisive.head.header, format.requestIdHeader)
+  const requestId = decisive?.head && requestIdIn(decisive.head, format.requestIdHeader)
   return requestId === undefined ? headers : { ...headers, [format.requestIdHeader]: requestId }
 }
 

@@ -1,10 +1,33 @@
+import { startDeadline } from '../lib/deadline.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
 import { type FailedTry, type Success, type Try, tryCandidate } from './try.ts'
 
+/** Waits for an attempt, and tries the next target beside it when there is no answer within `delayMs`; see `tryFrom`. */
+export async function tryHedged(
+  request: ModelRequest,
+  first: Try,
+  plan: AttemptPlan,
+  delayMs: number,
+): Promise<Success | FailedTry | undefined> {
+  return (await isSlower(request, first, delayMs)) ? tryBeside(request, first, plan) : first.result
+}
+
+/** Resolves to whether the attempt has neither answered nor failed after `ms`. */
+function isSlower({ context }: ModelRequest, { result }: Try, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const deadline = startDeadline(context.clock, ms, () => resolve(true))
+    const onTime = () => {
+      deadline.cancel()
+      resolve(false)
+    }
+    result.then(onTime, onTime)
+  })
+}
+
 /** Tries the next target beside a slow one. The first answer wins, and the other attempt is cancelled; `undefined` when neither answers. */
-export async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
+async function tryBeside(request: ModelRequest, first: Try, plan: AttemptPlan): Promise<Success | undefined> {
   const { hedgeBudget } = request.context
   const coming = hedgeBudget.spend() ? nextBeside(plan) : undefined
   const other = coming && (await unlessAnswered(first, coming))

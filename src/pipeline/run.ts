@@ -23,7 +23,6 @@ import type { RequestSelection } from './request-way.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { successReply } from './success-reply.ts'
 import { routesOf } from './targets.ts'
-import type { Success } from './try.ts'
 import { tryFrom } from './try-from.ts'
 
 /** One model request, from its exchange to its reply. Throws or rejects with what the client is to read as an error in its own format. */
@@ -78,7 +77,7 @@ class Run {
     } catch (error) {
       throw await this.#failed(error)
     }
-    const answering = this.#answer(request)
+    const answering = this.#walkTargets(request)
     if (!request.call.stream) return await answering // a promise that is returned as it is takes two turns more
     while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
       const trying = this.#trying
@@ -102,18 +101,8 @@ class Run {
     return { exchange, call, format: formatFor(call.endpoint), context, report, client, owner }
   }
 
-  async #answer(request: ModelRequest): Promise<Reply> {
-    try {
-      const { success, reply } = await this.#walkTargets(request)
-      this.#clientTimeout?.cancel()
-      return success ? successReply(success, request) : reply
-    } catch (error) {
-      throw await this.#failed(error)
-    }
-  }
-
   /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
-  async #walkTargets(request: ModelRequest): Promise<Outcome> {
+  async #walkTargets(request: ModelRequest): Promise<Reply> {
     const context = this.#context
     const client = this.#client
     let failures: readonly FailedTarget[] = []
@@ -134,10 +123,15 @@ class Run {
         if (outcome?.kind === 'failure') plan.failed(candidate.route, outcome)
         if (outcome?.kind !== 'success') continue
         if (this.#selection) await this.#selection.answered(outcome.route, plan.unwell())
-        return { success: outcome }
+        this.#clientTimeout?.cancel()
+        return successReply(outcome, request)
       }
       const { nobodyAnswered } = await import('./nobody-answered.ts')
-      return { reply: await nobodyAnswered(request, plan, this.#selection) }
+      const reply = await nobodyAnswered(request, plan, this.#selection)
+      this.#clientTimeout?.cancel()
+      return reply
+    } catch (error) {
+      throw await this.#failed(error)
     } finally {
       this.#selection?.begun()
       for (const { kept, failure } of failures) kept?.trial.failed(failure) // the client does not get it
@@ -170,8 +164,6 @@ class Run {
 
 /** Nobody reads it, or it is told bare. */
 const SAYS_LITTLE: ReadonlySet<number> = new Set([499, 500])
-
-type Outcome = { success: Success; reply?: undefined } | { reply: Reply; success?: undefined }
 
 function formatFor({ format: name }: Endpoint): Format {
   const format = formatOf(name)

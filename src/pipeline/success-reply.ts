@@ -24,7 +24,7 @@ export function successReply(success: Success, request: ModelRequest): Reply {
     : { 'content-type': contentType(mediaType) }
   const requestId = isVerbatim
     ? requestIdAmong(headers, format.requestIdHeader)
-    : requestIdIn(answer.head.header, format.requestIdHeader)
+    : requestIdIn(answer.head, format.requestIdHeader)
   if (requestId !== undefined) headers[format.requestIdHeader] = requestId
   headers[TARGET_HEADER] = targetSaid(target)
   if (report.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsSaid(report.steps)

@@ -1,4 +1,3 @@
-import { startDeadline } from '../lib/deadline.ts'
 import type { Route } from '../routing/group.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
 import type { Candidate } from './candidate.ts'
@@ -17,32 +16,22 @@ export function tryFrom(
   const delayMs = delayOf(request, candidate.route)
   const first = tryCandidate(request, candidate)
   request.client.follows(first)
-  return delayMs === undefined ? first.result : hedged(request, { first, plan, delayMs })
+  return delayMs === undefined ? first.result : hedged(request, first, plan, delayMs)
 }
 
 async function hedged(
   request: ModelRequest,
-  { first, plan, delayMs }: { first: Try; plan: AttemptPlan; delayMs: number },
+  first: Try,
+  plan: AttemptPlan,
+  delayMs: number,
 ): Promise<Success | FailedTry | undefined> {
-  if (!(await isSlower(request, first, delayMs))) return await first.result
-  const { tryBeside } = await import('./hedge.ts')
-  return await tryBeside(request, first, plan)
+  first.result.catch(() => {}) // it may reject before anybody waits for it
+  const { tryHedged } = await import('./hedge.ts')
+  return tryHedged(request, first, plan, delayMs)
 }
 
 function delayOf({ call, context }: ModelRequest, { target, via }: Route): number | undefined {
   for (let choice = via; choice; choice = choice.before)
     if (choice.group.hedge) return context.targetStats.p95Of(target, call.stream)
   return undefined
-}
-
-/** Resolves to whether the attempt has neither answered nor failed after `ms`. */
-function isSlower({ context }: ModelRequest, { result }: Try, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const deadline = startDeadline(context.clock, ms, () => resolve(true))
-    const onTime = () => {
-      deadline.cancel()
-      resolve(false)
-    }
-    result.then(onTime, onTime)
-  })
 }

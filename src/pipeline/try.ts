@@ -7,7 +7,7 @@ import { type Accounts, openAccounts } from './accounts.ts'
 import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
-import { failedBy, prepareCall } from './prepare-call.ts'
+import { type Abandonable, failedBy, prepareCall } from './prepare-call.ts'
 import { secretsOf } from './secrets.ts'
 import type { Transform } from './transform.ts'
 
@@ -47,7 +47,7 @@ export interface Try {
 export const tryCandidate = (request: ModelRequest, candidate: Candidate): Try => new TargetTry(request, candidate)
 
 /** One call to one target. */
-class TargetTry implements Try {
+class TargetTry implements Try, Abandonable {
   readonly route: Route
   readonly result: Promise<Success | FailedTry>
   readonly #request: ModelRequest
@@ -78,8 +78,7 @@ class TargetTry implements Try {
     this.#accounts.outrun()
   }
 
-  /** The result of the work; rejects when the attempt is cancelled first. */
-  #abandonable<T>(work: Promise<T>): Promise<T> {
+  unlessAbandoned<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#abandon = reject
       work.then(resolve, reject)
@@ -93,7 +92,7 @@ class TargetTry implements Try {
     const { client } = request
     let isAnswered = false
     try {
-      const preparing = prepareCall(request, candidate, (work) => this.#abandonable(work))
+      const preparing = prepareCall(request, candidate, this)
       const prepared = isPromise(preparing) ? await preparing : preparing
       const end = client.gone ?? (this.#isLost && OUTRUN)
       if (end) {
@@ -150,7 +149,7 @@ class TargetTry implements Try {
         transform = await (await import('./whole-as-stream.ts')).wholeAsStream(request, { target, transform })
       if (result.kind !== 'failure')
         return this.#success(result, { transform, upstream, bytes: bytesOf(result, transform) })
-      const known = await this.#abandonable(request.context.knownKeys())
+      const known = await this.unlessAbandoned(request.context.knownKeys())
       const failed = transform.failed(await withoutSecrets(result, route, [...secretsOf(upstream), ...known]))
       const { blank } = failed
       return blank ? { ...failed, kept: this.#success(blank, { transform, upstream, bytes: undefined }) } : failed

@@ -44,12 +44,14 @@ export function translatedHeaders(
   return headers
 }
 
-/** The hop-by-hop headers that a `Connection` header names. */
+/** The hop-by-hop headers that a `Connection` header names; `undefined` for the usual ones, which name none. */
 const namesIn = (connection: string | undefined) =>
-  connection
-    ?.toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
+  connection === undefined || connection === 'keep-alive' || connection === 'close'
+    ? undefined
+    : connection
+        .toLowerCase()
+        .split(',')
+        .map((name) => name.trim())
 
 /**
  * Headers of a provider that are not passed on: hop-by-hop ones, those about the transfer of the body, those that would speak for the

@@ -1,7 +1,15 @@
 import { gatewayError } from '../errors.ts'
+import { AnswerWith } from '../lib/answer-with.ts'
 import { startCall } from '../lib/call.ts'
 import { type Deadline, startDeadline } from '../lib/deadline.ts'
-import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
+import {
+  type ByteStream,
+  NO_BYTES,
+  type PendingAnswer,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  type UpstreamFetch,
+} from '../lib/exchange.ts'
 import type { Clock } from '../types.ts'
 
 /** The `fetch` of a call, and its time-outs. */
@@ -31,8 +39,8 @@ export interface OpenedUpstream extends PendingAnswer {
  */
 export const openUpstream = (call: UpstreamCall, options: OpenOptions): OpenedUpstream => new WatchedCall(call, options)
 
-/** A call with its time-outs. */
-class WatchedCall implements OpenedUpstream {
+/** A call with its time-outs, which is also the body of its answer. */
+class WatchedCall implements OpenedUpstream, ByteStream {
   readonly answer: Promise<UpstreamAnswer>
   readonly #options: OpenOptions
   readonly #startedAt: number
@@ -44,6 +52,7 @@ class WatchedCall implements OpenedUpstream {
   #isAnswered = false
   #waitingSince: number | undefined = undefined
   #stopped: { reason: unknown } | undefined = undefined
+  #body: ByteStream = NO_BYTES // as long as there is no answer
   #deadline: Deadline
 
   constructor(call: UpstreamCall, options: OpenOptions) {
@@ -79,10 +88,21 @@ class WatchedCall implements OpenedUpstream {
     if (!this.#stopped) this.#look()
   }
 
-  #answered({ status, header, headers, body }: UpstreamAnswer): UpstreamAnswer {
+  next(): Promise<Uint8Array | undefined> {
+    this.#waitingSince = this.#options.clock.now()
+    return this.#body.next().then((chunk) => this.#onChunk(chunk), this.#onBroken)
+  }
+
+  whole(): Promise<Uint8Array> | undefined {
+    this.#waitingSince = this.#options.clock.now()
+    return this.#body.whole?.()?.then((bytes) => this.#ended(bytes), this.#onBroken)
+  }
+
+  #answered(answer: UpstreamAnswer): UpstreamAnswer {
     if (this.#stopped) throw this.#stopped.reason
     this.#isAnswered = true
-    return { status, header, headers, body: this.#watched(body) }
+    this.#body = answer.body
+    return new AnswerWith(answer, this)
   }
 
   async #broken(thrown: unknown): Promise<never> {
@@ -114,31 +134,19 @@ class WatchedCall implements OpenedUpstream {
     return timedOut(`${what} within ${this.#totalTimeoutMs / 1000} s`)
   }
 
-  #watched(body: ByteStream): ByteStream {
-    const onChunk = (chunk: Uint8Array | undefined) => {
-      if (this.#stopped) throw this.#stopped.reason
-      this.#waitingSince = undefined
-      if (!chunk) this.#deadline.cancel()
-      return chunk
-    }
-    const stream: ByteStream = {
-      next: () => {
-        this.#waitingSince = this.#options.clock.now()
-        return body.next().then(onChunk, this.#onBroken)
-      },
-      cancel: (reason) => this.cancel(reason),
-    }
-    const { whole } = body
-    if (whole)
-      stream.whole = () => {
-        this.#waitingSince = this.#options.clock.now()
-        return whole.call(body).then((bytes) => {
-          this.#deadline.cancel()
-          if (this.#stopped) throw this.#stopped.reason
-          return bytes
-        }, this.#onBroken)
-      }
-    return stream
+  #onChunk(chunk: Uint8Array | undefined): Uint8Array | undefined {
+    if (!chunk) return this.#ended(chunk)
+    if (this.#stopped) throw this.#stopped.reason
+    this.#waitingSince = undefined
+    return chunk
+  }
+
+  /** The last that came of the body. */
+  #ended<T>(last: T): T {
+    this.#deadline.cancel()
+    if (this.#stopped) throw this.#stopped.reason
+    this.#waitingSince = undefined
+    return last
   }
 }
 
