@@ -18,6 +18,7 @@ import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import {
   isWorkers,
+  lookout,
   platformClock,
   platformFetch,
   platformRandom,
@@ -126,7 +127,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     isClosed: () => isClosed,
     onError,
   })
-  const { gateway, handle, matches } = createFetchDoors(surface, { basePath, begin: requestTurn, onError })
+  const { gateway, handle, matches } = createFetchDoors(surface, { basePath, begin: requestTurn, lookout, onError })
 
   const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
     fetch: gateway,

@@ -1,6 +1,8 @@
 import { gatewayError } from '../errors.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
 import { fieldsOf, type HeaderFields } from '../lib/header-fields.ts'
+import type { Lookout } from '../lib/lookout.ts'
+import { ClientSignal } from './client-signal.ts'
 import { readBody } from './request-body.ts'
 
 /** What comes beside the request: the execution context of Workers, or what a mount knows of its runtime. */
@@ -13,8 +15,15 @@ export interface FetchContext {
 export const requestOf = (input: Request | URL | string, init: unknown): Request =>
   typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // it checks them
 
+/** What is known of a Fetch request besides. */
+export interface FetchTerms {
+  context?: FetchContext | undefined
+  /** Where the request's signal may be listened to a moment later. */
+  lookout?: Lookout | undefined
+}
+
 /** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
-export const exchangeOf = (request: Request, context?: FetchContext): Exchange => new FetchExchange(request, context)
+export const exchangeOf = (request: Request, terms: FetchTerms = {}): Exchange => new FetchExchange(request, terms)
 
 /** One Fetch request. */
 class FetchExchange implements Exchange {
@@ -26,10 +35,9 @@ class FetchExchange implements Exchange {
   readonly #request: Request
   readonly #fields: HeaderFields
   readonly #href: string
-  /** One listener on the signal for all callers; platforms create the signal only when it is asked for. */
-  #listeners: Array<() => void> | undefined = undefined
+  readonly #signal: ClientSignal
 
-  constructor(request: Request, context: FetchContext | undefined) {
+  constructor(request: Request, { context, lookout }: FetchTerms) {
     const fields = fieldsOf(request.headers)
     const { href, pathname, search } = urlOf(request.url, fields.get('host'))
     this.method = request.method
@@ -38,6 +46,7 @@ class FetchExchange implements Exchange {
     this.#request = request
     this.#fields = fields
     this.#href = href
+    this.#signal = new ClientSignal(request, lookout)
     if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
     if (context?.upstream) this.upstream = context.upstream
   }
@@ -47,32 +56,18 @@ class FetchExchange implements Exchange {
   }
 
   body(maxBytes: number): Promise<Uint8Array> {
-    return readBody(this.#request, this.#fields, { maxBytes, exchange: this })
+    return readBody(this.#request, this.#fields, { maxBytes, client: this.#signal })
   }
 
   onAbort(listener: () => void): () => void {
-    const { signal } = this.#request
-    if (signal.aborted) {
-      listener()
-      return ignore
-    }
-    this.#listeners ??= listenTo(signal)
-    this.#listeners.push(listener)
-    return () => this.#forget(listener) // whoever holds this holds the request, without which Node's signal no longer follows the client's
+    return this.#signal.onAbort(listener)
   }
 
   toRequest(): Request {
     const { method, headers, signal } = this.#request
     return new Request(this.#href, { method, headers, signal })
   }
-
-  #forget(listener: () => void): void {
-    const at = this.#listeners?.indexOf(listener) ?? -1
-    if (at >= 0) this.#listeners?.splice(at, 1)
-  }
 }
-
-const ignore = () => {}
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
@@ -97,14 +92,6 @@ export function responseOf({ status, headers, body }: Reply): Response {
   const init = { status, headers }
   if (body === undefined) return new Response(null, init)
   return new Response(isByteStream(body) ? readableOf(body) : (body as BodyInit), init) // the bytes are not shared memory
-}
-
-function listenTo(signal: AbortSignal): Array<() => void> {
-  const listeners: Array<() => void> = []
-  signal.addEventListener('abort', () => {
-    for (const listener of [...listeners]) listener() // one may stop itself or another
-  })
-  return listeners
 }
 
 /** Pulls one chunk at a time: nothing is read ahead of the client. */

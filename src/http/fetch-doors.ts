@@ -1,6 +1,7 @@
 import { isObject } from '../lib/json.ts'
+import type { Lookout } from '../lib/lookout.ts'
 import { elsewhereReply } from './elsewhere.ts'
-import { exchangeOf, type FetchContext, requestOf, responseOf } from './fetch-bridge.ts'
+import { exchangeOf, type FetchContext, type FetchTerms, requestOf, responseOf } from './fetch-bridge.ts'
 import { managementErrorReply } from './management-error.ts'
 import { areaOf, below } from './paths.ts'
 import type { Surface } from './surface.ts'
@@ -20,19 +21,30 @@ export interface FetchDoorsOptions {
   basePath: string
   /** Resolves when a request may begin, where the platform is better off when many begin together. */
   begin: (() => Promise<void>) | undefined
+  /** Where a request's signal can be listened to later than it begins. */
+  lookout: Lookout | undefined
   onError(error: unknown): void
 }
 
 /** Makes the ways in to what `answer` serves. */
-export function createFetchDoors(answer: Surface, { basePath, begin, onError }: FetchDoorsOptions): FetchDoors {
+export function createFetchDoors(
+  answer: Surface,
+  { basePath, begin, lookout, onError }: FetchDoorsOptions,
+): FetchDoors {
+  const termsOf = (first: unknown, second: unknown, isServed = true): FetchTerms => ({
+    context: contextIn(first) ?? contextIn(second),
+    lookout: isServed ? lookout : undefined,
+  })
+
   /** For a request whose path is not known. */
   const unaddressed = (error: unknown) => responseOf(managementErrorReply(error, onError))
 
   return {
-    async gateway(request, ...platform) {
-      const asked = requestOf(request, platform[0])
+    async gateway(request, first, second) {
+      const asked = requestOf(request, first)
       try {
-        const exchange = exchangeOf(asked, contextOf(platform))
+        const isServed = asked === request // else a client in the same process has called it like `fetch`
+        const exchange = exchangeOf(asked, termsOf(first, second, isServed))
         if (begin) await begin()
         return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
       } catch (error) {
@@ -40,9 +52,9 @@ export function createFetchDoors(answer: Surface, { basePath, begin, onError }: 
       }
     },
 
-    async handle(request, ...platform) {
+    async handle(request, first, second) {
       try {
-        const exchange = exchangeOf(request, contextOf(platform))
+        const exchange = exchangeOf(request, termsOf(first, second))
         if (begin) await begin()
         const reply = await answer(exchange)
         return reply && responseOf(reply)
@@ -64,6 +76,5 @@ export function createFetchDoors(answer: Surface, { basePath, begin, onError }: 
 const BASE = 'http://gateway'
 
 /** The argument with `waitUntil`: Workers pass it third, other runtimes not at all. */
-function contextOf(platform: unknown[]): FetchContext | undefined {
-  return platform.find((part): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function')
-}
+const contextIn = (part: unknown): FetchContext | undefined =>
+  isObject(part) && typeof part.waitUntil === 'function' ? (part as FetchContext) : undefined

@@ -1,40 +1,37 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
 import { readAll } from '../lib/bytes.ts'
-import type { ByteStream, Exchange } from '../lib/exchange.ts'
+import type { ByteStream } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-body.ts'
 import type { HeaderFields } from '../lib/header-fields.ts'
+import type { ClientSignal } from './client-signal.ts'
 
 /** The size of a body in bytes at most, and who tells that its client has left. */
 export interface BodyTerms {
   maxBytes: number
-  exchange: Pick<Exchange, 'onAbort'>
+  client: Pick<ClientSignal, 'isAborted' | 'onAbort'>
 }
 
 /** The body of a Fetch request; see `Exchange.body`. */
-export function readBody(
-  request: Request,
-  fields: HeaderFields,
-  { maxBytes, exchange }: BodyTerms,
-): Promise<Uint8Array> {
+export function readBody(request: Request, fields: HeaderFields, { maxBytes, client }: BodyTerms): Promise<Uint8Array> {
   if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge(maxBytes))
   if (request.bodyUsed) return Promise.reject(gatewayError('INTERNAL', { cause: new TypeError(USED) }))
   const body = bodyOf(request, fields)
-  if (request.signal.aborted) {
+  if (client.isAborted) {
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
   const reading = readAll(body, maxBytes, tooLarge)
-  const read = body.whole ? reading : unlessLeft(reading, { request, body, exchange })
+  const read = body.whole ? reading : unlessLeft(reading, { request, body, client })
   return read.catch((cause: unknown) => notRead(request, cause))
 }
 
 /** Rejects as soon as the client leaves, on whatever platform. A body that the platform reads by itself cannot be cancelled then. */
 function unlessLeft(
   reading: Promise<Uint8Array>,
-  { request, body, exchange }: Pick<BodyTerms, 'exchange'> & { request: Request; body: ByteStream },
+  { request, body, client }: Pick<BodyTerms, 'client'> & { request: Request; body: ByteStream },
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const stopListening = exchange.onAbort(() => {
+    const stopListening = client.onAbort(() => {
       reject(gatewayError('CLIENT_CLOSED_REQUEST'))
       body.cancel(request.signal.reason)
     })

@@ -1,4 +1,5 @@
 import type { Clock } from '../types.ts'
+import { Crowd, type Member } from './crowd.ts'
 import { startDeadline } from './deadline.ts'
 
 interface Work {
@@ -18,33 +19,21 @@ export interface InFlight {
 const LAST_WORDS_MS = 1_000
 
 /** A request under way, as `add` has filed it. */
-export interface InFlightEntry {
-  readonly work: Work
-  /** Its place among the others. */
-  at: number
-}
+export type InFlightEntry = Member<Work>
 
-/**
- * Kept in an array where the last entry fills the gap of one that is removed. A `Set` with this rate of changes leaves outgrown tables
- * behind, which keep more than half of the finished requests alive until the next major garbage collection.
- */
+/** Makes the list of requests under way, empty. */
 export function createInFlight(): InFlight {
-  const entries: InFlightEntry[] = []
+  const requests = new Crowd<Work>()
   const waiting = new Set<() => void>()
 
   function remove(entry: InFlightEntry) {
-    if (entries[entry.at] !== entry) return // a second time
-    const last = entries.pop()
-    if (last && last !== entry) {
-      entries[entry.at] = last
-      last.at = entry.at
-    }
-    if (entries.length === 0) for (const leave of waiting) leave()
+    requests.remove(entry)
+    if (requests.size === 0) for (const leave of waiting) leave()
   }
 
   function emptyWithin(clock: Clock, ms: number) {
     return new Promise<void>((resolve) => {
-      if (entries.length === 0) return resolve()
+      if (requests.size === 0) return resolve()
       const deadline = startDeadline(clock, ms, leave)
       waiting.add(leave)
       function leave() {
@@ -56,15 +45,11 @@ export function createInFlight(): InFlight {
   }
 
   return {
-    add(work) {
-      const entry = { work, at: entries.length }
-      entries.push(entry)
-      return entry
-    },
+    add: (work) => requests.add(work),
     remove,
     async drain(clock, graceMs, reason) {
       await emptyWithin(clock, graceMs)
-      for (const { work } of [...entries]) work.cancel(reason) // which may take it out
+      for (const work of requests.values()) work.cancel(reason) // which may take it out
       await emptyWithin(clock, LAST_WORDS_MS)
     },
   }
