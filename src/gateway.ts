@@ -18,7 +18,7 @@ import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import {
   isWorkers,
-  lookout,
+  lookoutFor,
   platformClock,
   platformFetch,
   platformRandom,
@@ -127,7 +127,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     isClosed: () => isClosed,
     onError,
   })
-  const { gateway, handle, matches } = createFetchDoors(surface, { basePath, begin: requestTurn, lookout, onError })
+  const { gateway, handle, matches } = createFetchDoors(surface, { basePath, begin: requestTurn, lookoutFor, onError })
 
   const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
     fetch: gateway,

@@ -1,3 +1,4 @@
+import { isObject } from './lib/json.ts'
 import { createLookout, type Lookout } from './lib/lookout.ts'
 import type { Clock, Logger } from './types.ts'
 
@@ -52,16 +53,18 @@ export function turnEnd(): Promise<void> {
 const isBun = 'Bun' in globalThis
 
 /**
- * Where requests and answers are batched by turn, resolves when the batch begins. On Bun, which delivers each by itself, batching saves a
- * tenth of the cost.
+ * Where requests and answers are batched by turn, resolves when the batch begins. On Bun, which delivers each by itself, batching pays.
  */
 export const requestTurn: typeof turnEnd | undefined = isBun ? turnEnd : undefined
 
+const lookout = createLookout((look) => setTimeout(look, 20))
+
 /**
- * Bun's requests tell also those who ask late that their client has left, and a listener costs as much as several steps of the pipeline: it
- * is added after 20 ms, to requests that are not over by then.
+ * The lookout for a request that comes with `server`. Requests of `Bun.serve` tell also those who ask late that their client has left, and a
+ * listener costs as much as several steps of the pipeline: it is added after 20 ms, to requests that are not over by then.
  */
-export const lookout: Lookout | undefined = isBun ? createLookout((look) => setTimeout(look, 20)) : undefined
+export const lookoutFor = (server: unknown): Lookout | undefined =>
+  isBun && isObject(server) && 'requestIP' in server ? lookout : undefined
 
 /** The platform's own `fetch`. */
 export const platformFetch: typeof fetch = isBun

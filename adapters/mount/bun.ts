@@ -34,7 +34,7 @@ export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): 
     idleTimeout: 0,
     development: false,
     reusePort: false, // or Bun, out of development, shares the port with whatever listens on it
-    fetch: guardedFetch((request) => gateway.fetch(request), { hostname, allowedHosts }),
+    fetch: guardedFetch((...served) => gateway.fetch(...served), { hostname, allowedHosts }),
   })
   return Object.assign(server, {
     async close({ graceMs = 10_000 } = {}) {

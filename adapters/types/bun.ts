@@ -15,6 +15,6 @@ export interface BunRuntime {
     idleTimeout: number
     development: boolean
     reusePort: boolean
-    fetch(request: Request): Promise<Response>
+    fetch(request: Request, server?: unknown): Promise<Response>
   }): BunServer
 }

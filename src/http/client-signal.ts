@@ -10,16 +10,18 @@ export class ClientSignal implements Watchable {
   readonly #lookout: Lookout | undefined
   readonly #listeners: Array<() => void> = []
   #unwatched: Member<Watchable> | undefined = undefined
-  #isWatched = false
+  #isKnown: boolean
+  #stopWatching: (() => void) | undefined = undefined
 
   constructor(request: Request, lookout: Lookout | undefined) {
     this.#request = request
     this.#lookout = lookout
+    this.#isKnown = !lookout
   }
 
   /** Has the client left, as far as it is known? */
   get isAborted(): boolean {
-    return (this.#isWatched || !this.#lookout) && this.#request.signal.aborted
+    return this.#isKnown && this.#request.signal.aborted
   }
 
   /** Calls `listener` once when the client leaves, at once if it is known to have left; returns the function that removes the listener. */
@@ -29,20 +31,21 @@ export class ClientSignal implements Watchable {
       return ignore
     }
     this.#listeners.push(listener)
-    if (!this.#isWatched) this.#watchSoon()
+    if (this.#isKnown) this.watch()
+    else this.#unwatched ??= this.#lookout?.add(this)
     return () => this.#forget(listener) // whoever holds this holds the request, without which Node's signal no longer follows the client's
   }
 
   watch(): void {
+    if (this.#stopWatching || this.#listeners.length === 0) return
     const { signal } = this.#request
-    this.#isWatched = true
-    if (signal.aborted) this.#tell()
-    else signal.addEventListener('abort', () => this.#tell())
-  }
-
-  #watchSoon(): void {
-    if (this.#lookout) this.#unwatched ??= this.#lookout.add(this)
-    else this.watch()
+    const tell = () => this.#tell()
+    this.#isKnown = true
+    if (signal.aborted) tell()
+    else {
+      signal.addEventListener('abort', tell)
+      this.#stopWatching = () => signal.removeEventListener('abort', tell) // the host's signal may outlive the request
+    }
   }
 
   #tell(): void {
@@ -52,9 +55,11 @@ export class ClientSignal implements Watchable {
   #forget(listener: () => void): void {
     const at = this.#listeners.indexOf(listener)
     if (at >= 0) this.#listeners.splice(at, 1)
-    if (!this.#unwatched || this.#listeners.length > 0) return
-    this.#lookout?.remove(this.#unwatched)
+    if (this.#listeners.length > 0) return
+    if (this.#unwatched) this.#lookout?.remove(this.#unwatched)
+    this.#stopWatching?.()
     this.#unwatched = undefined
+    this.#stopWatching = undefined
   }
 }
 

@@ -21,19 +21,19 @@ export interface FetchDoorsOptions {
   basePath: string
   /** Resolves when a request may begin, where the platform is better off when many begin together. */
   begin: (() => Promise<void>) | undefined
-  /** Where a request's signal can be listened to later than it begins. */
-  lookout: Lookout | undefined
+  /** The lookout for a request that comes with this argument; `undefined` where its signal is to be listened to at once. */
+  lookoutFor(platform: unknown): Lookout | undefined
   onError(error: unknown): void
 }
 
 /** Makes the ways in to what `answer` serves. */
 export function createFetchDoors(
   answer: Surface,
-  { basePath, begin, lookout, onError }: FetchDoorsOptions,
+  { basePath, begin, lookoutFor, onError }: FetchDoorsOptions,
 ): FetchDoors {
-  const termsOf = (first: unknown, second: unknown, isServed = true): FetchTerms => ({
+  const termsOf = (first: unknown, second: unknown): FetchTerms => ({
     context: contextIn(first) ?? contextIn(second),
-    lookout: isServed ? lookout : undefined,
+    lookout: lookoutFor(first),
   })
 
   /** For a request whose path is not known. */
@@ -43,8 +43,7 @@ export function createFetchDoors(
     async gateway(request, first, second) {
       const asked = requestOf(request, first)
       try {
-        const isServed = asked === request // else a client in the same process has called it like `fetch`
-        const exchange = exchangeOf(asked, termsOf(first, second, isServed))
+        const exchange = exchangeOf(asked, termsOf(first, second))
         if (begin) await begin()
         return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
       } catch (error) {

@@ -3,7 +3,6 @@ import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind } from '../types.ts'
 import { callerFormat } from './caller-format.ts'
-import { endingWith } from './models-upstream.ts'
 import { emptyReply, jsonReply } from './reply.ts'
 import type { Route, RoutedRequest } from './route.ts'
 
@@ -35,18 +34,23 @@ export function modelsRoutes(listing: Listing, options: ModelsRoutesOptions): Ro
       return jsonReply(200, await body(request, telling), headers)
     },
   })
-  const upstream = (exchange: Exchange) => endingWith(exchange, options.upstream(exchange))
+
+  /** Does work that may ask providers, for as long as the client waits. */
+  async function asking<T>(exchange: Exchange, work: (fetch: UpstreamFetch) => Promise<T>): Promise<T> {
+    const { endingWith } = await import('./models-upstream.ts')
+    return endingWith(exchange, options.upstream(exchange), work)
+  }
 
   const list =
     (kinds: readonly Kind[]): Body =>
     async ({ exchange }, telling) => {
-      const entries = await listing.list(kinds, upstream(exchange))
+      const entries = await asking(exchange, (fetch) => listing.list(kinds, fetch))
       return telling.list(entries, { kinds, query: new URLSearchParams(exchange.query) })
     }
 
   const find: Body = async ({ exchange, params }, telling) => {
     const { findModel } = await import('./models-find.ts')
-    const { entry, kinds } = await findModel(listing, params.id ?? '', upstream(exchange))
+    const { entry, kinds } = await asking(exchange, (fetch) => findModel(listing, params.id ?? '', fetch))
     return telling.one(entry, kinds)
   }
 

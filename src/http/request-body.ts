@@ -25,7 +25,7 @@ export function readBody(request: Request, fields: HeaderFields, { maxBytes, cli
   return read.catch((cause: unknown) => notRead(request, cause))
 }
 
-/** Rejects as soon as the client leaves, on whatever platform. A body that the platform reads by itself cannot be cancelled then. */
+/** Rejects when the client leaves, whatever the platform does with the body then. A body that the platform reads by itself cannot be cancelled then. */
 function unlessLeft(
   reading: Promise<Uint8Array>,
   { request, body, client }: Pick<BodyTerms, 'client'> & { request: Request; body: ByteStream },

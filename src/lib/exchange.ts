@@ -22,10 +22,13 @@ export interface Exchange {
   header(name: string): string | undefined
   /**
    * Reads the body; may be called once. Rejects with `PAYLOAD_TOO_LARGE` as soon as it has more than `maxBytes`. That the client leaves ends
-   * it sooner or later: `onAbort` tells at once.
+   * it sooner or later; `onAbort` tells it, too.
    */
   body(maxBytes: number): Promise<Uint8Array>
-  /** Calls `listener` once when the client leaves, at once if it has left already; returns the function that removes the listener. */
+  /**
+   * Calls `listener` once when the client leaves, at once if it has left already; under `Bun.serve`, of a request younger than 20 ms, up to
+   * 20 ms late. Returns the function that removes the listener.
+   */
   onAbort(listener: () => void): () => void
   /** The same request as a Fetch `Request` without its body, for functions of the host. */
   toRequest(): Request

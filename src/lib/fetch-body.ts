@@ -44,9 +44,13 @@ class WholeBody implements ByteStream {
   }
 }
 
-/** Not every platform has `bytes()` yet. */
+/** Not every platform has `bytes()` yet, and what a host passes for a response may have neither. */
 function bytesOf(message: (Request | Response) & { bytes?(): Promise<Uint8Array> }): Promise<Uint8Array> {
-  return message.bytes ? message.bytes() : message.arrayBuffer().then((buffer) => new Uint8Array(buffer))
+  try {
+    return message.bytes ? message.bytes() : message.arrayBuffer().then((buffer) => new Uint8Array(buffer))
+  } catch (thrown) {
+    return Promise.reject(thrown)
+  }
 }
 
 function streamOf({ body }: Request | Response): ByteStream {

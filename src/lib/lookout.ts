@@ -19,7 +19,7 @@ export function createLookout(afterMoment: (look: () => void) => void): Lookout 
 
   function look() {
     isDue = false
-    for (const subject of unwatched.takeAll()) subject.watch()
+    for (const subject of unwatched.takeAll()) queueMicrotask(() => subject.watch()) // one that throws keeps none from being watched
   }
 
   return {

@@ -135,3 +135,9 @@ function maybeStream(head: UpstreamAnswer): boolean {
   const mediaType = head.header('content-type')?.toLowerCase() ?? ''
   return !mediaType.includes('json') && !mediaType.includes('html')
 }
+
+/** Has the provider streamed the answer, be it an empty one? */
+export function hasEvents(result: AttemptResult): boolean {
+  const answer = result.kind === 'failure' ? result.blank : result
+  return answer?.kind === 'whole' && answer.events !== undefined
+}

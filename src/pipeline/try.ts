@@ -4,7 +4,14 @@ import { once } from '../lib/once.ts'
 import type { Route } from '../routing/group.ts'
 import type { Trial } from '../routing/trial.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
-import { type Answer, type Attempt, type AttemptResult, type FailedAttempt, startAttempt } from './attempt.ts'
+import {
+  type Answer,
+  type Attempt,
+  type AttemptResult,
+  type FailedAttempt,
+  hasEvents,
+  startAttempt,
+} from './attempt.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
 import { type Abandonable, failedBy, prepareCall } from './prepare-call.ts'
@@ -130,69 +137,42 @@ class TargetTry implements Try, Abandonable {
     const isOdd = stream ? result.kind === 'whole' : transform.isVerbatim && hasEvents(result)
     if (result.kind === 'failure' || isOdd) return this.#oddOutcomeOf(result, upstream)
     try {
-      return this.#success(result, { transform, upstream, bytes: bytesOf(result, transform) })
+      return this.success({ answer: result, transform, upstream })
     } catch (thrown) {
       return failedBy(thrown)
     }
   }
 
-  /** The same for a failure, and for an answer that is whole where a stream was asked for, or the other way round. */
   async #oddOutcomeOf(result: AttemptResult, upstream: UpstreamCall): Promise<Success | FailedTry> {
-    const { route } = this
-    const request = this.#request
-    const { target } = route
-    let { transform } = this.#candidate
     try {
-      if (!request.call.stream && transform.isVerbatim && hasEvents(result))
-        transform = await (await import('./gathered.ts')).gathered(request, { target, transform })
-      if (result.kind === 'whole' && request.call.stream)
-        transform = await (await import('./whole-as-stream.ts')).wholeAsStream(request, { target, transform })
-      if (result.kind !== 'failure')
-        return this.#success(result, { transform, upstream, bytes: bytesOf(result, transform) })
-      const known = await this.unlessAbandoned(request.context.knownKeys())
-      const failed = transform.failed(await withoutSecrets(result, route, [...secretsOf(upstream), ...known]))
-      const { blank } = failed
-      return blank ? { ...failed, kept: this.#success(blank, { transform, upstream, bytes: undefined }) } : failed
+      const { oddOutcome } = await loadOddOutcome()
+      return await oddOutcome(result, { request: this.#request, candidate: this.#candidate, upstream, attempt: this })
     } catch (thrown) {
       return failedBy(thrown)
     }
   }
 
-  #success(answer: Answer, { transform, upstream, bytes }: Answered): Success {
+  /** The success that an answer is. Throws when it cannot be read. */
+  success({ answer, transform, upstream, isUnread }: Answered): Success {
     const { route } = this
     const { running } = this.#accounts
     const { trial } = this.#candidate
+    const bytes = answer.kind === 'whole' && !isUnread ? transform.whole(answer) : undefined
     const secrets = this.#request.call.stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
     return { kind: 'success', route, transform, answer, bytes, secrets, trial, running }
   }
 }
 
-/** What an answer is read with, and its bytes in the client's format. */
-interface Answered extends Pick<Success, 'transform' | 'bytes'> {
+/** An answer, and what it is read with. */
+export interface Answered extends Pick<Success, 'answer' | 'transform'> {
   upstream: UpstreamCall
+  /** Is it not known yet whether it will be read? */
+  isUnread?: true
 }
-
-const bytesOf = (answer: Answer, transform: Transform) =>
-  answer.kind === 'whole' ? transform.whole(answer) : undefined
 
 const NONE: readonly string[] = []
 
 /** The reason by which a slower attempt is cancelled; it is never reported. */
 const OUTRUN = Symbol('outrun')
 
-/** Has the provider streamed the answer, be it an empty one? */
-function hasEvents(result: AttemptResult): boolean {
-  const answer = result.kind === 'failure' ? result.blank : result
-  return answer?.kind === 'whole' && answer.events !== undefined
-}
-
-const loadRedact = once(() => import('./redact.ts'))
-
-async function withoutSecrets(
-  failed: FailedAttempt,
-  { target }: Route,
-  secrets: readonly string[],
-): Promise<FailedAttempt> {
-  const { redact } = await loadRedact()
-  return redact(failed, { provider: target.provider, secrets })
-}
+const loadOddOutcome = once(() => import('./odd-outcome.ts'))

@@ -6,7 +6,14 @@ import { assert, suite } from '../support/suite.ts'
 function lookoutByHand() {
   const moments: Array<() => void> = []
   const lookout = createLookout((look) => moments.push(look))
-  return { lookout, moments, pass: () => moments.shift()?.() }
+  return {
+    lookout,
+    moments,
+    async pass() {
+      moments.shift()?.()
+      await undefined
+    },
+  }
 }
 
 /** A request that counts how often its signal is asked for. */
@@ -24,7 +31,7 @@ function requestOf(signal: AbortSignal) {
 
 const lookout = suite('the lookout')
 
-lookout('looks a moment later, once for all that have come since', () => {
+lookout('looks a moment later, once for all that have come since', async () => {
   const { lookout, moments, pass } = lookoutByHand()
   const watched: string[] = []
   const subject = (name: string) => ({ watch: () => watched.push(name) })
@@ -32,27 +39,58 @@ lookout('looks a moment later, once for all that have come since', () => {
   lookout.add(subject('b'))
   assert.is(moments.length, 1)
   assert.equal(watched, [])
-  pass()
+  await pass()
   assert.equal(watched, ['a', 'b'])
   assert.is(moments.length, 0, 'nobody is left')
   lookout.add(subject('c'))
-  pass()
+  await pass()
   assert.equal(watched, ['a', 'b', 'c'])
 })
 
-lookout('does not look at what is over by then', () => {
+lookout('looks at each in a task of its own, so that one that throws stops no other', () => {
+  const moments: Array<() => void> = []
+  const tasks: Array<() => void> = []
+  const { queueMicrotask } = globalThis
+  globalThis.queueMicrotask = (task) => void tasks.push(task)
+  try {
+    const lookout = createLookout((look) => moments.push(look))
+    for (const name of ['a', 'b'])
+      lookout.add({
+        watch() {
+          throw new Error(name)
+        },
+      })
+    moments[0]?.()
+  } finally {
+    globalThis.queueMicrotask = queueMicrotask
+  }
+  for (const [at, name] of ['a', 'b'].entries()) assert.throws(() => tasks[at]?.(), name)
+})
+
+lookout('removes what is removed twice only once', async () => {
+  const { lookout, pass } = lookoutByHand()
+  const watched: string[] = []
+  lookout.add({ watch: () => watched.push('a') })
+  const last = lookout.add({ watch: () => watched.push('b') })
+  lookout.remove(last)
+  lookout.remove(last)
+  await pass()
+  assert.equal(watched, ['a'])
+})
+
+lookout('does not look at what is over by then', async () => {
   const { lookout, pass } = lookoutByHand()
   const watched: string[] = []
   const added = ['a', 'b', 'c', 'd'].map((name) => lookout.add({ watch: () => watched.push(name) }))
   for (const one of [added[1], added[3], added[1]]) if (one) lookout.remove(one)
-  pass()
+  await pass()
   assert.equal(watched.sort(), ['a', 'c'])
   for (const one of added) lookout.remove(one)
 })
 
 const client = suite('the signal of a client')
 
-client('tells at once of a client that has left, without a lookout', () => {
+client('tells at once of a client that has left, without a lookout', async () => {
   const { request } = requestOf(AbortSignal.abort())
   const signal = new ClientSignal(request, undefined)
   const told: string[] = []
@@ -62,7 +100,7 @@ client('tells at once of a client that has left, without a lookout', () => {
 })
 
 for (const when of ['before', 'after'] as const)
-  client(`tells a moment later of a client that leaves ${when} it is listened to`, () => {
+  client(`tells a moment later of a client that leaves ${when} it is listened to`, async () => {
     const { lookout, pass } = lookoutByHand()
     const abort = new AbortController()
     const { request, asked } = requestOf(abort.signal)
@@ -74,7 +112,7 @@ for (const when of ['before', 'after'] as const)
     assert.not.ok(signal.isAborted)
     assert.is(asked(), 0, 'the signal was asked for')
     forget()
-    pass()
+    await pass()
     abort.abort()
     assert.ok(signal.isAborted)
     assert.equal(told, ['second'])
@@ -82,11 +120,62 @@ for (const when of ['before', 'after'] as const)
     assert.equal(told, ['second', 'third'])
   })
 
-client('does not ask for the signal of a request that is over', () => {
+client('does not ask for the signal of a request that is over', async () => {
   const { lookout, pass } = lookoutByHand()
   const { request, asked } = requestOf(AbortSignal.abort())
   const signal = new ClientSignal(request, lookout)
   for (const forget of [signal.onAbort(() => {}), signal.onAbort(() => {})]) forget()
-  pass()
+  await pass()
   assert.is(asked(), 0)
+})
+
+client('listens to the signal once, as long as anybody waits', () => {
+  const abort = new AbortController()
+  const { request } = requestOf(abort.signal)
+  const listening = { adds: 0, removes: 0 }
+  const { addEventListener, removeEventListener } = request.signal
+  request.signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listening.adds++
+    addEventListener.apply(request.signal, args)
+  }
+  request.signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+    listening.removes++
+    removeEventListener.apply(request.signal, args)
+  }
+  const signal = new ClientSignal(request, undefined)
+  const told: string[] = []
+  const forgets = [signal.onAbort(() => told.push('a')), signal.onAbort(() => told.push('b'))]
+  assert.equal(listening, { adds: 1, removes: 0 })
+  for (const forget of [...forgets, ...forgets]) forget()
+  assert.equal(listening, { adds: 1, removes: 1 })
+  signal.onAbort(() => told.push('c'))
+  assert.equal(listening, { adds: 2, removes: 1 })
+  abort.abort()
+  assert.equal(told, ['c'])
+})
+
+client('tells those who are left when one stops another', () => {
+  const abort = new AbortController()
+  const signal = new ClientSignal(requestOf(abort.signal).request, undefined)
+  const told: string[] = []
+  const forget = signal.onAbort(() => {
+    told.push('a')
+    forget()
+  })
+  signal.onAbort(() => told.push('b'))
+  abort.abort()
+  assert.equal(told, ['a', 'b'])
+})
+
+client('is looked after again when somebody else waits later', async () => {
+  const { lookout, pass } = lookoutByHand()
+  const abort = new AbortController()
+  const signal = new ClientSignal(requestOf(abort.signal).request, lookout)
+  const told: string[] = []
+  signal.onAbort(() => told.push('a'))()
+  await pass()
+  signal.onAbort(() => told.push('b'))
+  await pass()
+  abort.abort()
+  assert.equal(told, ['b'])
 })

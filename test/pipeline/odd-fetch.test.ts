@@ -61,3 +61,26 @@ test('may answer with an object that is its own', async () => {
   const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
+
+test('may answer with an object that has no way to its bytes, which is a failure of the provider', async () => {
+  const headers = new Headers({ 'content-type': 'application/json', 'content-length': '9' })
+  const fetch = (async () => ({ status: 200, headers, body: null })) as unknown as Fetch
+  const world = await openWorld({ fetch })
+  assert.is((await world.chat({ model: 'one/m' })).status, 502)
+})
+
+test('may answer with a class whose headers need `this`', async () => {
+  class Own {
+    readonly status = 200
+    readonly body = whole()
+    readonly #headers = new Map([['content-type', 'application/json']])
+    header(name: string) {
+      return this.#headers.get(name)
+    }
+    headers() {
+      return this.#headers
+    }
+  }
+  const world = await openWorld({ fetch: rawFetch(() => new Own()) })
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})

@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { assert, suite } from '../support/suite.ts'
 import { sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
+import { linkPackage } from './package-link.ts'
 import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
 
 const bun = new URL('node_modules/.bin/bun', import.meta.url).pathname
 const start = (app: string, ...args: string[]) => startChild(bun, [`apps/${app}.mjs`, ...args])
-const fetches = sharedBy(2, () => start('bun-fetch'))
+const fetches = sharedBy(3, () => start('bun-fetch'))
 const mount = sharedBy(4, () => start('bun-mount'))
 
 runsIn('Bun.serve({ fetch: gateway.fetch })', fetches)
@@ -15,8 +18,21 @@ readsPaths('Bun.serve({ fetch: gateway.fetch })', fetches)
 runsIn('Bun.serve(gateway)', () => start('bun-object'))
 runsIn('serveBun(gateway)', mount)
 clientsLeave('serveBun', mount)
+clientsLeave('Bun.serve({ fetch: gateway.fetch })', fetches)
 portsAreNotShared()
+callsInProcessEndAtOnce()
 mountGuardsAndCloses('serveBun', mount)
+
+/** Only what `Bun.serve` passes may be listened to later. */
+function callsInProcessEndAtOnce() {
+  const test = suite('a client in the same Bun that has left')
+  test('is noticed before a provider is called, in whatever way it calls', async () => {
+    await linkPackage()
+    const cwd = new URL('.', import.meta.url).pathname
+    const { stdout } = await promisify(execFile)(bun, ['apps/bun-in-process.mjs'], { cwd })
+    assert.equal(JSON.parse(stdout), { statuses: [200, 499, 499, 499], calls: 1 })
+  })
+}
 
 function portsAreNotShared() {
   const test = suite('serveBun on a port that is taken')

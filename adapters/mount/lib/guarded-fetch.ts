@@ -1,6 +1,7 @@
 import { createHostGuard, hostRefusal } from './host-guard.ts'
 
-type Fetch = (request: Request) => Promise<Response>
+/** `server`: what the runtime passes beside the request. */
+type Fetch = (request: Request, server?: unknown) => Promise<Response>
 
 export interface GuardedFetchOptions {
   /** The address that the server listens on. */
@@ -11,9 +12,9 @@ export interface GuardedFetchOptions {
 /** The handler, for requests whose `Host` the server may answer (`createHostGuard`). */
 export function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
   const isWelcome = createHostGuard(hostname, allowedHosts)
-  return async (request) => {
+  return async (request, server) => {
     const host = request.headers.get('host')
-    if (host === null || isWelcome(host)) return fetch(request)
+    if (host === null || isWelcome(host)) return fetch(request, server)
     return Response.json({ error: hostRefusal(host) }, { status: 403, headers: { 'cache-control': 'no-store' } })
   }
 }
