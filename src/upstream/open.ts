@@ -90,12 +90,12 @@ class WatchedCall implements OpenedUpstream, ByteStream {
 
   next(): Promise<Uint8Array | undefined> {
     this.#waitingSince = this.#options.clock.now()
-    return this.#body.next().then((chunk) => this.#onChunk(chunk), this.#onBroken)
+    return this.#body.next().then((chunk) => this.#arrived(chunk, !chunk), this.#onBroken)
   }
 
   whole(): Promise<Uint8Array> | undefined {
     this.#waitingSince = this.#options.clock.now()
-    return this.#body.whole?.()?.then((bytes) => this.#ended(bytes), this.#onBroken)
+    return this.#body.whole?.()?.then((bytes) => this.#arrived(bytes, true), this.#onBroken)
   }
 
   #answered(answer: UpstreamAnswer): UpstreamAnswer {
@@ -134,19 +134,12 @@ class WatchedCall implements OpenedUpstream, ByteStream {
     return timedOut(`${what} within ${this.#totalTimeoutMs / 1000} s`)
   }
 
-  #onChunk(chunk: Uint8Array | undefined): Uint8Array | undefined {
-    if (!chunk) return this.#ended(chunk)
+  /** What came of the body; behind the last there is nothing to wait for. */
+  #arrived<T>(part: T, isLast: boolean): T {
+    if (isLast) this.#deadline.cancel()
     if (this.#stopped) throw this.#stopped.reason
     this.#waitingSince = undefined
-    return chunk
-  }
-
-  /** The last that came of the body. */
-  #ended<T>(last: T): T {
-    this.#deadline.cancel()
-    if (this.#stopped) throw this.#stopped.reason
-    this.#waitingSince = undefined
-    return last
+    return part
   }
 }
 
