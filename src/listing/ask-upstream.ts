@@ -19,7 +19,7 @@ export async function askUpstream(
   const pending = startCall(fetch, call)
   let stopWaiting = () => {}
   const late = new Promise<never>((_, reject) => {
-    stopWaiting = startDeadline(clock, timeoutMs, () => reject(gatewayError('UPSTREAM_TIMEOUT'))).cancel
+    stopWaiting = startDeadline(clock, timeoutMs, () => reject(gatewayError('UPSTREAM_TIMEOUT')))
   })
   try {
     return await Promise.race([readJson(pending), late])

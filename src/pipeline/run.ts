@@ -3,7 +3,7 @@ import type { Endpoint } from '../formats/endpoint.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
-import type { Deadline } from '../lib/deadline.ts'
+import type { StopWaiting } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { NextRoute } from '../routing/follow.ts'
@@ -49,7 +49,7 @@ class Run {
   readonly #context: PipelineContext
   readonly #report: Report
   readonly #client: Client
-  #clientTimeout: Deadline | undefined = undefined
+  #stopTimeout: StopWaiting | undefined = undefined
   #trying: Candidate | undefined = undefined
   #selection: RequestSelection | undefined = undefined // from the first group on
 
@@ -69,7 +69,7 @@ class Run {
     try {
       if (exchange.header(TIMEOUT_HEADER) !== undefined) {
         const { startClientTimeout } = await import('./client-timeout.ts')
-        this.#clientTimeout = startClientTimeout(exchange, client, context.clock)
+        this.#stopTimeout = startClientTimeout(exchange, client, context.clock)
       }
       checkMediaType(exchange)
       const bytes = await client.unlessGone(exchange.body(context.limits.maxBodyBytes))
@@ -123,12 +123,12 @@ class Run {
         if (outcome?.kind === 'failure') plan.failed(candidate.route, outcome)
         if (outcome?.kind !== 'success') continue
         if (this.#selection) await this.#selection.answered(outcome.route, plan.unwell())
-        this.#clientTimeout?.cancel()
+        this.#stopTimeout?.()
         return successReply(outcome, request)
       }
       const { nobodyAnswered } = await import('./nobody-answered.ts')
       const reply = await nobodyAnswered(request, plan, this.#selection)
-      this.#clientTimeout?.cancel()
+      this.#stopTimeout?.()
       return reply
     } catch (error) {
       throw await this.#failed(error)
@@ -153,7 +153,7 @@ class Run {
   async #failed(error: unknown): Promise<unknown> {
     const report = this.#report
     const client = this.#client
-    this.#clientTimeout?.cancel()
+    this.#stopTimeout?.()
     report.ended(toGatewayError(error).status)
     client.stopWatching()
     if (report.steps.length === 0 || !isGatewayError(error) || SAYS_LITTLE.has(error.status)) return error

@@ -52,7 +52,7 @@ function streamReply(
   }
   const body = transform.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
-  return { status, headers: { ...STREAM_HEADERS, ...headers }, body }
+  return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body }
 }
 
 /**

@@ -105,12 +105,12 @@ export function storedState(
 
 function inTime<T>(work: Promise<T>, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const deadline = startDeadline(clock, MAX_WAIT_MS, () =>
+    const stopWaiting = startDeadline(clock, MAX_WAIT_MS, () =>
       reject(
         gatewayError('STORAGE_FAILED', { message: `The storage did not answer within ${MAX_WAIT_MS / 1_000} s.` }),
       ),
     )
-    work.finally(deadline.cancel).then(resolve, reject)
+    work.finally(stopWaiting).then(resolve, reject)
   })
 }
 

@@ -57,9 +57,9 @@ interface Waiting {
 
 function within(ms: number, { ended, left, clock }: Waiting): Promise<Ending> {
   return new Promise((resolve) => {
-    const deadline = startDeadline(clock, ms, () => resolve('dropped'))
+    const stopWaiting = startDeadline(clock, ms, () => resolve('dropped'))
     function settle(ending: Ending) {
-      deadline.cancel()
+      stopWaiting()
       resolve(ending)
     }
     void ended.then(settle)

@@ -15,7 +15,7 @@ const LINGER_MS = 500
 
 /** Sends a reply with its length. When much of the request has not been read, the connection ends with it. */
 export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, headers, body }: WholeReply): void {
-  const out = { ...headers }
+  const out = Object.assign({}, headers) // { ...headers } would be of a new hidden class each time, and those are garbage for the old heap
   if (body !== undefined) out['content-length'] ??= typeof body === 'string' ? Buffer.byteLength(body) : body.length
   else if (status !== 204 && status !== 304 && req.method !== 'HEAD') out['content-length'] ??= 0
   const isCutOff = hasLargeRest(req)
