@@ -54,7 +54,10 @@ class WatchedClient implements Client {
     return new Promise((resolve, reject) => {
       this.#stopWaiting = reject
       if (this.gone) reject(this.gone)
-      work.then(resolve, reject)
+      work.then((result) => {
+        this.#stopWaiting = undefined // `reject` would keep the result, which may be a large body
+        resolve(result)
+      }, reject)
     })
   }
 

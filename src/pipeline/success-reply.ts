@@ -42,13 +42,14 @@ function streamReply(
   { report, client, context }: ModelRequest,
   { status, headers, answer }: Pick<Reply, 'status' | 'headers'> & { answer: StreamedAnswer },
 ): Reply {
+  const { warnings } = transform // all that lives as long as the stream: `transform.ask` has the body of the request
   const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
     running.ended()
     if (fault !== undefined) context.observer.onError(fault)
     else if (error) tellCut(trial, error)
     else if (!cancelled) trial.answered()
     client.stopWatching()
-    report.ended(cancelled ? 499 : (error?.status ?? status), { target, usage, warnings: transform.warnings() })
+    report.ended(cancelled ? 499 : (error?.status ?? status), { target, usage, warnings: warnings() })
   }
   const body = transform.stream(answer.body, answer.committed, { onEnd, secrets })
   client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })

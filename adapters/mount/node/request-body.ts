@@ -26,7 +26,7 @@ export function readBody(
     const parts: Uint8Array[] = []
     let size = 0
     const forget = onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
-    req.on('data', function onData(chunk: Buffer | string) {
+    const onData = (chunk: Buffer | string) => {
       const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk // a host may have called setEncoding
       size += part.length
       parts.push(part)
@@ -35,9 +35,11 @@ export function readBody(
       req.off('data', onData)
       req.pause()
       reject(tooLarge(maxBytes))
-    })
-    req.on('end', () => {
+    }
+    req.on('data', onData)
+    req.once('end', () => {
       forget()
+      req.off('data', onData) // it would keep the body as long as the request lives, and that is as long as a stream
       const [first] = parts
       resolve(first && parts.length === 1 ? first : Buffer.concat(parts, size))
     })
