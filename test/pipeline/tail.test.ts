@@ -1,0 +1,67 @@
+import { untouchedStream } from '../../src/formats/format.ts'
+import { createTail } from '../../src/pipeline/tail.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the tail of a stream')
+
+/** An event of so many bytes, of which each has another number. */
+const eventOf = (number: number, bytes: number) => `data: ${`${number} `.padEnd(bytes - 8, '.')}\n\n`
+
+/** A tail, and the numbers of the events that it has kept. */
+function tailOf(pieces: readonly string[]): number[] {
+  const seen: number[] = []
+  const tail = createTail({ ...untouchedStream(), observe: ({ data }) => seen.push(Number.parseInt(data, 10)) })
+  for (const piece of pieces) tail.add(Buffer.from(piece))
+  tail.observe()
+  return seen
+}
+
+for (const [what, sizes, kept] of [
+  ['of one small event', [100], [0]],
+  ['of one large event', [5_000], [0]],
+  ['of two large events: both', [5_000, 70_000], [0, 1]],
+  ['of large events: the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
+  ['of a small event behind a large one: both', [200, 5_000, 200], [1, 2]],
+  ['of a large event behind small ones: with them', [200, 200, 5_000], [0, 1, 2]],
+  ['of events that fill the blocks to the last byte', [512, 512, 512, 512, 512], [2, 3, 4]],
+  ['of an event as large as a block', [1_024, 1_024, 1_024], [1, 2]],
+  ['of an event one byte larger', [1_025, 1_025, 1_025], [1, 2]],
+] as const) {
+  test(what, () => {
+    assert.equal(tailOf(sizes.map((size, number) => eventOf(number, size))), kept)
+  })
+}
+
+test('always ends with the last two pieces or more, each event once and in order', () => {
+  const random = createRandom()
+  for (let run = 0; run < 500; run++) {
+    let number = 0
+    const pieces = Array.from({ length: 1 + random.below(30) }, () =>
+      Array.from({ length: 1 + random.below(3) }, () =>
+        eventOf(number++, 20 + random.below(random.next() < 0.2 ? 4_000 : 400)),
+      ),
+    )
+    const kept = tailOf(pieces.map((events) => events.join('')))
+    const least = pieces.slice(-2).flat().length
+    const said = `seed ${random.seed}, run ${run}`
+    assert.ok(kept.length >= least, said)
+    assert.equal(
+      kept,
+      Array.from({ length: kept.length }, (_, at) => number - kept.length + at),
+      said,
+    )
+  }
+})
+
+test('forgets what it has shown', () => {
+  const seen: string[] = []
+  const tail = createTail({ ...untouchedStream(), observe: ({ data }) => seen.push(data) })
+  for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(2_000)}\n\n`]) tail.add(Buffer.from(piece))
+  tail.observe()
+  tail.observe()
+  assert.is(seen.length, 2)
+  tail.add(Buffer.from('data: 3\n\n'))
+  tail.observe()
+  assert.equal(seen.slice(2), ['3'])
+})

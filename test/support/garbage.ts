@@ -1,0 +1,20 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/** Collects all garbage; what a `WeakRef` was asked for is kept till the end of the turn, so it waits for that. */
+export async function collectGarbage(): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    collect()
+  }
+}
+
+/** Bytes that are still referred to: on V8's heap, in array buffers and in large strings, which Node keeps outside. */
+export async function bytesHeld(): Promise<number> {
+  await collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
