@@ -78,4 +78,4 @@ class Half {
 }
 
 const NOTHING = new Uint8Array(0)
-const BLOCK = 1024
+const BLOCK = 2 * 1024

@@ -3,6 +3,8 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 export interface Load {
   url: string
   key: string
+  /** What the provider knows: `bench` answers at once, `slow` waits before each chunk. */
+  model: string
   stream: boolean
   clients: number
   seconds: number
@@ -14,9 +16,9 @@ export type Times = number[]
 const messages = [{ role: 'user', content: 'Say something about foxes and dogs, in one sentence.' }]
 
 /** Clients that ask again as soon as they are answered, until the time is over. Throws on any answer but a whole 200. */
-export async function run({ url, key, stream, clients, seconds }: Load): Promise<Times> {
+export async function run({ url, key, model, stream, clients, seconds }: Load): Promise<Times> {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
-  const body = JSON.stringify({ model: 'bench/bench', stream, messages })
+  const body = JSON.stringify({ model: `bench/${model}`, stream, messages })
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'content-length': body.length }
   const times: Times = []
   const until = performance.now() + seconds * 1000

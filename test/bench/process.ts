@@ -4,22 +4,30 @@ import type { Server } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-/** A process of the bench: where it listens, and what it has used of its CPU. */
+/** What a process has used. */
+export interface Used {
+  /** Microseconds of CPU time so far. */
+  cpu: number
+  /** Resident memory now, in bytes. */
+  rss: number
+}
+
+/** A process of the bench: where it listens, and what it has used. */
 export interface Participant {
   url: string
-  /** Microseconds of CPU time so far. */
-  cpu(): Promise<number>
+  used(): Promise<Used>
   stop(): void
 }
 
-/** In the child: tells the runner where it listens, and its CPU time whenever asked. */
+/** In the child: tells the runner where it listens, and what it has used whenever asked. */
 export function announce(server: Server): void {
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   process.send?.(`http://127.0.0.1:${port}`)
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
-    process.send?.(user + system)
+    const used: Used = { cpu: user + system, rss: process.memoryUsage.rss() }
+    process.send?.(used)
   })
 }
 
@@ -31,7 +39,7 @@ export async function start(
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), { env: { ...process.env, ...env } })
   pin(child.pid, cpu)
   process.once('exit', () => child.kill('SIGKILL'))
-  return { url: String(await answerOf(child)), cpu: () => ask(child), stop: () => void child.kill('SIGKILL') }
+  return { url: String(await answerOf(child)), used: () => ask(child), stop: () => void child.kill('SIGKILL') }
 }
 
 /** Keeps a process to one CPU, if there are two and `taskset` is here. */
@@ -39,9 +47,9 @@ export function pin(pid: number | undefined, cpu: number): void {
   if (availableParallelism() > 1) spawnSync('taskset', ['-acp', String(cpu), String(pid)])
 }
 
-async function ask(child: ChildProcess): Promise<number> {
-  child.send('cpu')
-  return Number(await answerOf(child))
+async function ask(child: ChildProcess): Promise<Used> {
+  child.send('used')
+  return (await answerOf(child)) as Used // it answers nothing else
 }
 
 async function answerOf(child: ChildProcess): Promise<unknown> {

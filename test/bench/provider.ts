@@ -18,7 +18,10 @@ const last = chunk({ index: 0, delta: {}, finish_reason: 'stop' }, { usage })
 /** Words of one streamed answer. */
 export const WORDS = 100
 
-/** A provider that answers at once: one JSON body, or a stream of one chunk a turn of the event loop. */
+/** Between the chunks of a slow stream. */
+const PACE_MS = 20
+
+/** A provider that answers at once: one JSON body, or a stream of one chunk a turn of the event loop, or a slow one. */
 const server = createServer({ noDelay: true }, (request, response) => {
   let body = ''
   request.setEncoding('utf8').on('data', (part: string) => {
@@ -32,6 +35,7 @@ const server = createServer({ noDelay: true }, (request, response) => {
       return
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const isSlow = body.includes('slow"')
     let left = WORDS
     const next = () => {
       if (left-- === 0) {
@@ -39,7 +43,8 @@ const server = createServer({ noDelay: true }, (request, response) => {
         return
       }
       response.write(word)
-      setImmediate(next)
+      if (isSlow) setTimeout(next, PACE_MS)
+      else setImmediate(next)
     }
     next()
   })

@@ -25,19 +25,21 @@ const key = await (await fetch(`${gateway.url}/key`)).text()
 
 const ways: Record<string, Participant> = { direct: provider, proxy, gateway }
 const suites = [
-  { name: 'JSON answers, 32 clients', stream: false, per: 1 },
-  { name: `streams of ${WORDS} chunks, 32 clients`, stream: true, per: WORDS },
+  { name: 'JSON answers, 32 clients', model: 'bench', stream: false, clients: 32, per: 1 },
+  { name: `streams of ${WORDS} chunks, 32 clients`, model: 'bench', stream: true, clients: 32, per: WORDS },
+  { name: `slow streams of ${WORDS} chunks, 500 clients`, model: 'slow', stream: true, clients: 500, per: WORDS },
 ]
 
-for (const { name, stream, per } of suites) {
+for (const { name, per, ...load } of suites) {
   const samples: Sample[] = []
   for (let round = -1; round < rounds; round++) {
     for (const [way, participant] of Object.entries(ways)) {
-      const before = await participant.cpu()
-      const times = await run({ url: participant.url, key, stream, clients: 32, seconds })
-      const cpu = (await participant.cpu()) - before
+      const before = await participant.used()
+      const times = await run({ url: participant.url, key, seconds, ...load })
+      const { cpu, rss } = await participant.used()
       const units = times.length * per
-      if (round >= 0) samples.push({ way, perSecond: units / seconds, times, cpuPerUnit: cpu / units })
+      if (round >= 0)
+        samples.push({ way, perSecond: units / seconds, times, cpuPerUnit: (cpu - before.cpu) / units, rss })
     }
   }
   console.log(`\n${name}, median of ${rounds} rounds\n\n${table(samples, { floor: 'proxy', without: 'direct' })}`)

@@ -24,9 +24,9 @@ for (const [what, sizes, kept] of [
   ['of large events: the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
   ['of a small event behind a large one: both', [200, 5_000, 200], [1, 2]],
   ['of a large event behind small ones: with them', [200, 200, 5_000], [0, 1, 2]],
-  ['of events that fill the blocks to the last byte', [512, 512, 512, 512, 512], [2, 3, 4]],
-  ['of an event as large as a block', [1_024, 1_024, 1_024], [1, 2]],
-  ['of an event one byte larger', [1_025, 1_025, 1_025], [1, 2]],
+  ['of events that fill the blocks to the last byte', [1_024, 1_024, 1_024, 1_024, 1_024], [2, 3, 4]],
+  ['of an event as large as a block', [2_048, 2_048, 2_048], [1, 2]],
+  ['of an event one byte larger', [2_049, 2_049, 2_049], [1, 2]],
 ] as const) {
   test(what, () => {
     assert.equal(tailOf(sizes.map((size, number) => eventOf(number, size))), kept)
@@ -57,7 +57,7 @@ test('always ends with the last two pieces or more, each event once and in order
 test('forgets what it has shown', () => {
   const seen: string[] = []
   const tail = createTail({ ...untouchedStream(), observe: ({ data }) => seen.push(data) })
-  for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(2_000)}\n\n`]) tail.add(Buffer.from(piece))
+  for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(3_000)}\n\n`]) tail.add(Buffer.from(piece))
   tail.observe()
   tail.observe()
   assert.is(seen.length, 2)
