@@ -55,7 +55,7 @@ class WatchedClient implements Client {
       this.#stopWaiting = reject
       if (this.gone) reject(this.gone)
       work.then((result) => {
-        this.#stopWaiting = undefined // `reject` would keep the result, which may be a large body
+        if (this.#stopWaiting === reject) this.#stopWaiting = undefined // it would keep the result, which may be a large body
         resolve(result)
       }, reject)
     })

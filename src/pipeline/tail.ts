@@ -2,6 +2,8 @@ import type { StreamWatch } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
 import { createSseParser } from '../lib/sse.ts'
 
+const NOTHING = new Uint8Array(0)
+
 /** A tail of a stream. */
 export interface Tail {
   /** Takes the next piece, which ends with an event. */
@@ -14,8 +16,8 @@ export interface Tail {
 export const createTail = (watch: StreamWatch): Tail => new StreamTail(watch)
 
 /**
- * A tail in two halves, of which the older one is given up for what comes next. Small pieces are copied into blocks that are used again:
- * references to them would keep them alive, and cost a slow stream most of its garbage collection.
+ * A tail in two halves, of which the older one is given up for what comes next. Pieces are copied into blocks that are used again: who gets
+ * them next may change them, and references would keep them alive, which costs a slow stream most of its garbage collection.
  */
 class StreamTail implements Tail {
   readonly #watch: StreamWatch
@@ -46,36 +48,32 @@ class StreamTail implements Tail {
   }
 }
 
-/** One large piece as it is, or small ones in a block. */
+/** Pieces one behind the other, in a block that grows with the largest. */
 class Half {
-  #large: Uint8Array | undefined = undefined
-  #block: Uint8Array | undefined = undefined
+  #block = NOTHING
   #size = 0 // of what is in the block
 
   hasRoomFor({ length }: Uint8Array): boolean {
-    if (this.#large) return false
-    return this.#size === 0 || this.#size + length <= BLOCK
+    return this.#size === 0 || this.#size + length <= this.#block.length
   }
 
   add(piece: Uint8Array): void {
-    if (piece.length > BLOCK) {
-      this.#large = piece
-      return
-    }
-    this.#block ??= new Uint8Array(BLOCK)
+    if (piece.length > this.#block.length) this.#block = new Uint8Array(blockFor(piece))
     this.#block.set(piece, this.#size)
     this.#size += piece.length
   }
 
   held(): Uint8Array {
-    return this.#large ?? this.#block?.subarray(0, this.#size) ?? NOTHING
+    return this.#block.subarray(0, this.#size)
   }
 
   clear(): void {
-    this.#large = undefined
     this.#size = 0
   }
 }
 
-const NOTHING = new Uint8Array(0)
-const BLOCK = 2 * 1024
+function blockFor({ length }: Uint8Array): number {
+  let size = 2 * 1024
+  while (size < length) size *= 2
+  return size
+}

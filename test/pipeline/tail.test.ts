@@ -22,7 +22,7 @@ for (const [what, sizes, kept] of [
   ['of one large event', [5_000], [0]],
   ['of two large events: both', [5_000, 70_000], [0, 1]],
   ['of large events: the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
-  ['of a small event behind a large one: both', [200, 5_000, 200], [1, 2]],
+  ['of a small event behind a large one: both', [5_000, 5_000, 5_000, 200], [1, 2, 3]],
   ['of a large event behind small ones: with them', [200, 200, 5_000], [0, 1, 2]],
   ['of events that fill the blocks to the last byte', [1_024, 1_024, 1_024, 1_024, 1_024], [2, 3, 4]],
   ['of an event as large as a block', [2_048, 2_048, 2_048], [1, 2]],
@@ -52,6 +52,23 @@ test('always ends with the last two pieces or more, each event once and in order
       said,
     )
   }
+})
+
+test('is of what has come, whatever becomes of the pieces', () => {
+  const seen: string[] = []
+  const tail = createTail({ ...untouchedStream(), observe: ({ data }) => seen.push(data) })
+  const events = [20, 3_000, 3_000].map((size) => `data: ${'x'.repeat(size)}`)
+  for (const event of events) {
+    const piece = new TextEncoder().encode(`${event}\n\n`)
+    tail.add(piece)
+    if (event === events[1]) structuredClone(piece, { transfer: [piece.buffer] })
+    else piece.fill(0)
+  }
+  tail.observe()
+  assert.equal(
+    seen.map((data) => `data: ${data}`),
+    events.slice(1),
+  )
 })
 
 test('forgets what it has shown', () => {
