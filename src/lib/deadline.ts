@@ -5,21 +5,21 @@ const CANCELLED = Symbol('cancelled')
 /** Timers of platforms fire at once for longer times (25 days). */
 const MAX_MS = 2 ** 31 - 1
 
+/** Keeps a deadline from expiring. */
+export type CancelDeadline = () => void
+
+const NEVER: CancelDeadline = () => {}
+
 /**
- * Keeps a deadline from expiring.
- * A bare function: of objects in this place V8 comes to think that they last, and puts each into the old heap, with all that it refers to.
+ * Calls `onExpire` once after `ms` of the clock's time, unless cancelled before; never when `ms` is more than a timer can hold. Returns a bare
+ * function: V8 comes to allocate object literals made here in the old heap (pretenuring), which keeps all that they refer to.
  */
-export type StopWaiting = () => void
-
-const nothing: StopWaiting = () => {}
-
-/** Calls `onExpire` once after `ms` of the clock's time, unless stopped before; never when `ms` is more than a timer can hold. */
-export function startDeadline(clock: Clock, ms: number, onExpire: () => void): StopWaiting {
-  if (ms > MAX_MS) return nothing
+export function startDeadline(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
+  if (ms > MAX_MS) return NEVER
   return clock.setTimer ? clock.setTimer(ms, onExpire) : bySleep(clock, ms, onExpire)
 }
 
-function bySleep(clock: Clock, ms: number, onExpire: () => void): StopWaiting {
+function bySleep(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
   const stop = new AbortController()
   clock.sleep(ms, stop.signal).then(
     () => stop.signal.aborted || onExpire(),

@@ -34,10 +34,10 @@ export function createInFlight(): InFlight {
   function emptyWithin(clock: Clock, ms: number) {
     return new Promise<void>((resolve) => {
       if (requests.size === 0) return resolve()
-      const stopWaiting = startDeadline(clock, ms, leave)
+      const cancelDeadline = startDeadline(clock, ms, leave)
       waiting.add(leave)
       function leave() {
-        stopWaiting()
+        cancelDeadline()
         waiting.delete(leave)
         resolve()
       }

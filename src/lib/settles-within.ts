@@ -4,9 +4,9 @@ import { startDeadline } from './deadline.ts'
 /** Does the work settle, well or badly, within `ms`? */
 export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    const stopWaiting = startDeadline(clock, ms, () => resolve(false))
+    const cancelDeadline = startDeadline(clock, ms, () => resolve(false))
     const settled = () => {
-      stopWaiting()
+      cancelDeadline()
       resolve(true)
     }
     work.then(settled, settled)

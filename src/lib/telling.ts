@@ -1,5 +1,5 @@
 import type { Clock } from '../types.ts'
-import { type StopWaiting, startDeadline } from './deadline.ts'
+import { type CancelDeadline, startDeadline } from './deadline.ts'
 
 /** Tells of what changes often: at once, then again after a pause when there is news, and now and then as long as there is reason to. */
 export interface Telling {
@@ -14,20 +14,20 @@ export function createTelling(
   { clock, pauseMs, beatMs }: { clock: Clock; pauseMs: number; beatMs: number },
 ): Telling {
   let toldAt = Number.NEGATIVE_INFINITY
-  let due: { at: number; stopWaiting: StopWaiting } | undefined
+  let due: { at: number; cancelDeadline: CancelDeadline } | undefined
   let telling: Promise<void> | undefined
   let hasNews = false
   let isOver = false
 
   function cancel() {
-    due?.stopWaiting()
+    due?.cancelDeadline()
     due = undefined
   }
 
   function tellAt(at: number) {
     if (isOver || (due && due.at <= at)) return
     cancel()
-    due = { at, stopWaiting: startDeadline(clock, at - clock.now(), start) }
+    due = { at, cancelDeadline: startDeadline(clock, at - clock.now(), start) }
   }
 
   function start() {

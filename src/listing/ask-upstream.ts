@@ -17,9 +17,9 @@ export async function askUpstream(
   { fetch, clock, timeoutMs }: { fetch: UpstreamFetch; clock: Clock; timeoutMs: number },
 ): Promise<unknown> {
   const pending = startCall(fetch, call)
-  let stopWaiting = () => {}
+  let cancelDeadline = () => {}
   const late = new Promise<never>((_, reject) => {
-    stopWaiting = startDeadline(clock, timeoutMs, () => reject(gatewayError('UPSTREAM_TIMEOUT')))
+    cancelDeadline = startDeadline(clock, timeoutMs, () => reject(gatewayError('UPSTREAM_TIMEOUT')))
   })
   try {
     return await Promise.race([readJson(pending), late])
@@ -27,7 +27,7 @@ export async function askUpstream(
     pending.cancel(error)
     throw error
   } finally {
-    stopWaiting()
+    cancelDeadline()
   }
 }
 

@@ -64,10 +64,10 @@ const UNSENT =
 /** Waits `ms`, or until the client is gone. */
 export function pause(ms: number, { client, clock }: { client: Pick<Client, 'follows'>; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
-    const stopWaiting = startDeadline(clock, ms, resolve)
+    const cancelDeadline = startDeadline(clock, ms, resolve)
     client.follows({
       cancel() {
-        stopWaiting()
+        cancelDeadline()
         resolve()
       },
     })

@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { type StopWaiting, startDeadline } from '../lib/deadline.ts'
+import { type CancelDeadline, startDeadline } from '../lib/deadline.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { Clock } from '../types.ts'
 import { type Client, TIMEOUT_HEADER as HEADER } from './client.ts'
@@ -11,7 +11,7 @@ const MAX_MS = 24 * 60 * 60 * 1_000
  * begun, and can only shorten the gateway's own time-outs. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a
  * day.
  */
-export function startClientTimeout(exchange: Exchange, client: Client, clock: Clock): StopWaiting | undefined {
+export function startClientTimeout(exchange: Exchange, client: Client, clock: Clock): CancelDeadline | undefined {
   const ms = askedMs(exchange)
   if (ms === undefined) return undefined
   if (Number.isNaN(ms)) {
@@ -28,8 +28,8 @@ export function unlessLate<T>(work: Promise<T>, exchange: Exchange, clock: Clock
   const ms = askedMs(exchange)
   if (ms === undefined || Number.isNaN(ms)) return work
   return new Promise((resolve, reject) => {
-    const stopWaiting = startDeadline(clock, ms, () => reject(late(ms)))
-    work.finally(stopWaiting).then(resolve, reject)
+    const cancelDeadline = startDeadline(clock, ms, () => reject(late(ms)))
+    work.finally(cancelDeadline).then(resolve, reject)
   })
 }
 

@@ -39,7 +39,7 @@ class WatchedClient implements Client {
   #work: Cancellable | undefined = undefined
   #beside: Set<Cancellable> | undefined = undefined // most requests have none
   #isOver = false
-  #stopWaiting: ((reason: unknown) => void) | undefined = undefined
+  #rejectWaiting: ((reason: unknown) => void) | undefined = undefined
   readonly #inFlight: InFlight
   readonly #entry: InFlightEntry
   readonly #stopListening: () => void
@@ -52,10 +52,10 @@ class WatchedClient implements Client {
 
   unlessGone<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#stopWaiting = reject
+      this.#rejectWaiting = reject
       if (this.gone) reject(this.gone)
       work.then((result) => {
-        if (this.#stopWaiting === reject) this.#stopWaiting = undefined // it would keep the result, which may be a large body
+        if (this.#rejectWaiting === reject) this.#rejectWaiting = undefined // its promise keeps the result, maybe a large body
         resolve(result)
       }, reject)
     })
@@ -84,7 +84,7 @@ class WatchedClient implements Client {
     this.gone = gone
     this.#work?.cancel(gone)
     this.#cancelBeside()
-    this.#stopWaiting?.(gone)
+    this.#rejectWaiting?.(gone)
   }
 
   stopWatching(): void {

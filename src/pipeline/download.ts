@@ -25,7 +25,7 @@ export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefin
 export async function download(url: URL, { fetch, clock, client, allowance }: DownloadTerms): Promise<Download> {
   let pending: PendingAnswer | undefined
   let stopped: { reason: unknown } | undefined
-  const stopWaiting = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
+  const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
   const leave = client.alsoFollows({ cancel: stop })
 
   function stop(reason: unknown) {
@@ -60,7 +60,7 @@ export async function download(url: URL, { fetch, clock, client, allowance }: Do
     const isSlow = stopped?.reason === TOO_SLOW
     return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'it cannot be reached' } // the error may quote the address
   } finally {
-    stopWaiting()
+    cancelDeadline()
     leave()
   }
 }

@@ -17,9 +17,9 @@ export async function tryHedged(
 /** Resolves to whether the attempt has neither answered nor failed after `ms`. */
 function isSlower({ context }: ModelRequest, { result }: Try, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const stopWaiting = startDeadline(context.clock, ms, () => resolve(true))
+    const cancelDeadline = startDeadline(context.clock, ms, () => resolve(true))
     const onTime = () => {
-      stopWaiting()
+      cancelDeadline()
       resolve(false)
     }
     result.then(onTime, onTime)

@@ -3,7 +3,7 @@ import type { Endpoint } from '../formats/endpoint.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
-import type { StopWaiting } from '../lib/deadline.ts'
+import type { CancelDeadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
 import type { NextRoute } from '../routing/follow.ts'
@@ -49,7 +49,7 @@ class Run {
   readonly #context: PipelineContext
   readonly #report: Report
   readonly #client: Client
-  #stopTimeout: StopWaiting | undefined = undefined
+  #stopTimeout: CancelDeadline | undefined = undefined
   #trying: Candidate | undefined = undefined
   #selection: RequestSelection | undefined = undefined // from the first group on
 

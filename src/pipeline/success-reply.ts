@@ -42,7 +42,8 @@ function streamReply(
   { report, client, context }: ModelRequest,
   { status, headers, answer }: Pick<Reply, 'status' | 'headers'> & { answer: StreamedAnswer },
 ): Reply {
-  const { warnings } = transform // all that lives as long as the stream: `transform.ask` has the body of the request
+  // Only this of `transform`: what `onEnd` refers to lives as long as the stream, and `transform.ask` holds the body of the request.
+  const { warnings } = transform
   const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
     running.ended()
     if (fault !== undefined) context.observer.onError(fault)

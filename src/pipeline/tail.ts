@@ -4,15 +4,15 @@ import { createSseParser } from '../lib/sse.ts'
 
 const NOTHING = new Uint8Array(0)
 
-/** A tail of a stream. */
+/** The last events of a stream. */
 export interface Tail {
-  /** Takes the next piece, which ends with an event. */
+  /** Copies the next piece, which ends with an event. */
   add(piece: Uint8Array): void
   /** Shows the watch what is held, and forgets it. */
   observe(): void
 }
 
-/** Keeps the last whole events of a stream, at least two pieces, to find its end mark and its usage without parsing the rest. */
+/** Keeps the last whole events of a stream, the last two pieces or more, to find its end mark and its usage without parsing the rest. */
 export const createTail = (watch: StreamWatch): Tail => new StreamTail(watch)
 
 /**
@@ -29,14 +29,12 @@ class StreamTail implements Tail {
   }
 
   add(piece: Uint8Array): void {
-    if (piece.length === 0) return
-    if (!this.#newer.hasRoomFor(piece)) {
-      const spare = this.#older
-      spare.clear()
-      this.#older = this.#newer
-      this.#newer = spare
-    }
-    this.#newer.add(piece)
+    if (this.#newer.take(piece)) return
+    const spare = this.#older
+    spare.clear()
+    this.#older = this.#newer
+    this.#newer = spare
+    spare.take(piece)
   }
 
   observe(): void {
@@ -48,19 +46,21 @@ class StreamTail implements Tail {
   }
 }
 
-/** Pieces one behind the other, in a block that grows with the largest. */
+/** Pieces one behind the other, in a block with room for the first and 2 KiB. */
 class Half {
   #block = NOTHING
   #size = 0 // of what is in the block
 
-  hasRoomFor({ length }: Uint8Array): boolean {
-    return this.#size === 0 || this.#size + length <= this.#block.length
-  }
-
-  add(piece: Uint8Array): void {
-    if (piece.length > this.#block.length) this.#block = new Uint8Array(blockFor(piece))
+  /** Takes a piece, unless there is no room left. */
+  take(piece: Uint8Array): boolean {
+    const end = this.#size + piece.length
+    if (end > this.#block.length) {
+      if (this.#size > 0) return false
+      this.#block = new Uint8Array(end + BLOCK)
+    }
     this.#block.set(piece, this.#size)
-    this.#size += piece.length
+    this.#size = end
+    return true
   }
 
   held(): Uint8Array {
@@ -69,11 +69,9 @@ class Half {
 
   clear(): void {
     this.#size = 0
+    if (this.#block.length > LARGE) this.#block = NOTHING // one large event, and seldom another
   }
 }
 
-function blockFor({ length }: Uint8Array): number {
-  let size = 2 * 1024
-  while (size < length) size *= 2
-  return size
-}
+const BLOCK = 2 * 1024
+const LARGE = 16 * 1024

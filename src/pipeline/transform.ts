@@ -14,7 +14,7 @@ export interface Transform {
   /** Does the client get the provider's bytes and headers unchanged? */
   isVerbatim: boolean
   /** What the translation loses, such as `dropped:seed`. */
-  warnings(): readonly string[]
+  warnings: () => readonly string[]
   /** The answer in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */
   whole(answer: WholeAnswer): Uint8Array
   /** A failure with the provider's error in the client's format. */

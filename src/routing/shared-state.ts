@@ -105,12 +105,12 @@ export function storedState(
 
 function inTime<T>(work: Promise<T>, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stopWaiting = startDeadline(clock, MAX_WAIT_MS, () =>
+    const cancelDeadline = startDeadline(clock, MAX_WAIT_MS, () =>
       reject(
         gatewayError('STORAGE_FAILED', { message: `The storage did not answer within ${MAX_WAIT_MS / 1_000} s.` }),
       ),
     )
-    work.finally(stopWaiting).then(resolve, reject)
+    work.finally(cancelDeadline).then(resolve, reject)
   })
 }
 

@@ -57,9 +57,9 @@ interface Waiting {
 
 function within(ms: number, { ended, left, clock }: Waiting): Promise<Ending> {
   return new Promise((resolve) => {
-    const stopWaiting = startDeadline(clock, ms, () => resolve('dropped'))
+    const cancelDeadline = startDeadline(clock, ms, () => resolve('dropped'))
     function settle(ending: Ending) {
-      stopWaiting()
+      cancelDeadline()
       resolve(ending)
     }
     void ended.then(settle)

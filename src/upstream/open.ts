@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { AnswerWith } from '../lib/answer-with.ts'
 import { startCall } from '../lib/call.ts'
-import { type StopWaiting, startDeadline } from '../lib/deadline.ts'
+import { type CancelDeadline, startDeadline } from '../lib/deadline.ts'
 import {
   type ByteStream,
   NO_BYTES,
@@ -53,7 +53,7 @@ class WatchedCall implements OpenedUpstream, ByteStream {
   #waitingSince: number | undefined = undefined
   #stopped: { reason: unknown } | undefined = undefined
   #body: ByteStream = NO_BYTES // as long as there is no answer
-  #stopWaiting: StopWaiting
+  #cancelDeadline: CancelDeadline
 
   constructor(call: UpstreamCall, options: OpenOptions) {
     const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs, stream = false } = options
@@ -65,14 +65,18 @@ class WatchedCall implements OpenedUpstream, ByteStream {
     this.#watch = () => this.#look()
     this.#pending = startCall(fetch, call)
     // Never later than silence could end, so that nothing has to be set anew when the headers come.
-    this.#stopWaiting = startDeadline(clock, Math.min(headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs), this.#watch)
+    this.#cancelDeadline = startDeadline(
+      clock,
+      Math.min(headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs),
+      this.#watch,
+    )
     this.answer = this.#pending.answer.then((head) => this.#answered(head), this.#onBroken)
   }
 
   cancel(reason: unknown): void {
     if (this.#stopped) return
     this.#stopped = { reason }
-    this.#stopWaiting()
+    this.#cancelDeadline()
     this.#pending.cancel(reason)
   }
 
@@ -106,7 +110,7 @@ class WatchedCall implements OpenedUpstream, ByteStream {
   }
 
   async #broken(thrown: unknown): Promise<never> {
-    this.#stopWaiting()
+    this.#cancelDeadline()
     if (this.#stopped) throw this.#stopped.reason
     const { brokenCall } = await import('./broken-call.ts')
     throw brokenCall(thrown, this.#isAnswered)
@@ -121,10 +125,10 @@ class WatchedCall implements OpenedUpstream, ByteStream {
       ? (this.#waitingSince ?? now) + silenceTimeoutMs
       : this.#startedAt + headersTimeoutMs
     const leftMs = waitEndsAt - now
-    this.#stopWaiting()
+    this.#cancelDeadline()
     if (now >= endsAt) this.cancel(this.#notFinished())
     else if (leftMs > 0)
-      this.#stopWaiting = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.#watch)
+      this.#cancelDeadline = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.#watch)
     else if (this.#isAnswered) this.cancel(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
     else this.cancel(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
   }
@@ -136,7 +140,7 @@ class WatchedCall implements OpenedUpstream, ByteStream {
 
   /** What came of the body; behind the last there is nothing to wait for. */
   #arrived<T>(part: T, isLast: boolean): T {
-    if (isLast) this.#stopWaiting()
+    if (isLast) this.#cancelDeadline()
     if (this.#stopped) throw this.#stopped.reason
     this.#waitingSince = undefined
     return part

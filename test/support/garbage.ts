@@ -3,8 +3,9 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
+setFlagsFromString('--no-expose-gc') // for the files that come later
 
-/** Collects all garbage; what a `WeakRef` was asked for is kept till the end of the turn, so it waits for that. */
+/** Collects all garbage; what `deref()` has returned is kept till the end of the turn, so it waits for that. */
 export async function collectGarbage(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await new Promise((resolve) => setImmediate(resolve))

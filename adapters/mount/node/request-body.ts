@@ -26,23 +26,28 @@ export function readBody(
     const parts: Uint8Array[] = []
     let size = 0
     const forget = onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
+    /** The listeners would keep the body as long as the request lives, and that is as long as a stream. */
+    const stop = () => {
+      forget()
+      req.off('data', onData)
+      req.off('end', onEnd)
+    }
     const onData = (chunk: Buffer | string) => {
       const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk // a host may have called setEncoding
       size += part.length
       parts.push(part)
       if (size <= maxBytes) return
-      forget()
-      req.off('data', onData)
+      stop()
       req.pause()
       reject(tooLarge(maxBytes))
     }
-    req.on('data', onData)
-    req.once('end', () => {
-      forget()
-      req.off('data', onData) // it would keep the body as long as the request lives, and that is as long as a stream
+    const onEnd = () => {
+      stop()
       const [first] = parts
       resolve(first && parts.length === 1 ? first : Buffer.concat(parts, size))
-    })
+    }
+    req.on('data', onData)
+    req.on('end', onEnd)
   })
 }
 
