@@ -1,6 +1,7 @@
 /*
  * `npm run bench`: what the gateway adds to a call, as a multiple of a bare proxy. README.md says how to read it.
  */
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { run } from './load.ts'
 import { type Participant, pin, start } from './process.ts'
@@ -35,11 +36,14 @@ for (const { name, per, ...load } of suites) {
   for (let round = -1; round < rounds; round++) {
     for (const [way, participant] of Object.entries(ways)) {
       const before = await participant.used()
-      const times = await run({ url: participant.url, key, seconds, ...load })
-      const { cpu, rss } = await participant.used()
+      const start = performance.now()
+      const running = run({ url: participant.url, key, seconds, ...load })
+      const { rss } = await setTimeout((seconds * 1_000) / 2).then(participant.used) // while all are at it
+      const times = await running
+      const took = (performance.now() - start) / 1_000
+      const { cpu } = await participant.used()
       const units = times.length * per
-      if (round >= 0)
-        samples.push({ way, perSecond: units / seconds, times, cpuPerUnit: (cpu - before.cpu) / units, rss })
+      if (round >= 0) samples.push({ way, perSecond: units / took, times, cpuPerUnit: (cpu - before.cpu) / units, rss })
     }
   }
   console.log(`\n${name}, median of ${rounds} rounds\n\n${table(samples, { floor: 'proxy', without: 'direct' })}`)
