@@ -2,8 +2,6 @@ import type { StreamWatch } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
 import { createSseParser } from '../lib/sse.ts'
 
-const NOTHING = new Uint8Array(0)
-
 /** The last events of a stream. */
 export interface Tail {
   /** Copies the next piece, which ends with an event. */
@@ -56,7 +54,7 @@ class Half {
     const end = this.#size + piece.length
     if (end > this.#block.length) {
       if (this.#size > 0) return false
-      this.#block = new Uint8Array(end + BLOCK)
+      this.#block = new Uint8Array(end + SPARE)
     }
     this.#block.set(piece, this.#size)
     this.#size = end
@@ -73,5 +71,6 @@ class Half {
   }
 }
 
-const BLOCK = 2 * 1024
+const NOTHING = new Uint8Array(0)
+const SPARE = 2 * 1024
 const LARGE = 16 * 1024

@@ -19,8 +19,8 @@ import { secretsOf } from './secrets.ts'
 import type { Transform } from './transform.ts'
 
 /**
- * A successful attempt. Tell `running` when the last byte has been sent, and `trial` how a stream has ended. It lives as long as the stream,
- * so it must not hold the request, whose body may be large.
+ * A successful attempt. Tell `running` when the last byte has been sent, and `trial` how a stream has ended. What lives as long as the stream
+ * must not hold it: its transform has the body of the request, which may be large.
  */
 export interface Success {
   kind: 'success'

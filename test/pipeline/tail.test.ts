@@ -22,7 +22,7 @@ for (const [what, sizes, kept] of [
   ['of one large event', [5_000], [0]],
   ['of two large events: both', [5_000, 70_000], [0, 1]],
   ['of large events: the last two', [5_000, 5_000, 5_000, 5_000], [2, 3]],
-  ['of a small event behind a large one: both', [5_000, 5_000, 5_000, 200], [1, 2, 3]],
+  ['of a small event behind large ones: with the last two', [5_000, 5_000, 5_000, 200], [1, 2, 3]],
   ['of a large event behind small ones: with them', [200, 200, 5_000], [0, 1, 2]],
   ['of events that fill the blocks to the last byte', [1_024, 1_024, 1_024, 1_024, 1_024, 1_024], [0, 1, 2, 3, 4, 5]],
   ['of one more', [1_024, 1_024, 1_024, 1_024, 1_024, 1_024, 1_024], [3, 4, 5, 6]],
