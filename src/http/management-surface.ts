@@ -26,7 +26,7 @@ export function createManagementSurface(
   })
   const routes = once(async () => {
     const { managementRoutes } = await import('./management-routes.ts')
-    return createRouter(managementRoutes(api, { maxBodyBytes }))
+    return createRouter(managementRoutes(api, { maxBodyBytes }), () => {})
   })
   return async (path, exchange) => {
     await (await guard())(exchange)

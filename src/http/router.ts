@@ -1,29 +1,30 @@
-import { type IRequest, Router } from 'itty-router'
 import { gatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
+import { once } from '../lib/once.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Method, Route } from './route.ts'
-
-type Handler = (request: IRequest, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
 
 /** Runs the route of a path below the base path. Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
 export type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
 
 /**
  * A route table as one function; the first route that fits wins. Paths without parameters are looked up before any pattern is tried, and
- * most gateways never need the patterns.
+ * most gateways never need the patterns. `admit` is asked again once they are loaded, and throws what has come between.
  */
-export function createRouter(routes: readonly Route[]): Dispatch {
+export function createRouter(routes: readonly Route[], admit: () => void): Dispatch {
   const exact = new Map<string, Map<string, Route>>()
   for (const route of routes) {
     const { method, path } = route
     if (!path.includes(':')) exact.set(path, (exact.get(path) ?? new Map()).set(method, route))
   }
-  let patterns: Patterns | undefined
+  const loadPatterns = once(async () => {
+    const { patternsOf } = await import('./route-patterns.ts')
+    return patternsOf(routes)
+  })
 
   async function search(path: string, exchange: Exchange, key?: PresentedKey): Promise<Reply> {
-    patterns ??= patternsOf(routes)
-    const { router, allowed } = patterns
+    const { router, allowed } = await loadPatterns()
+    admit()
     const method = methodOf(exchange)
     const url = `http://gateway${path}`
     const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
@@ -51,42 +52,9 @@ export function createRouter(routes: readonly Route[]): Dispatch {
   }
 }
 
-type Patterns = ReturnType<typeof patternsOf>
-
-/** The routes by their patterns, and the methods that each pattern has. */
-function patternsOf(routes: readonly Route[]) {
-  const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
-  const methodsByPath = new Map<string, Set<Method>>()
-  for (const { method, path, run } of routes) {
-    const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
-    router[lowerCase[method]](path, handler)
-    methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
-  }
-  const allowed = Router<IRequest, [], Set<Method>>()
-  for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
-  return { router, allowed }
-}
-
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
 const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
 /** `models/x:generateContent` is a path of its own, not one more method of the model `x:generateContent`. */
 const isCustomMethod = (path: string, method: string) => method === 'POST' && /:[A-Za-z]+$/.test(path)
-
-const lowerCase = {
-  GET: 'get',
-  POST: 'post',
-  PUT: 'put',
-  PATCH: 'patch',
-  DELETE: 'delete',
-  OPTIONS: 'options',
-} as const
-
-function decodeParams(params: Record<string, string>): Record<string, string> {
-  try {
-    return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]))
-  } catch {
-    throw gatewayError('INVALID_REQUEST', { message: 'The path is not properly percent-encoded.' })
-  }
-}

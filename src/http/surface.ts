@@ -36,7 +36,12 @@ export type Surface = (exchange: Exchange) => Promise<Reply | undefined>
  */
 export function createSurface(options: SurfaceOptions): Surface {
   const { basePath, store, allowedOrigins, onError } = options
-  const models = createRouter(options.modelRoutes)
+  const models = createRouter(options.modelRoutes, admit)
+
+  /** Call it behind each wait: nobody would wait for the request any more. */
+  function admit() {
+    if (options.isClosed()) throw gatewayError('CLOSED')
+  }
 
   /** Rejects when the time-out that the client asked for is over. */
   function inTime<T>(work: Promise<T>, exchange: Exchange): Promise<T> {
@@ -48,7 +53,7 @@ export function createSurface(options: SurfaceOptions): Surface {
   function serveModels(path: string, exchange: Exchange): Promise<Reply> {
     const failed = (error: unknown) => modelsErrorReply(error, { path, exchange }, onError)
     try {
-      if (options.isClosed()) throw gatewayError('CLOSED')
+      admit()
       const key = exchange.method === 'OPTIONS' ? undefined : authenticateClient(exchange, store)
       return (isPromise(key) ? serveLater(path, exchange, key) : serve(path, exchange, key)).catch(failed)
     } catch (error) {
@@ -61,7 +66,7 @@ export function createSurface(options: SurfaceOptions): Surface {
 
   async function serveLater(path: string, exchange: Exchange, coming: Promise<PresentedKey | undefined>) {
     const key = await inTime(coming, exchange)
-    if (options.isClosed()) throw gatewayError('CLOSED') // meanwhile: nobody would wait for it any more
+    admit()
     return serve(path, exchange, key)
   }
 
@@ -79,7 +84,7 @@ export function createSurface(options: SurfaceOptions): Surface {
 
   async function serveManagement(path: string, exchange: Exchange): Promise<Reply> {
     try {
-      if (options.isClosed()) throw gatewayError('CLOSED')
+      admit()
       return await options.manage(path, exchange)
     } catch (error) {
       return managementErrorReply(error, onError)

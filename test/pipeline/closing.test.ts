@@ -23,6 +23,25 @@ test('new requests get 503 in the format of the caller', async () => {
   assert.equal(world.told.errors, [])
 })
 
+test('a request whose route is still being looked for is answered 503, or waited for', async () => {
+  for (let turns = 0; turns < 40; turns++) {
+    let isClosed = false
+    const served: boolean[] = []
+    const up = fakeUpstream(() => {
+      served.push(isClosed)
+      return json(chatAnswer())
+    })
+    const world = await openWorld({ fetch: up })
+    const asked = world.post('/v1beta/models/one/m:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
+    for (let turn = 0; turn < turns; turn++) await undefined
+    const closing = world.gateway.close().then(() => {
+      isClosed = true
+    })
+    const [{ status }] = await Promise.all([asked, closing])
+    assert.equal(served, status === 503 ? [] : [false], `${status} after ${turns} turns`)
+  }
+})
+
 test('requests under way are waited for', async () => {
   let answer: (response: Response) => void = () => {}
   const up = fakeUpstream(

@@ -26,6 +26,7 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/formats/openai-chat/translator.ts'),
     import('../../../src/formats/openai-chat/usage-question.ts'),
     import('../../../src/formats/openai-responses/error.ts'),
+    import('../../../src/http/route-patterns.ts'),
     import('../../../src/upstream/broken-call.ts'),
   ])
   return loading
