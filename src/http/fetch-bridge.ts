@@ -55,6 +55,10 @@ class FetchExchange implements Exchange {
     return this.#fields.get(name)
   }
 
+  copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void {
+    this.#fields.copy(names, into)
+  }
+
   body(maxBytes: number): Promise<Uint8Array> {
     return readBody(this.#request, this.#fields, { maxBytes, client: this.#signal })
   }

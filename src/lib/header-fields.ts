@@ -3,6 +3,8 @@ export interface HeaderFields {
   /** Repeated fields are joined with `, `. */
   get(name: string): string | undefined
   all(): Iterable<[string, string]>
+  /** See `Exchange.copyHeaders`. */
+  copy(names: ReadonlySet<string>, into: Record<string, string>): void
 }
 
 /** Bun's headers can be had as one object, in the time of some ten look-ups. */
@@ -32,6 +34,13 @@ class FetchFields implements HeaderFields {
   all(): Iterable<[string, string]> {
     return this.#headers
   }
+
+  copy(names: ReadonlySet<string>, into: Record<string, string>): void {
+    for (const name of names) {
+      const value = this.get(name)
+      if (value !== undefined) into[name] = value
+    }
+  }
 }
 
 class ObjectFields implements HeaderFields {
@@ -55,5 +64,12 @@ class ObjectFields implements HeaderFields {
       else for (const one of value ?? []) pairs.push([name, one])
     }
     return pairs
+  }
+
+  copy(names: ReadonlySet<string>, into: Record<string, string>): void {
+    for (const name in this.#fields) {
+      const value = names.has(name) ? this.get(name) : undefined
+      if (value !== undefined) into[name] = value
+    }
   }
 }

@@ -53,7 +53,8 @@ export async function explain(question: Question, context: PipelineContext): Pro
     }
     const next = routesOf(model, way.table, (group) => routesThrough(group, model, way))
     for (let route = await next(); route && routes.length < MAX_TARGETS; route = await next()) routes.push(route)
-    const asked = { call, format, context, exchange: { header, query: '' }, owner: '' }
+    const exchange = { header, copyHeaders() {}, query: '' } // nothing is sent
+    const asked = { call, format, context, exchange, owner: '' }
     return { model, ...(await explainTargets(routes, asked)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)

@@ -20,7 +20,7 @@ export interface ModelRequest {
 
 /** The parts of a request that say what it asks for. */
 export interface SpokenRequest extends Pick<ModelRequest, 'call' | 'format' | 'context' | 'owner'> {
-  exchange: Pick<Exchange, 'header' | 'query'>
+  exchange: Pick<Exchange, 'header' | 'copyHeaders' | 'query'>
   /** Nobody waits when a request is only explained. */
   client?: Client
 }

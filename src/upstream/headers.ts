@@ -1,7 +1,7 @@
 import type { Exchange, UpstreamAnswer } from '../lib/exchange.ts'
 
 /** The client's headers that are passed on to a provider of the same format. All others, credentials above all, are not. */
-const towardsUpstream = [
+const towardsUpstream: ReadonlySet<string> = new Set([
   'accept',
   'anthropic-beta',
   'anthropic-version',
@@ -12,35 +12,37 @@ const towardsUpstream = [
   'tracestate',
   'user-agent',
   'x-title',
-]
+])
 
 /** The client's headers for a provider of the same format, over `defaults`. */
 export function requestHeaders(
-  exchange: Pick<Exchange, 'header'>,
+  exchange: Pick<Exchange, 'header' | 'copyHeaders'>,
   defaults: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = Object.assign({ 'content-type': 'application/json' }, defaults)
   const listed = namesIn(exchange.header('connection'))
-  for (const name of towardsUpstream) {
-    const value = exchange.header(name)
-    if (value !== undefined && !listed?.includes(name)) headers[name] = value
-  }
+  const names = listed ? new Set([...towardsUpstream].filter((name) => !listed.includes(name))) : towardsUpstream
+  exchange.copyHeaders(names, headers)
   return headers
 }
 
 /** Headers with the same meaning for every provider. */
-const towardsAny = ['http-referer', 'idempotency-key', 'traceparent', 'tracestate', 'user-agent', 'x-title']
+const towardsAny: ReadonlySet<string> = new Set([
+  'http-referer',
+  'idempotency-key',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+  'x-title',
+])
 
 /** The client's headers for a provider of another format, over `defaults`. */
 export function translatedHeaders(
-  exchange: Pick<Exchange, 'header'>,
+  exchange: Pick<Exchange, 'copyHeaders'>,
   defaults: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }
-  for (const name of towardsAny) {
-    const value = exchange.header(name)
-    if (value !== undefined) headers[name] = value
-  }
+  exchange.copyHeaders(towardsAny, headers)
   return headers
 }
 

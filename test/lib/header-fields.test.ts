@@ -62,6 +62,14 @@ for (const runtime of Object.keys(runtimes) as (keyof typeof runtimes)[]) {
     )
   })
 
+  fields(`are copied by name in ${runtime}, over what is there`, async () => {
+    const { fieldsOf } = await loadedIn(runtime)
+    const read = fieldsOf(made({ Accept: 'text/plain', 'X-Title': 'an app', Cookie: 'a=1' }))
+    const into = { accept: '*/*', 'content-type': 'text/html' }
+    read.copy(new Set(['accept', 'x-title', 'x-none', 'constructor']), into)
+    assert.equal(into, { accept: 'text/plain', 'content-type': 'text/html', 'x-title': 'an app' })
+  })
+
   fields(`do not include what every object has, in ${runtime}`, async () => {
     const { fieldsOf } = await loadedIn(runtime)
     const read = fieldsOf(made({ Accept: '*/*' }))
@@ -73,6 +81,9 @@ fields('are joined where one is repeated', async () => {
   const { fieldsOf } = await loadedIn('Bun')
   const read = fieldsOf(new runtimes.Bun({ 'Set-Cookie': ['a=1', 'b=2'] }))
   assert.is(read.get('set-cookie'), 'a=1, b=2')
+  const into = {}
+  read.copy(new Set(['set-cookie']), into)
+  assert.equal(into, { 'set-cookie': 'a=1, b=2' })
   assert.equal(
     [...read.all()],
     [

@@ -37,6 +37,13 @@ export class NodeExchange implements Exchange {
     return Array.isArray(value) ? value.join(', ') : undefined
   }
 
+  copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void {
+    for (const name in this.#req.headers) {
+      const value = names.has(name) ? this.header(name) : undefined
+      if (value !== undefined) into[name] = value
+    }
+  }
+
   body(maxBytes: number): Promise<Uint8Array> {
     return this.#parsed
       ? parsedBody(this.#req, maxBytes)

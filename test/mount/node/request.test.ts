@@ -54,6 +54,20 @@ test('joins repeated headers with a comma, cookies with a semicolon, and knows n
   assert.ok(dialled.text.includes(JSON.stringify(values)), dialled.text)
 })
 
+test('copies headers by name, as it hands them out', async () => {
+  const { port } = await serve((exchange) => {
+    const into = { 'x-many': 'before', via: 'kept' }
+    exchange.copyHeaders(new Set(['x-many', 'cookie', 'absent', 'via', 'constructor']), into)
+    return into
+  })
+  const dialled = lab.dial(
+    port,
+    'GET /v1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Many: 1\r\nx-many: 2\r\nCookie: a=1\r\n\r\n',
+  )
+  await dialled.closed
+  assert.ok(dialled.text.includes(JSON.stringify({ 'x-many': '1, 2', via: 'kept', cookie: 'a=1' })), dialled.text)
+})
+
 test('reads a body in one piece and in chunks', async () => {
   const { url, port } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST', body: 'whole' })).json(), 'whole')

@@ -20,6 +20,9 @@ export async function askRaw(
     path,
     query: '',
     header: (name) => headers[name],
+    copyHeaders(names, into) {
+      for (const [name, value] of Object.entries(headers)) if (names.has(name)) into[name] = value
+    },
     body: async () => new TextEncoder().encode(JSON.stringify(body)),
     onAbort: () => () => {},
     toRequest: () => new Request(`http://gateway${path}`),
