@@ -75,17 +75,21 @@ class FetchExchange implements Exchange {
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
+/** The parts of a URL, which a `URL` makes anew each time that it is asked. */
+type UrlParts = Pick<URL, 'href' | 'pathname' | 'search'>
+
 /** Most requests are for the same few addresses. */
-let last: { url: string; host: string | undefined; read: URL } | undefined
+let last: { url: string; host: string | undefined; parts: UrlParts } | undefined
 
 /** The URL of a request. Throws on a malformed `Host`: Deno puts one with a path into the URL as it is, Bun leaves the host out. */
-function urlOf(url: string, host: string | undefined): URL {
-  if (last?.url === url && last.host === host) return last.read
+function urlOf(url: string, host: string | undefined): UrlParts {
+  if (last?.url === url && last.host === host) return last.parts
   try {
     if (host === undefined || HOST.test(host)) {
-      const read = new URL(url.startsWith('/') ? `http://localhost${url}` : url)
-      last = { url, host, read }
-      return read
+      const { href, pathname, search } = new URL(url.startsWith('/') ? `http://localhost${url}` : url)
+      const parts = { href, pathname, search }
+      last = { url, host, parts }
+      return parts
     }
   } catch {}
   throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a host name.' })

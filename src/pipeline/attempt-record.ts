@@ -1,5 +1,6 @@
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { toHex } from '../lib/encoding.ts'
+import { makeRoom } from '../lib/make-room.ts'
 import { targetName } from '../providers/target.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
@@ -69,8 +70,20 @@ export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 /** The header that names the target that answered (`targetSaid`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
-/** The value of `x-signalbox-target`. */
-export const targetSaid = (target: Parameters<typeof targetName>[0]): string => headerSafe(targetName(target))
+/** The name last said of each model. */
+const namesByModel = new Map<string, { provider: string; name: string }>()
+/** In models: clients choose their names. */
+const MAX_NAMES = 1_000
+
+/** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. Kept: most requests go where others went before. */
+export function targetSaid({ provider, model }: Pick<AttemptRecord, 'provider' | 'model'>): string {
+  const known = namesByModel.get(model)
+  if (known?.provider === provider) return known.name
+  const name = headerSafe(targetName({ provider, model }))
+  if (!known) makeRoom(namesByModel, MAX_NAMES)
+  namesByModel.set(model, { provider, name })
+  return name
+}
 
 /** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
@@ -101,7 +114,7 @@ function shownStep(step: Step, steps: readonly Step[], viaBefore: string | undef
   const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
   if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(step.skipped)}${via}`
   const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
-  return `${headerSafe(targetName(step))}=${result(step)}${connection}${via}`
+  return `${targetSaid(step)}=${result(step)}${connection}${via}`
 }
 
 function result(step: AttemptRecord | Skip): string {

@@ -74,7 +74,8 @@ function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
   }
 }
 
-const noWarnings: Transform['warnings'] = () => []
+const none: readonly string[] = []
+const noWarnings: Transform['warnings'] = () => none
 const bytesOf: Transform['whole'] = ({ bytes }) => bytes
 const unchanged: Transform['failed'] = (attempt) => attempt
 

@@ -116,8 +116,16 @@ class MeasuredRun implements Run {
   }
 }
 
+const keys = new WeakMap<RouteTarget, string>()
+
 /** What a target is measured under. */
-export const statsKeyOf = ({ connection, model }: RouteTarget): string => `${connection.id} ${model}`
+export function statsKeyOf(target: RouteTarget): string {
+  const known = keys.get(target)
+  if (known !== undefined) return known
+  const key = `${target.connection.id} ${target.model}`
+  keys.set(target, key)
+  return key
+}
 
 const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
 
