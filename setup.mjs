@@ -9,8 +9,9 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, join, sep } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
@@ -18,6 +19,7 @@ const at = (...parts) => join(root, ...parts)
 const isWindows = process.platform === 'win32'
 const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('node_modules', '.bin', 'node')
 const runtimes = at('test', 'runtimes')
+const cache = at('node_modules', '.cache', 'signalbox')
 /** Those of the command line, which npm does not hand on unless told. */
 const options = ['demo', 'new-token', 'log', 'port', 'host', 'allowed-host', 'allowed-origin', 'data']
 const npmName = (option) => `npm_config_${option.replace('-', '_')}`
@@ -101,7 +103,7 @@ function isInstalled(folder) {
 /** Builds into a folder of its own and swaps it in, so that a failed build or a second one at a time harms nothing. */
 async function build(kind) {
   await install(root)
-  const stampPath = at('node_modules', '.cache', 'signalbox', 'build.json')
+  const stampPath = join(cache, 'build.json')
   const sources = fingerprint([
     'src',
     'adapters',
@@ -110,9 +112,11 @@ async function build(kind) {
     'package.json',
     'package-lock.json',
   ])
-  const stamp = readJson(stampPath)
-  const isFresh = existsSync(at('dist', 'index.js')) && stamp?.sources === sources
-  if (isFresh && (stamp.kind === 'full' || kind === 'quick')) return
+  const isBuilt = () => {
+    const stamp = existsSync(at('dist', 'index.js')) ? readJson(stampPath) : undefined
+    return stamp?.sources === sources && (stamp.kind === 'full' || kind === 'quick')
+  }
+  if (isBuilt()) return
   console.log(kind === 'quick' ? 'Building ...' : 'Building, with types ...')
   const out = `dist-build-${process.pid}`
   const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
@@ -121,13 +125,47 @@ async function build(kind) {
       const { code } = await run(node, [step], { env })
       if (code !== 0) throw new Error('the build failed')
     }
-    await rm(at('dist'), { recursive: true, force: true, maxRetries: 5 }) // Windows: a scanner may look at it
-    await rename(at(out), at('dist'))
+    await alone(async () => {
+      if (isBuilt()) return // by a second one, which may have been started from
+      await swapIn(out)
+      await writeFile(`${stampPath}.new`, JSON.stringify({ kind, sources }))
+      await rename(`${stampPath}.new`, stampPath) // others may be reading it
+    })
   } finally {
     await rm(at(out), { recursive: true, force: true })
   }
-  await mkdir(join(stampPath, '..'), { recursive: true })
-  await writeFile(stampPath, JSON.stringify({ kind, sources }))
+}
+
+/** Removes the last build only when the new one is in its place: a gateway that runs from it loads some parts late. */
+async function swapIn(out) {
+  const last = at(`${out}-last`)
+  if (existsSync(at('dist'))) await rename(at('dist'), last)
+  await rename(at(out), at('dist'))
+  await rm(last, { recursive: true, force: true, maxRetries: 5 }) // Windows: a scanner may look at it
+}
+
+/** Does what only one process may do at a time. A lock that a killed one has left counts for ten seconds. */
+async function alone(work) {
+  const lock = join(cache, 'lock')
+  await mkdir(cache, { recursive: true })
+  while (!(await isOurs(lock))) await sleep(50)
+  try {
+    await work()
+  } finally {
+    await rm(lock, { recursive: true, force: true })
+  }
+}
+
+async function isOurs(lock) {
+  try {
+    await mkdir(lock)
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    const since = await stat(lock).catch(() => undefined)
+    if (since && Date.now() - since.mtimeMs > 10_000) await rm(lock, { recursive: true, force: true })
+    return false
+  }
 }
 
 function fingerprint(paths) {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -60,6 +60,29 @@ test('says in one line why npm fails', async ({ folder }) => {
   assert.is(code, 1)
 })
 
+test('two first starts whose builds end at the same moment both come up', async ({ folder }) => {
+  const place = await mkdtemp(join(folder, 'twice-'))
+  await mkdir(join(place, 'node_modules', '.bin'), { recursive: true })
+  await symlink(process.execPath, join(place, 'node_modules', '.bin', 'node'))
+  for (const [path, text] of Object.entries(BUILDS)) {
+    await mkdir(dirname(join(place, path)), { recursive: true })
+    await writeFile(join(place, path), text)
+  }
+  await copyFile(setup, join(place, 'setup.mjs'))
+  for (let time = 0; time < 5; time++) {
+    await rm(join(place, 'dist'), { recursive: true, force: true })
+    const both = await Promise.all([run(join(place, 'setup.mjs'), ['start']), run(join(place, 'setup.mjs'), ['start'])])
+    assert.equal(
+      both.map(({ code, stderr }) => stderr || code),
+      [0, 0],
+    )
+  }
+  assert.equal(
+    (await readdir(place)).filter((name) => name.startsWith('dist')),
+    ['dist'],
+  )
+})
+
 for (const script of ['start', 'test']) {
   test(`npm ${script} hands SIGTERM on and waits for the end`, async ({ folder }) => {
     const { scripts }: { scripts: object } = JSON.parse(await readFile(join(dirname(setup), 'package.json'), 'utf8'))
@@ -85,6 +108,24 @@ test('every script begins with a word that sh and cmd.exe both have', async () =
   for (const [name, line] of Object.entries(scripts)) assert.match(line, /^(?:exec )?(?:node|biome) [\w./ -]+$/, name)
   assert.match(await readFile(join(dirname(setup), 'exec.cmd'), 'utf8'), /^@rem [^%]*\r\n@%\*\r\n$/)
 })
+
+/** A project whose builds have many parts and end on a common tick. */
+const BUILDS = {
+  'package.json': '{"type":"module"}',
+  'package-lock.json': '{"packages":{"":{}}}',
+  'node_modules/.package-lock.json': '{"packages":{"":{}}}',
+  'src/cli/catalog/check.ts': '',
+  'node_modules/tsup/package.json': '{"type":"module"}',
+  'node_modules/tsup/dist/cli-default.js': `
+import { mkdirSync, writeFileSync } from 'node:fs'
+const out = process.env.BUILD_OUT
+const parts = Array.from({ length: 150 }, (_, at) => 'part-' + at + '.js')
+mkdirSync(out)
+for (const part of ['index.js', ...parts]) writeFileSync(out + '/' + part, '')
+writeFileSync(out + '/cli.js', parts.map((part) => 'import "./' + part + '"').join('\\n'))
+setTimeout(() => {}, 500 - (Date.now() % 500))
+`,
+}
 
 /** Ends a while after it was told to, or by itself when nobody tells it. */
 const DRAINS = `
