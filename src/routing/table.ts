@@ -1,4 +1,5 @@
 import type { Awaitable } from '../lib/awaitable.ts'
+import { makeRoom } from '../lib/make-room.ts'
 import { targetOf } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord } from '../store/store.ts'
 import type { Catalog, Combo, CustomModel } from '../types.ts'
@@ -67,13 +68,20 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   }
 
   function direct(model: string, within?: Group): Meaning {
-    const found = known.get(model) ?? findRoutes(model)
-    if (found && known.size < MAX_KNOWN) known.set(model, found)
+    const found = known.get(model) ?? learn(model)
     const [first] = found ?? []
     if (!found || !first || found.length === 1) return found
     const { provider } = first.target
     const spread = spreadOf(provider, { within, record: providers.get(provider) })
     return spread ? connectionsGroup(found, spread) : found
+  }
+
+  function learn(model: string): readonly Route[] | undefined {
+    const found = findRoutes(model)
+    if (!found) return undefined
+    makeRoom(known, MAX_KNOWN)
+    known.set(model, found)
+    return found
   }
 
   function findRoutes(model: string): Route[] | undefined {

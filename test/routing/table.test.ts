@@ -79,6 +79,13 @@ function routesOf(model: string, table: RouteTable, select: Select): NextRoute {
 
 const wayOf = (choice: Choice | undefined): string[] => (choice ? [...wayOf(choice.before), choice.group.label] : [])
 
+test('keeps the routes of the latest names, however many others clients have invented', () => {
+  const { table } = tableOf()
+  for (let at = 0; at < 1_500; at++) table.meaningOf(`up/invented-${at}`)
+  assert.ok(table.meaningOf('up/m'))
+  assert.is(table.meaningOf('up/m'), table.meaningOf('up/m'))
+})
+
 test('each target says by which groups it was reached', async () => {
   const combos = [combo('outer', 'random', 'up/a', 'inner'), combo('inner', 'weighted', 'up/b')]
   const { ways } = tableOf({ combos })
