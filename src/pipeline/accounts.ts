@@ -44,7 +44,8 @@ class AttemptAccounts implements Accounts {
       const { kind, head } = result.answer
       if (kind === 'stream') trial.begun()
       else trial.answered()
-      this.#tell({ outcome: 'answered', status: head.status }, this.#measure())
+      this.#measure()
+      this.#tell({ outcome: 'answered', status: head.status })
       return
     }
     const { failure, head, blank } = result
@@ -66,18 +67,15 @@ class AttemptAccounts implements Accounts {
     this.running.ended()
     this.#candidate.trial.dropped()
     if (this.#isSettled) return // it has come to its end at the same moment
-    const now = this.#measure() // at least, or slow answers would count less the more of them there are
-    this.#tell({ outcome: 'outrun', status: 499 }, now)
+    this.#measure() // at least, or slow answers would count less the more of them there are
+    this.#tell({ outcome: 'outrun', status: 499 })
   }
 
-  /** Returns when that was, epoch ms. */
-  #measure(): number {
-    const now = this.#request.context.clock.now()
-    this.running.answeredAfter(now - this.#begun.at)
-    return now
+  #measure(): void {
+    this.running.answeredAfter(this.#request.context.clock.now() - this.#begun.at)
   }
 
-  #tell(end: AttemptEnd, now?: number): void {
-    this.#request.report.attempted(this.#candidate.route, this.#begun, end, now)
+  #tell(end: AttemptEnd): void {
+    this.#request.report.attempted(this.#candidate.route, this.#begun, end)
   }
 }

@@ -42,8 +42,8 @@ export interface Report {
   asked(call: Asked): void
   /** Records the beginning of an attempt. */
   begin(): Begun
-  /** Records its end: an answer, a failure, or that the client no longer waits. `now`: when that was, epoch ms. */
-  attempted(route: Route, begun: Begun, result: AttemptEnd, now?: number): void
+  /** Records its end: an answer, a failure, or that the client no longer waits. */
+  attempted(route: Route, begun: Begun, result: AttemptEnd): void
   /** Records a target that was skipped because of an earlier failure of that class. */
   skipped(route: Route, because: FailureClass): void
   /** Records an entry of a combo that was left out, by the part of its condition that does not hold, such as `when.tools`. */
@@ -109,11 +109,11 @@ class RequestReport implements Report {
     return { at: this.#context.clock.now(), place: this.#reached++ }
   }
 
-  attempted(route: Route, { at, place }: Begun, result: AttemptEnd, now = this.#context.clock.now()): void {
+  attempted(route: Route, { at, place }: Begun, result: AttemptEnd): void {
     const { steps } = this
     const attempts = this.#attempts
     const context = this.#context
-    const record = attemptRecord(route, { startedAt: at, now }, result)
+    const record = attemptRecord(route, { startedAt: at, now: context.clock.now() }, result)
     this.#add(record, place)
     attempts.push(record)
     if (record !== steps.at(-1)) sortLike(steps, attempts)
