@@ -148,7 +148,7 @@ async function swapIn(out) {
 async function alone(work) {
   const lock = join(cache, 'lock')
   await mkdir(cache, { recursive: true })
-  while (!(await isOurs(lock))) await sleep(50)
+  while (!(await tryLock(lock))) await sleep(50)
   try {
     await work()
   } finally {
@@ -156,7 +156,7 @@ async function alone(work) {
   }
 }
 
-async function isOurs(lock) {
+async function tryLock(lock) {
   try {
     await mkdir(lock)
     return true

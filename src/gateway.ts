@@ -80,6 +80,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { onError } = observer
   const inFlight = createInFlight()
   let isClosed = false
+  const admit = () => {
+    if (isClosed) throw gatewayError('CLOSED')
+  }
 
   const store = createStore({
     storage,
@@ -122,9 +125,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     manage: createManagementSurface(api, {
       management: options.management,
       maxBodyBytes: limits.maxManagementBodyBytes,
+      admit,
       onError,
     }),
-    isClosed: () => isClosed,
+    admit,
     onError,
   })
   const { gateway, handle, matches } = createFetchDoors(surface, { basePath, begin: requestTurn, lookoutFor, onError })

@@ -9,6 +9,8 @@ export interface ManagementSurfaceOptions {
   /** Who may call it; default: nobody. */
   management: ManagementOptions | undefined
   maxBodyBytes: number
+  /** See `SurfaceOptions`. */
+  admit(): void
   onError(error: unknown): void
 }
 
@@ -18,7 +20,7 @@ export interface ManagementSurfaceOptions {
  */
 export function createManagementSurface(
   api: Management<unknown>,
-  { management, maxBodyBytes, onError }: ManagementSurfaceOptions,
+  { management, maxBodyBytes, admit, onError }: ManagementSurfaceOptions,
 ): (path: string, exchange: Exchange) => Promise<Reply> {
   const guard = once(async () => {
     const { createManagementGuard } = await import('./management-guard.ts')
@@ -26,7 +28,7 @@ export function createManagementSurface(
   })
   const routes = once(async () => {
     const { managementRoutes } = await import('./management-routes.ts')
-    return createRouter(managementRoutes(api, { maxBodyBytes }), () => {})
+    return createRouter(managementRoutes(api, { maxBodyBytes }), admit)
   })
   return async (path, exchange) => {
     await (await guard())(exchange)

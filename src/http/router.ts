@@ -9,7 +9,7 @@ export type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) =>
 
 /**
  * A route table as one function; the first route that fits wins. Paths without parameters are looked up before any pattern is tried, and
- * most gateways never need the patterns. `admit` is asked again once they are loaded, and throws what has come between.
+ * most gateways never need the patterns. `admit`: see `SurfaceOptions`.
  */
 export function createRouter(routes: readonly Route[], admit: () => void): Dispatch {
   const exact = new Map<string, Map<string, Route>>()

@@ -1,4 +1,3 @@
-import { gatewayError } from '../errors.ts'
 import { isPromise } from '../lib/awaitable.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { TIMEOUT_HEADER } from '../pipeline/client.ts'
@@ -23,7 +22,8 @@ export interface SurfaceOptions {
   /** Authorises and answers a request under `/api`. */
   manage(path: string, exchange: Exchange): Promise<Reply>
   clock: Clock
-  isClosed(): boolean
+  /** Throws `CLOSED` once the gateway has closed. Called behind each wait, too: nobody would wait for the request any more. */
+  admit(): void
   onError(error: unknown): void
 }
 
@@ -35,13 +35,8 @@ export type Surface = (exchange: Exchange) => Promise<Reply | undefined>
  * (security.md, rule 2). Only `OPTIONS` under `/v1` needs no key (design.md, Client keys).
  */
 export function createSurface(options: SurfaceOptions): Surface {
-  const { basePath, store, allowedOrigins, onError } = options
+  const { basePath, store, allowedOrigins, admit, onError } = options
   const models = createRouter(options.modelRoutes, admit)
-
-  /** Call it behind each wait: nobody would wait for the request any more. */
-  function admit() {
-    if (options.isClosed()) throw gatewayError('CLOSED')
-  }
 
   /** Rejects when the time-out that the client asked for is over. */
   function inTime<T>(work: Promise<T>, exchange: Exchange): Promise<T> {
