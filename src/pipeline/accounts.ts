@@ -9,7 +9,7 @@ import type { FailedTry, Success } from './try.ts'
 export interface Accounts {
   /** The health hears of an empty answer when it is known whether the client gets it. */
   settled(result: Success | FailedTry): void
-  /** The client no longer waits. */
+  /** The client no longer waits. May be called more than once, and when it has settled. */
   cancelled(why: GatewayError): void
   /** Another attempt was faster. */
   outrun(): void
@@ -59,6 +59,8 @@ class AttemptAccounts implements Accounts {
   }
 
   cancelled({ status }: GatewayError): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
     this.#candidate.trial.dropped()
     this.#tell({ outcome: 'cancelled', status })
   }
@@ -67,6 +69,7 @@ class AttemptAccounts implements Accounts {
     this.running.ended()
     this.#candidate.trial.dropped()
     if (this.#isSettled) return // it has come to its end at the same moment
+    this.#isSettled = true
     this.#measure() // at least, or slow answers would count less the more of them there are
     this.#tell({ outcome: 'outrun', status: 499 })
   }

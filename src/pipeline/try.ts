@@ -74,6 +74,8 @@ class TargetTry implements Try, Abandonable {
   }
 
   cancel(reason: unknown): void {
+    const { gone } = this.#request.client
+    if (gone && this.#isCalled) this.#accounts.cancelled(gone) // now, however long the call takes to end: the report is about to
     this.#abandon?.(reason)
     this.#attempt?.cancel(reason)
   }

@@ -1,54 +1,11 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/answers.ts'
-import { type Answering, fakeUpstream, json, never, sse } from './support/upstream.ts'
-import { openWorld, type WorldOptions } from './support/world.ts'
+import { chatAnswer } from './support/answers.ts'
+import { answer, hedging, P95 } from './support/hedging.ts'
+import { json } from './support/upstream.ts'
 
 const test = suite('a second attempt beside a slow one')
-
-/** Within which 95 % of the first target's answers come. */
-const P95 = 20
-const answer = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
-
-/** A combo that hedges and whose first target has shown how fast it is; from now on its targets do as they are told. */
-async function hedging(
-  targets: { one?: Answering; two?: Answering },
-  options: WorldOptions & { stream?: boolean } = {},
-) {
-  const { stream = false, clock = fakeClock(), ...more } = options
-  let isWarm = false
-  const up = fakeUpstream(async (call, nth) => {
-    if (isWarm) return ((call.provider === 'one' ? targets.one : targets.two) ?? never)(call, nth)
-    await clock.sleep(nth <= 2 ? P95 : 10)
-    return answer(stream)
-  })
-  const combos = { pair: { models: ['one/m', 'two/m'], hedge: true } }
-  const world = await openWorld({ fetch: up, clock, combos, ...more })
-  const ask = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
-  for (let request = 0; request < 25; request++) {
-    const calls = up.calls.length
-    const asked = ask().then((response) => response.text())
-    while (up.calls.length === calls) await clock.advance(0)
-    await clock.advance(P95)
-    await asked
-  }
-  isWarm = true
-  up.calls.length = 0
-  world.told.attempts.length = 0
-  return {
-    up,
-    world,
-    clock,
-    ask,
-    /** Until the second attempt is under way. */
-    async untilBoth() {
-      while (up.calls.length < 1) await clock.advance(0)
-      await clock.advance(P95)
-      while (up.calls.length < 2) await clock.advance(0)
-    },
-  }
-}
 
 for (const stream of [false, true]) {
   const what = stream ? 'a stream' : 'a whole answer'

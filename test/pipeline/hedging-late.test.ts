@@ -1,0 +1,59 @@
+import { startCall } from '../../src/lib/call.ts'
+import type { PendingAnswer, UpstreamCall, UpstreamFetch } from '../../src/lib/exchange.ts'
+import type { AttemptRecord } from '../../src/pipeline/attempt-record.ts'
+import { assert, suite } from '../support/suite.ts'
+import { answer, hedging } from './support/hedging.ts'
+
+const test = suite('two attempts whose calls end late')
+
+/** A `fetch` whose calls end some turns of the event loop after they are cancelled. */
+function endingLate(fetch: UpstreamFetch): UpstreamFetch {
+  const raw = (call: UpstreamCall): PendingAnswer => {
+    const pending = startCall(fetch, call)
+    return {
+      ...pending,
+      answer: pending.answer.catch(async (reason: unknown) => {
+        for (let turn = 0; turn < lateBy(call); turn++) await turnEnd()
+        throw reason
+      }),
+      cancel: (reason) => pending.cancel(reason),
+    }
+  }
+  return Object.assign(fetch.bind(undefined), { raw })
+}
+
+const lateBy = ({ url }: UpstreamCall) => (url.includes('one.test') ? 1 : 3)
+const turnEnd = () => new Promise((resolve) => setImmediate(resolve))
+
+for (const stream of [false, true])
+  test(`are both told of before the request when the client leaves: ${stream ? 'streams' : 'whole answers'}`, async () => {
+    const { up, world, ask, untilBoth } = await hedging({}, { stream, wrap: endingLate })
+    const abort = new AbortController()
+    const asked = ask({ signal: abort.signal })
+    await untilBoth()
+    abort.abort()
+    assert.is((await asked).status, 499)
+    const { attempts } = world.told.requests.at(-1) ?? {}
+    assert.equal(
+      attempts?.map(({ provider, outcome, status }) => `${provider} ${outcome} ${status}`),
+      ['one cancelled 499', 'two cancelled 499'],
+    )
+    assert.is(up.open, 0)
+    for (let turn = 0; turn < 4; turn++) await turnEnd()
+    assert.is(world.told.attempts.length, 2, 'once each')
+  })
+
+test('are told of once each when the client leaves in the moment in which one has won', async () => {
+  const abort = new AbortController()
+  const told: string[] = []
+  const onAttempt = ({ provider, outcome }: AttemptRecord) => {
+    told.push(`${provider} ${outcome}`)
+    if (outcome === 'outrun') abort.abort()
+  }
+  const { ask, untilBoth } = await hedging({ two: () => answer(false) }, { hooks: { onAttempt } })
+  told.length = 0
+  const asked = ask({ signal: abort.signal })
+  await untilBoth()
+  await asked
+  assert.equal(told, ['two answered', 'one outrun'])
+})

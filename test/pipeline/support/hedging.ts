@@ -1,0 +1,48 @@
+import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { chatAnswer, chatEvents } from './answers.ts'
+import { type Answering, fakeUpstream, json, never, sse } from './upstream.ts'
+import { openWorld, type WorldOptions } from './world.ts'
+
+/** Within which 95 % of the first target's answers come. */
+export const P95 = 20
+export const answer = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
+
+/** A combo that hedges and whose first target has shown how fast it is; from now on its targets do as they are told. */
+export async function hedging(
+  targets: { one?: Answering; two?: Answering },
+  options: WorldOptions & { stream?: boolean; wrap?: (fetch: UpstreamFetch) => UpstreamFetch } = {},
+) {
+  const { stream = false, clock = fakeClock(), wrap = (fetch) => fetch, ...more } = options
+  let isWarm = false
+  const up = fakeUpstream(async (call, nth) => {
+    if (isWarm) return ((call.provider === 'one' ? targets.one : targets.two) ?? never)(call, nth)
+    await clock.sleep(nth <= 2 ? P95 : 10)
+    return answer(stream)
+  })
+  const combos = { pair: { models: ['one/m', 'two/m'], hedge: true } }
+  const world = await openWorld({ fetch: wrap(up), clock, combos, ...more })
+  const ask = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
+  for (let request = 0; request < 25; request++) {
+    const calls = up.calls.length
+    const asked = ask().then((response) => response.text())
+    while (up.calls.length === calls) await clock.advance(0)
+    await clock.advance(P95)
+    await asked
+  }
+  isWarm = true
+  up.calls.length = 0
+  world.told.attempts.length = 0
+  return {
+    up,
+    world,
+    clock,
+    ask,
+    /** Until the second attempt is under way. */
+    async untilBoth() {
+      while (up.calls.length < 1) await clock.advance(0)
+      await clock.advance(P95)
+      while (up.calls.length < 2) await clock.advance(0)
+    },
+  }
+}
