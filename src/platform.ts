@@ -1,3 +1,6 @@
+import { guarded } from './lib/call.ts'
+import type { PendingAnswer, UpstreamCall, UpstreamFetch } from './lib/exchange.ts'
+import { FetchCall } from './lib/fetch-call.ts'
 import { isObject } from './lib/json.ts'
 import { createLookout, type Lookout } from './lib/lookout.ts'
 import type { Clock, Logger } from './types.ts'
@@ -66,14 +69,19 @@ const lookout = createLookout((look) => setTimeout(look, 20))
 export const lookoutFor = (server: unknown): Lookout | undefined =>
   isBun && isObject(server) && 'requestIP' in server ? lookout : undefined
 
-/** The platform's own `fetch`. */
-export const platformFetch: typeof fetch = isBun
-  ? async (input, init) => {
-      const response = await fetch(input, init)
-      await turnEnd()
-      return response
-    }
-  : (...call) => fetch(...call)
+/** Bun's own `fetch`, unless another has its name. It ends a call within the millisecond in which its signal says so. */
+const bunFetch = isBun && /\[native code\]/.test(String(fetch)) ? fetch : undefined
+
+/** A call on Bun, whose answers are batched as its requests are (`requestTurn`). That of another `fetch` than its own is guarded. */
+function bunCall(call: UpstreamCall): PendingAnswer {
+  const pending = new FetchCall(fetch, call, turnEnd)
+  return fetch === bunFetch ? pending : guarded(pending)
+}
+
+const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
+
+/** The platform's own `fetch`, or what the host has put in its place. */
+export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { raw: bunCall }) : anyFetch
 
 /** Workers take an exported function for the class of a Durable Object, even one that has a `fetch` property. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'

@@ -78,7 +78,7 @@ export interface PendingAnswer {
   cancel(reason?: unknown): void
 }
 
-/** A function like `fetch`. One that also has `raw` is called through that, which builds no Fetch objects. */
+/** A function like `fetch`. One that also has `raw` is called through that, and ends its calls as soon as they are cancelled. */
 export interface UpstreamFetch {
   (input: string, init?: RequestInit): Promise<Response>
   raw?: (call: UpstreamCall) => PendingAnswer

@@ -1,7 +1,10 @@
 import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
-/* Calls a gateway in the same process for clients that have left, in each way, and says what became of it. */
+/*
+ * Calls a gateway in the same process for clients that have left, in each way, and for one that leaves while a fetch that the host has put in
+ * place of Bun's never answers. Says what became of it.
+ */
 
 let calls = 0
 const gateway = createGateway({
@@ -12,12 +15,13 @@ const gateway = createGateway({
     return Response.json({ choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] })
   },
 })
-await gateway.api.connections.create({
+const connection = {
   provider: 'openai-compatible-test',
   name: 'test',
   apiKey: 'k',
   providerSpecificData: { prefix: 'test', baseUrl: 'http://upstream.invalid/v1' },
-})
+}
+await gateway.api.connections.create(connection)
 
 const url = 'http://gateway/v1/chat/completions'
 const request = (signal) => ({
@@ -33,4 +37,12 @@ const answers = [
   await gateway.fetch(new Request(url, request(left))),
   await gateway.handle(new Request(url, request(left))),
 ]
+
+const patched = createGateway({ storage: memoryStorage(), logger: false })
+await patched.api.connections.create(connection)
+globalThis.fetch = () => new Promise(() => {})
+const leaving = new AbortController()
+setTimeout(() => leaving.abort(), 50)
+answers.push(await patched.fetch(url, request(leaving.signal)))
+
 console.log(JSON.stringify({ statuses: answers.map(({ status }) => status), calls }))

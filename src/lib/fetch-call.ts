@@ -1,0 +1,88 @@
+import { type ByteStream, NO_BYTES, type PendingAnswer, type UpstreamAnswer, type UpstreamCall } from './exchange.ts'
+import { bodyOf } from './fetch-body.ts'
+import { fieldsOf, type HeaderFields } from './header-fields.ts'
+
+/** The part of `fetch` that calls need. */
+export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>
+
+/** A call by `fetch`, which is also the body of its answer. It ends when `fetch` ends it, by its signal. */
+export class FetchCall implements PendingAnswer, ByteStream {
+  readonly answer: Promise<UpstreamAnswer>
+  readonly #abort = new AbortController()
+  #cancelled: { reason: unknown } | undefined = undefined
+  #source: ByteStream = NO_BYTES // as long as there is no answer
+
+  /** `turn`, if given, is awaited before the answer is looked at. */
+  constructor(fetch: PlainFetch, call: UpstreamCall, turn?: () => Promise<void>) {
+    this.answer = this.#open(fetch, call, turn)
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    try {
+      const chunk = await this.#source.next()
+      if (!this.#cancelled) return chunk // a reader that is cancelled ends as if the stream were over
+    } catch (thrown) {
+      throw this.#reasonOf(thrown)
+    }
+    throw this.#cancelled.reason
+  }
+
+  whole(): Promise<Uint8Array> | undefined {
+    return this.#cancelled ? Promise.reject(this.#cancelled.reason) : this.#source.whole?.()
+  }
+
+  cancel(reason?: unknown): void {
+    if (this.#cancelled) return
+    this.#cancelled = { reason }
+    this.#abort.abort(reason)
+    this.#source.cancel(reason)
+  }
+
+  async #open(fetch: PlainFetch, call: UpstreamCall, turn: (() => Promise<void>) | undefined): Promise<UpstreamAnswer> {
+    try {
+      const response = await fetch(call.url, initOf(call, this.#abort.signal))
+      if (turn) await turn()
+      const fields = fieldsOf(response.headers)
+      this.#source = bodyOf(response, fields)
+      if (!this.#cancelled) return new FetchAnswer(response.status, fields, this)
+    } catch (thrown) {
+      throw this.#reasonOf(thrown)
+    }
+    this.#source.cancel(this.#cancelled.reason) // it comes too late
+    throw this.#cancelled.reason
+  }
+
+  /** Why the call has failed; platforms reject with a reason like that of `cancel`, if not the same. */
+  #reasonOf(thrown: unknown): unknown {
+    return this.#cancelled ? this.#cancelled.reason : thrown
+  }
+}
+
+/** The answer of a call by `fetch`. */
+class FetchAnswer implements UpstreamAnswer {
+  readonly status: number
+  readonly body: ByteStream
+  readonly #fields: HeaderFields
+
+  constructor(status: number, fields: HeaderFields, body: ByteStream) {
+    this.status = status
+    this.body = body
+    this.#fields = fields
+  }
+
+  header(name: string): string | undefined {
+    return this.#fields.get(name)
+  }
+
+  headers(): Iterable<[string, string]> {
+    return this.#fields.all()
+  }
+}
+
+/** Redirects are not followed: they would carry credentials elsewhere (security.md, rule 5). */
+function initOf({ method, headers, body }: UpstreamCall, signal: AbortSignal): RequestInit {
+  const init: RequestInit = { method, headers, redirect: 'manual', signal }
+  if (method === 'GET') init.cache = 'no-store'
+  if (body !== undefined) init.body = body as BodyInit // TypeScript wants to know that the bytes are not shared memory
+  return init
+}

@@ -1,0 +1,108 @@
+import { startCall } from '../../src/lib/call.ts'
+import { FetchCall, type PlainFetch } from '../../src/lib/fetch-call.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a call by fetch')
+
+const REASON = new Error('the client has left')
+const call = { url: 'http://one.test/', method: 'POST', headers: {}, body: '{}' } as const
+const bare = { status: 200, headers: new Headers() }
+const smallJson = { headers: { 'content-type': 'application/json', 'content-length': '2' } }
+
+/** What a promise has rejected with. */
+const rejection = (work: Promise<unknown> = Promise.resolve()): Promise<unknown> =>
+  work.then(
+    (value) => assert.unreachable(`It has resolved to ${String(value)}.`),
+    (reason: unknown) => reason,
+  )
+
+/** Rejects as some platforms do, with a copy of the signal's reason. */
+const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
+  new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))
+  })
+
+test('that is cancelled rejects with the very reason, before the answer and in its body', async () => {
+  const silent = new FetchCall((_, { signal }) => untilAborted(signal), call)
+  silent.cancel(REASON)
+  assert.is(await rejection(silent.answer), REASON)
+
+  const streaming = new FetchCall(async (_, { signal }) => {
+    const body = new ReadableStream({
+      pull: (controller) => untilAborted(signal).catch((copy) => controller.error(copy)),
+    })
+    return new Response(body)
+  }, call)
+  const { body } = await streaming.answer
+  const pending = rejection(body.next())
+  streaming.cancel(REASON)
+  assert.is(await pending, REASON)
+  assert.is(await rejection(body.next()), REASON)
+})
+
+test('lets go of an answer that comes after it was cancelled', async () => {
+  let resolve = (_: Response) => {}
+  const late = new Promise<Response>((settle) => {
+    resolve = settle
+  })
+  const pending = new FetchCall(() => late, call)
+  pending.cancel(REASON)
+  const reasons: unknown[] = []
+  resolve(new Response(new ReadableStream({ cancel: (reason) => void reasons.push(reason) })))
+  assert.is(await rejection(pending.answer), REASON)
+  assert.equal(reasons, [REASON])
+})
+
+test('never ends cleanly once it is cancelled, not even where everything had come', async () => {
+  for (const init of [{}, smallJson]) {
+    const pending = new FetchCall(async () => new Response('{}', init), call)
+    const { body } = await pending.answer
+    assert.is(body.whole !== undefined, true)
+    pending.cancel(REASON)
+    assert.is(await rejection(body.next()), REASON)
+    assert.is(await rejection(body.whole?.()), REASON)
+  }
+})
+
+test('fails by what a fetch throws that is not async', async () => {
+  const fetch: PlainFetch = () => {
+    throw REASON
+  }
+  assert.is(await rejection(new FetchCall(fetch, call).answer), REASON)
+})
+
+test('waits for the turn before it looks at the answer', async () => {
+  const steps: string[] = []
+  const fetch: PlainFetch = async () => {
+    steps.push('fetched')
+    return new Response('', { status: 201 })
+  }
+  const pending = new FetchCall(fetch, call, async () => {
+    await undefined
+    steps.push('turned')
+  })
+  assert.is((await pending.answer).status, 201)
+  assert.equal(steps, ['fetched', 'turned'])
+})
+
+test("by a host's fetch that never ends anything ends when it is cancelled, in each phase", async () => {
+  const never = new Promise<never>(() => {})
+  const silent = startCall(() => never, call)
+  silent.cancel(REASON)
+  assert.is(await rejection(silent.answer), REASON)
+
+  const deaf = Object.assign(new Response('{}', smallJson), { bytes: () => never })
+  const pending = startCall(async () => deaf, call)
+  const { body } = await pending.answer
+  const whole = rejection(body.whole?.())
+  pending.cancel(REASON)
+  assert.is(await whole, REASON)
+
+  const reader = { read: () => never, cancel: async () => {} }
+  const streaming = startCall(async () => ({ ...bare, body: { getReader: () => reader } }) as unknown as Response, call)
+  const { body: stream } = await streaming.answer
+  const chunk = rejection(stream.next())
+  streaming.cancel(REASON)
+  assert.is(await chunk, REASON)
+  assert.is(await rejection(stream.next()), REASON)
+})
