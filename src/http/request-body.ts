@@ -1,5 +1,5 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
-import { readAll } from '../lib/bytes.ts'
+import { checkSize, readAll } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-body.ts'
 import type { HeaderFields } from '../lib/header-fields.ts'
@@ -20,12 +20,13 @@ export function readBody(request: Request, fields: HeaderFields, { maxBytes, cli
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
-  const reading = readAll(body, maxBytes, tooLarge)
-  const read = body.whole ? reading : unlessLeft(reading, { request, body, client })
-  return read.catch((cause: unknown) => notRead(request, cause))
+  const broken = (cause: unknown) => notRead(request, cause)
+  const whole = body.whole?.()
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge), broken) // it cannot be cancelled
+  return unlessLeft(readAll(body, maxBytes, tooLarge), { request, body, client }).catch(broken)
 }
 
-/** Rejects when the client leaves, whatever the platform does with the body then. A body that the platform reads by itself cannot be cancelled then. */
+/** Rejects when the client leaves, whatever the platform does with the body then. */
 function unlessLeft(
   reading: Promise<Uint8Array>,
   { request, body, client }: Pick<BodyTerms, 'client'> & { request: Request; body: ByteStream },

@@ -34,10 +34,13 @@ export function readAll(
 ): Promise<Uint8Array> {
   const whole = stream.whole?.()
   if (!whole) return readChunks(stream, maxBytes, tooLarge)
-  return whole.then((bytes) => {
-    if (bytes.length > maxBytes) throw tooLarge(maxBytes)
-    return bytes
-  })
+  return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge))
+}
+
+/** The bytes. Throws what `tooLarge` makes when there are more than `maxBytes`. */
+export function checkSize(bytes: Uint8Array, maxBytes: number, tooLarge: (maxBytes: number) => Error): Uint8Array {
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+  return bytes
 }
 
 async function readChunks(

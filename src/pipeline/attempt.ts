@@ -1,15 +1,15 @@
 import type { Operation } from '../formats/endpoint.ts'
 import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import { isPromise } from '../lib/awaitable.ts'
+import { checkSize } from '../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
 import type { SseEvent } from '../lib/sse.ts'
-import type { Clock } from '../types.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import type { Committed } from './commit.ts'
 import type { PipelineContext } from './context.ts'
-import { type Failure, failureOfError } from './failure.ts'
+import { answerTooLarge, type Failure, failureOfError } from './failure.ts'
 import { receiveStream } from './receive-stream.ts'
 import { objectIn, readAnswer, saysEvents } from './receive-whole.ts'
 
@@ -59,17 +59,9 @@ export interface Attempt {
 const ERROR_BODY_MS = 5_000
 
 /** Calls one target once. `result` never rejects: every error becomes a failure with a class. */
-export function startAttempt(
-  call: UpstreamCall,
-  { format, stream, operation }: Pick<Expected, 'format' | 'stream' | 'operation'>,
-  context: Pick<PipelineContext, 'fetch' | 'clock' | 'limits'>,
-): Attempt {
-  const { fetch, clock, limits } = context
-  const { headersTimeoutMs, silenceTimeoutMs } = limits
-  const totalTimeoutMs = stream ? headersTimeoutMs : limits.totalTimeoutMs
+export function startAttempt(call: UpstreamCall, expected: Expected): Attempt {
   try {
-    const pending = openUpstream(call, { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs, stream })
-    return new StartedAttempt(pending, { format, stream, operation, limits, clock })
+    return new StartedAttempt(openUpstream(call, expected), expected)
   } catch (thrown) {
     return { result: Promise.resolve({ kind: 'failure', failure: failureOfError(thrown) }), cancel() {} }
   }
@@ -89,13 +81,11 @@ class StartedAttempt implements Attempt {
   }
 }
 
-/** What is asked for, and how long and how large the answer may be. */
-export interface Expected {
+/** What is asked for, by which `fetch`, and how long and how large the answer may be. */
+export interface Expected extends Pick<PipelineContext, 'fetch' | 'clock' | 'limits'> {
   format: UpstreamFormat
   stream: boolean
   operation: Operation
-  limits: PipelineContext['limits']
-  clock: Clock
 }
 
 const loadRefused = once(() => import('./refused.ts'))
@@ -111,7 +101,8 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
     }
     if (expected.stream) return await receiveStreamed(head, expected, pending)
     if (saysEvents(head)) return await (await loadOdd()).receiveUnasked(head, expected)
-    const bytes = await readAnswer(head, expected)
+    const read = await (head.body.whole?.() ?? readAnswer(head, expected))
+    const bytes = checkSize(read, expected.limits.maxAnswerBytes, answerTooLarge)
     const received = objectIn(bytes, head, expected)
     if (!received) return await (await loadOdd()).receiveNoObject(bytes, head, expected)
     return isPromise(received) ? await received : received

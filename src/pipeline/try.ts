@@ -126,9 +126,10 @@ class TargetTry implements Try, Abandonable {
 
   #call(upstream: UpstreamCall): Promise<AttemptResult> {
     const { context, call } = this.#request
+    const { fetch, clock, limits } = context
     const { stream, endpoint } = call
     const { format } = this.#candidate.transform
-    this.#attempt = startAttempt(upstream, { format, stream, operation: endpoint.operation }, context)
+    this.#attempt = startAttempt(upstream, { format, stream, operation: endpoint.operation, fetch, clock, limits })
     return this.#attempt.result
   }
 

@@ -16,13 +16,19 @@ import type { Clock } from '../types.ts'
 export interface OpenOptions {
   fetch: UpstreamFetch
   clock: Clock
+  limits: TimeLimits
+  /** Is a stream asked for? It has `headersTimeoutMs` for its beginning, in place of `totalTimeoutMs`, until `setTotal`. */
+  stream?: boolean
+}
+
+/** The time-outs of a call. */
+export interface TimeLimits {
   /** From the start of the call to the headers of the answer. */
   headersTimeoutMs: number
   /** Between two chunks of the body. */
   silenceTimeoutMs: number
   /** From the start of the call to the end of the body; a stream has no such limit after its first content. */
   totalTimeoutMs: number
-  stream?: boolean
 }
 
 /** A call under way, whose time-outs depend on its answer. */
@@ -56,7 +62,9 @@ class WatchedCall implements OpenedUpstream, ByteStream {
   #cancelDeadline: CancelDeadline
 
   constructor(call: UpstreamCall, options: OpenOptions) {
-    const { fetch, clock, headersTimeoutMs, silenceTimeoutMs, totalTimeoutMs, stream = false } = options
+    const { fetch, clock, limits, stream = false } = options
+    const { headersTimeoutMs, silenceTimeoutMs } = limits
+    const totalTimeoutMs = stream ? headersTimeoutMs : limits.totalTimeoutMs
     this.#options = options
     this.#totalTimeoutMs = totalTimeoutMs
     this.#isOpening = stream
@@ -118,7 +126,8 @@ class WatchedCall implements OpenedUpstream, ByteStream {
 
   /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
   #look(): void {
-    const { clock, silenceTimeoutMs, headersTimeoutMs } = this.#options
+    const { clock, limits } = this.#options
+    const { silenceTimeoutMs, headersTimeoutMs } = limits
     const now = clock.now()
     const endsAt = this.#startedAt + this.#totalTimeoutMs
     const waitEndsAt = this.#isAnswered

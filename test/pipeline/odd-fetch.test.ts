@@ -69,6 +69,19 @@ test('may answer with an object that has no way to its bytes, which is a failure
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
 })
 
+test('may answer with more than the limit, whatever length it says, which is a failure of the provider', async () => {
+  const text = JSON.stringify({ ...chatAnswer(), padding: 'x'.repeat(1_000) })
+  for (const length of [undefined, String(text.length), '10']) {
+    const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }
+    const world = await openWorld({
+      fetch: async () => new Response(text, { headers }),
+      limits: { maxAnswerBytes: 1_000 },
+    })
+    assert.is((await world.chat({ model: 'one/m' })).status, 502)
+    assert.match(world.told.attempts[0]?.message ?? '', /larger than 1000 bytes/)
+  }
+})
+
 test('may answer with a class whose headers need `this`', async () => {
   class Own {
     readonly status = 200

@@ -83,6 +83,14 @@ test('a body over the limit is 413, by its declared length before it is read', a
   assert.is(up.calls.length, 1)
 })
 
+test('a body that is longer than it says is 413', async () => {
+  const { up, world } = await open({ maxBodyBytes: 1_000 })
+  const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(1_000) })
+  const response = await world.post('/v1/chat/completions', body, { headers: { 'content-length': '10' } })
+  assert.is(response.status, 413)
+  assert.is(up.calls.length, 0)
+})
+
 test('a body without a length is counted while it is read, and not read on', async () => {
   const { world } = await open({ maxBodyBytes: 1_000 })
   let cancelled = false

@@ -59,8 +59,8 @@ async function exchange(account: ServiceAccount, { fetch, clock }: { fetch: Upst
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: body.toString(),
   }
-  const waits = { headersTimeoutMs: 10_000, silenceTimeoutMs: 10_000, totalTimeoutMs: 20_000 }
-  const { status, body: stream } = await openUpstream(call, { fetch, clock, ...waits }).answer
+  const limits = { headersTimeoutMs: 10_000, silenceTimeoutMs: 10_000, totalTimeoutMs: 20_000 }
+  const { status, body: stream } = await openUpstream(call, { fetch, clock, limits }).answer
   const answer = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => noToken('too_long'))))
   const { access_token: token, expires_in: seconds, error } = isObject(answer) ? answer : {}
   if (status === 200 && typeof token === 'string' && FIELD_VALUE.test(token))
