@@ -23,7 +23,7 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
         if (depth === 1 && !isWanted) {
           const colon = skipSpace(text, end)
           if (text[colon] === ':') {
-            if (names.includes(keyOf(text, at, end))) {
+            if (isKeyAmong(names, text, at, end)) {
               isWanted = true
               valueStart = skipSpace(text, colon + 1)
               at = valueStart - 1
@@ -79,13 +79,30 @@ function endOfString(text: string, open: number): number {
   return text.length
 }
 
-function keyOf(text: string, start: number, end: number): string {
-  const raw = text.slice(start + 1, end - 1)
-  if (!raw.includes('\\')) return raw
+/** Is the string between these places, in its quotes, one of the names? Most are none, which is seen without making a string of them. */
+function isKeyAmong(names: readonly string[], text: string, start: number, end: number): boolean {
+  const length = end - start - 2
+  for (const name of names) {
+    if (length === name.length && text.startsWith(name, start + 1)) return true
+    const mayBeEscaped = length > name.length && length <= name.length * LONGEST_ESCAPE
+    if (mayBeEscaped && hasEscape(text, start, end) && unescaped(text.slice(start, end)) === name) return true
+  }
+  return false
+}
+
+/** In characters, of one: `\\u0065`. */
+const LONGEST_ESCAPE = 6
+
+function hasEscape(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (text.charCodeAt(at) === BACKSLASH) return true
+  return false
+}
+
+function unescaped(quoted: string): string {
   try {
-    return String(JSON.parse(text.slice(start, end)))
+    return String(JSON.parse(quoted))
   } catch {
-    return raw
+    return quoted.slice(1, -1)
   }
 }
 

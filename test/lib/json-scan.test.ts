@@ -20,6 +20,12 @@ scan('is not misled by quotes, escapes and braces in strings', () => {
   assert.is(rename('{"a":"\\"model\\":\\"x\\"}{","model":"o\\"ld"}'), '{"a":"\\"model\\":\\"x\\"}{","model":"new"}')
   assert.is(rename('{"a":"\\\\","model":"old"}'), '{"a":"\\\\","model":"new"}')
   assert.is(rename('{"mod\\u0065l":"old"}'), '{"mod\\u0065l":"new"}')
+  assert.is(rename('{"\\u006dod\\u0065\\u006c":"old"}'), '{"\\u006dod\\u0065\\u006c":"new"}')
+})
+
+scan('takes no other key for the name', () => {
+  for (const key of ['model_x', 'mode', 'nodel', 'Model', 'xmodel', 'models\\u0065', '\\"odel', ''])
+    assert.is(rename(`{"${key}":"old"}`), `{"${key}":"old"}`)
 })
 
 scan('replaces each of several members of the name, since parsers disagree on which one counts', () => {
