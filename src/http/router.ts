@@ -48,9 +48,11 @@ export function createRouter(routes: readonly Route[], admit: () => void): Dispa
 
   return (path, exchange, key) => {
     const route = exact.get(path)?.get(methodOf(exchange))
-    return route ? route.run({ exchange, params: {}, key }) : search(path, exchange, key)
+    return route ? route.run({ exchange, params: NO_PARAMS, key }) : search(path, exchange, key)
   }
 }
+
+const NO_PARAMS: Readonly<Record<string, string>> = {}
 
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 

@@ -20,8 +20,8 @@ export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')
     throw unsupported('Compressed request bodies are not accepted. Send the JSON as it is.')
-  const [, quoted, bare] = CHARSET.exec(exchange.header('content-type') ?? '') ?? []
-  const charset = (quoted ?? bare ?? '').trim()
+  const match = CHARSET.exec(exchange.header('content-type') ?? '')
+  const charset = match ? (match[1] ?? match[2] ?? '').trim() : ''
   if (charset !== '' && !UTF_8.test(charset))
     throw unsupported(`Send the JSON in UTF-8, not in "${charset.slice(0, MAX_SHOWN)}" as the content-type says.`)
 }

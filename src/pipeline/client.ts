@@ -95,6 +95,6 @@ class WatchedClient implements Client {
   }
 
   #cancelBeside(): void {
-    for (const other of this.#beside ?? []) other.cancel(this.gone)
+    if (this.#beside) for (const other of this.#beside) other.cancel(this.gone)
   }
 }

@@ -23,6 +23,7 @@ export interface RequestRecord {
   /** The HTTP status of the answer; 499 when the client left before one. */
   status: number
   streamed: boolean
+  /** Those that were over when the request was, in the order in which they began. */
   attempts: readonly AttemptRecord[]
   /** The targets that were not called and the entries that were left out, each with why, in order; absent when there are none. */
   skipped?: ReadonlyArray<Skip | LeftOutEntry>
@@ -82,7 +83,6 @@ export const createReport = (exchange: Exchange, key: PresentedKey | undefined, 
 class RequestReport implements Report {
   readonly steps: Step[] = []
   readonly #requestedAt: number
-  readonly #attempts: AttemptRecord[] = []
   readonly #places: number[] = [] // of the steps
   readonly #path: string
   readonly #waitUntil: Exchange['waitUntil']
@@ -110,13 +110,9 @@ class RequestReport implements Report {
   }
 
   attempted(route: Route, { at, place }: Begun, result: AttemptEnd): void {
-    const { steps } = this
-    const attempts = this.#attempts
     const context = this.#context
     const record = attemptRecord(route, { startedAt: at, now: context.clock.now() }, result)
     this.#add(record, place)
-    attempts.push(record)
-    if (record !== steps.at(-1)) sortLike(steps, attempts)
     context.observer.onAttempt(record, this.#waitUntil)
   }
 
@@ -180,7 +176,7 @@ class RequestReport implements Report {
   #tellRequest(status: number, durationMs: number, warnings?: readonly string[]): void {
     const { steps } = this
     const call = this.#call
-    const attempts = this.#attempts
+    const attempts = steps.filter(isAttempt)
     const stop = this.#stop
     const record: RequestRecord = {
       path: this.#path,
@@ -199,8 +195,5 @@ class RequestReport implements Report {
   }
 }
 
-/** Puts attempts into the order of the steps. */
-const sortLike = (steps: readonly Step[], attempts: AttemptRecord[]) =>
-  attempts.sort((one, other) => steps.indexOf(one) - steps.indexOf(other))
-
+const isAttempt = (step: Step): step is AttemptRecord => 'outcome' in step
 const isSkipped = (step: Step): step is Skip | LeftOutEntry => 'skipped' in step

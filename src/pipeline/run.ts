@@ -105,7 +105,7 @@ class Run {
   async #walkTargets(request: ModelRequest): Promise<Reply> {
     const context = this.#context
     const client = this.#client
-    let failures: readonly FailedTarget[] = []
+    let failures = NO_FAILURES
     try {
       const known = context.routes()
       const table = isPromise(known) ? await client.unlessGone(known) : known
@@ -161,6 +161,8 @@ class Run {
     return withAttempts(error, report.steps, error === client.gone)
   }
 }
+
+const NO_FAILURES: readonly FailedTarget[] = []
 
 /** Nobody reads it, or it is told bare. */
 const SAYS_LITTLE: ReadonlySet<number> = new Set([499, 500])
