@@ -29,7 +29,7 @@ function callsInProcessEndAtOnce() {
   test('is noticed before a provider is called, in whatever way it calls', async () => {
     await linkPackage()
     const cwd = new URL('.', import.meta.url).pathname
-    const { stdout } = await promisify(execFile)(bun, ['apps/bun-in-process.mjs'], { cwd })
+    const { stdout } = await promisify(execFile)(bun, ['apps/bun-in-process.mjs'], { cwd, timeout: 20_000 })
     assert.equal(JSON.parse(stdout), { statuses: [200, 499, 499, 499, 499], calls: 1 })
   })
 }
