@@ -69,7 +69,7 @@ const lookout = createLookout((look) => setTimeout(look, 20))
 export const lookoutFor = (server: unknown): Lookout | undefined =>
   isBun && isObject(server) && 'requestIP' in server ? lookout : undefined
 
-/** Bun's own `fetch`, unless another has its name. It ends a call within the millisecond in which its signal says so. */
+/** Bun's own `fetch`, unless another has its name. It ends a call at once when its signal says so. */
 const bunFetch = isBun && /\[native code\]/.test(String(fetch)) ? fetch : undefined
 
 /** A call on Bun, whose answers are batched as its requests are (`requestTurn`). That of another `fetch` than its own is guarded. */
