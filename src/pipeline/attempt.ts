@@ -1,7 +1,6 @@
 import type { Operation } from '../formats/endpoint.ts'
 import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import { isPromise } from '../lib/awaitable.ts'
-import { checkSize } from '../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
@@ -9,7 +8,7 @@ import type { SseEvent } from '../lib/sse.ts'
 import { type OpenedUpstream, openUpstream } from '../upstream/open.ts'
 import type { Committed } from './commit.ts'
 import type { PipelineContext } from './context.ts'
-import { answerTooLarge, type Failure, failureOfError } from './failure.ts'
+import { type Failure, failureOfError } from './failure.ts'
 import { receiveStream } from './receive-stream.ts'
 import { objectIn, readAnswer, saysEvents } from './receive-whole.ts'
 
@@ -101,8 +100,7 @@ async function receive(pending: OpenedUpstream, expected: Expected): Promise<Att
     }
     if (expected.stream) return await receiveStreamed(head, expected, pending)
     if (saysEvents(head)) return await (await loadOdd()).receiveUnasked(head, expected)
-    const read = await (head.body.whole?.() ?? readAnswer(head, expected))
-    const bytes = checkSize(read, expected.limits.maxAnswerBytes, answerTooLarge)
+    const bytes = await readAnswer(head, expected)
     const received = objectIn(bytes, head, expected)
     if (!received) return await (await loadOdd()).receiveNoObject(bytes, head, expected)
     return isPromise(received) ? await received : received

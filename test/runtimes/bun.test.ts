@@ -26,7 +26,7 @@ mountGuardsAndCloses('serveBun', mount)
 /** Only what `Bun.serve` passes may be listened to later. */
 function callsInProcessEndAtOnce() {
   const test = suite('a client in the same Bun that has left')
-  test('is noticed before a provider is called, in whatever way it calls', async () => {
+  test('is noticed in whatever way it calls, also by a fetch in place of Bun\u2019s that never ends', async () => {
     await linkPackage()
     const cwd = new URL('.', import.meta.url).pathname
     const { stdout } = await promisify(execFile)(bun, ['apps/bun-in-process.mjs'], { cwd, timeout: 20_000 })
