@@ -41,18 +41,14 @@ async function identify(
   for (const credential of unseen) key ??= await keyring.find(credential)
   if (key) return unlessPaused(key)
   if (!requireApiKey) return undefined
-  const headers = { 'www-authenticate': 'Bearer' }
-  if (credentials.length === 0) throw gatewayError('KEY_MISSING', { headers })
-  const looksLikeOne = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
-  throw gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: FOREIGN })
+  const { unknownKey } = await import('./unknown-key.ts')
+  throw unknownKey(credentials)
 }
 
 function unlessPaused(key: PresentedKey): PresentedKey {
   if (key.isActive === false) throw gatewayError('KEY_PAUSED')
   return key
 }
-
-const FOREIGN = `This is no API key that POST /api/keys has made. A provider's key belongs in a connection, an admin token opens /api.`
 
 /** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */
 function presentedCredentials(exchange: Exchange): string[] {

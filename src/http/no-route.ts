@@ -1,8 +1,37 @@
+import { gatewayError } from '../errors.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
+import type { Reply } from '../lib/exchange.ts'
 import { nearest } from '../lib/nearest.ts'
+import type { Method } from './route.ts'
+
+/** What is served: the methods of the path, if there are any, and the paths without parameters. */
+interface Served {
+  methods: ReadonlySet<Method> | undefined
+  served: Iterable<string>
+}
+
+/** The reply to a request that fits no route. Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
+export function withoutRoute(path: string, method: string, { methods, served }: Served): Reply {
+  if (!methods || isCustomMethod(path, method)) {
+    const hint = hintFor(path, served)
+    throw gatewayError('NOT_FOUND', { message: `There is no ${method} ${path} here.${hint ? ` ${hint}` : ''}` })
+  }
+  const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
+  // Clients probe an endpoint by HEAD before they post to it.
+  if (PROBES.has(method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
+  throw gatewayError('METHOD_NOT_ALLOWED', {
+    message: `${method} is not allowed here; allowed: ${allow}.`,
+    headers: { allow },
+  })
+}
+
+const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
+
+/** `models/x:generateContent` is a path of its own, not one more method of the model `x:generateContent`. */
+const isCustomMethod = (path: string, method: string) => method === 'POST' && /:[A-Za-z]+$/.test(path)
 
 /** A hint for a path that is not served: what was probably meant, as a sentence. `served`: the paths without parameters. */
-export function hintFor(path: string, served: Iterable<string>): string | undefined {
+function hintFor(path: string, served: Iterable<string>): string | undefined {
   const wanted = path.replace(/\/+/g, '/').replace(/\/$/, '')
   if (wanted === '/v1')
     return 'It is the base URL of OpenAI clients, which add the rest. GET /v1/models lists the models.'

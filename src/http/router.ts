@@ -1,4 +1,3 @@
-import { gatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
 import type { PresentedKey } from '../store/keyring.ts'
@@ -30,20 +29,8 @@ export function createRouter(routes: readonly Route[], admit: () => void): Dispa
     const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
     if (reply) return reply
     const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
-    if (!methods || isCustomMethod(path, method)) {
-      const { hintFor } = await import('./no-route.ts')
-      const hint = hintFor(path, exact.keys())
-      throw gatewayError('NOT_FOUND', {
-        message: `There is no ${exchange.method} ${path} here.${hint ? ` ${hint}` : ''}`,
-      })
-    }
-    const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
-    // Clients probe an endpoint by HEAD before they post to it.
-    if (PROBES.has(exchange.method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
-    throw gatewayError('METHOD_NOT_ALLOWED', {
-      message: `${exchange.method} is not allowed here; allowed: ${allow}.`,
-      headers: { allow },
-    })
+    const { withoutRoute } = await import('./no-route.ts')
+    return withoutRoute(path, exchange.method, { methods, served: exact.keys() })
   }
 
   return (path, exchange, key) => {
@@ -54,9 +41,4 @@ export function createRouter(routes: readonly Route[], admit: () => void): Dispa
 
 const NO_PARAMS: Readonly<Record<string, string>> = {}
 
-const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
-
 const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
-
-/** `models/x:generateContent` is a path of its own, not one more method of the model `x:generateContent`. */
-const isCustomMethod = (path: string, method: string) => method === 'POST' && /:[A-Za-z]+$/.test(path)
