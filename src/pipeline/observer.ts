@@ -20,11 +20,11 @@ export interface Hooks {
   onError?(error: unknown): unknown
 }
 
-/** Passes events on to the host's hooks and logger. Its methods never throw. */
+/** Passes events on to the host's hooks and logger. Its methods never throw. What nobody hears of is not made. */
 export interface Observer {
-  onRequest(request: RequestRecord, waitUntil?: WaitUntil): void
+  onRequest(record: () => RequestRecord, waitUntil?: WaitUntil): void
   onAttempt(attempt: AttemptRecord, waitUntil?: WaitUntil): void
-  onUsage(usage: UsageRecord, waitUntil?: WaitUntil): void
+  onUsage(record: () => UsageRecord, waitUntil?: WaitUntil): void
   onError(error: unknown): void
 }
 
@@ -54,9 +54,9 @@ export function createObserver(hooks: Hooks, logger: Logger, background: Backgro
   }
 
   return {
-    onRequest: (request, waitUntil) => tell(hooks.onRequest, request, waitUntil),
+    onRequest: (record, waitUntil) => hooks.onRequest && tell(hooks.onRequest, record(), waitUntil),
     onAttempt: (attempt, waitUntil) => tell(hooks.onAttempt, attempt, waitUntil),
-    onUsage: (usage, waitUntil) => tell(hooks.onUsage, usage, waitUntil),
+    onUsage: (record, waitUntil) => hooks.onUsage && tell(hooks.onUsage, record(), waitUntil),
     onError(error) {
       log(describe(error))
       tell(hooks.onError, error)

@@ -132,9 +132,11 @@ class RequestReport implements Report {
   ended(status: number, answered?: Answered): void {
     if (this.#over) return
     this.#over = true
-    const durationMs = this.#context.clock.now() - this.#requestedAt
-    if (this.#call && answered) this.#tellUsage(this.#call, answered, durationMs)
-    this.#tellRequest(status, durationMs, answered?.warnings)
+    const { clock, observer } = this.#context
+    const durationMs = clock.now() - this.#requestedAt
+    const call = this.#call
+    if (call && answered) observer.onUsage(() => this.#usage(call, answered, durationMs), this.#waitUntil)
+    observer.onRequest(() => this.#request(status, durationMs, answered?.warnings), this.#waitUntil)
   }
 
   #add(step: Step, place: number): void {
@@ -151,9 +153,8 @@ class RequestReport implements Report {
     places.splice(at, 0, place)
   }
 
-  /** Tells what is known: most requests have a key, many have counts, some have a price. */
-  #tellUsage({ model, stream, endpoint }: Asked, { target, usage }: Answered, durationMs: number): void {
-    const { catalog, observer } = this.#context
+  /** What is known: most requests have a key, many have counts, some have a price. */
+  #usage({ model, stream, endpoint }: Asked, { target, usage }: Answered, durationMs: number): UsageRecord {
     const record: UsageRecord = {
       requestedModel: model,
       provider: target.provider,
@@ -165,15 +166,14 @@ class RequestReport implements Report {
       durationMs,
     }
     if (this.#keyId !== undefined) record.keyId = this.#keyId
-    if (usage) {
-      Object.assign(record, usage)
-      const costUsd = costOf(catalog, target, usage)
-      if (costUsd !== undefined) record.costUsd = costUsd
-    }
-    observer.onUsage(record, this.#waitUntil)
+    if (!usage) return record
+    Object.assign(record, usage)
+    const costUsd = costOf(this.#context.catalog, target, usage)
+    if (costUsd !== undefined) record.costUsd = costUsd
+    return record
   }
 
-  #tellRequest(status: number, durationMs: number, warnings?: readonly string[]): void {
+  #request(status: number, durationMs: number, warnings: readonly string[] | undefined): RequestRecord {
     const { steps } = this
     const call = this.#call
     const attempts = steps.filter(isAttempt)
@@ -191,7 +191,7 @@ class RequestReport implements Report {
     if (steps.length > attempts.length) record.skipped = steps.filter(isSkipped)
     if (stop) record.stopped = stop
     if (warnings?.length) record.warnings = warnings
-    this.#context.observer.onRequest(record, this.#waitUntil)
+    return record
   }
 }
 
