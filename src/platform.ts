@@ -3,15 +3,20 @@ import type { PendingAnswer, UpstreamCall, UpstreamFetch } from './lib/exchange.
 import { FetchCall } from './lib/fetch-call.ts'
 import { isObject } from './lib/json.ts'
 import { createLookout, type Lookout } from './lib/lookout.ts'
+import { inLists, type StartTimer } from './lib/timer-list.ts'
 import type { Clock, Logger } from './types.ts'
 
-/** The clock of the platform. */
+const isBun = 'Bun' in globalThis
+
+const startTimer: StartTimer = (ms, onTime) => {
+  const timer = setTimeout(onTime, ms)
+  return () => clearTimeout(timer)
+}
+
+/** The clock of the platform. Node has its own lists of timers, and those of Workers must not outlive the request that starts them. */
 export const platformClock: Clock = {
   now: () => Date.now(),
-  setTimer: (ms, onTime) => {
-    const timer = setTimeout(onTime, ms)
-    return () => clearTimeout(timer)
-  },
+  setTimer: isBun || 'Deno' in globalThis ? inLists(startTimer, () => performance.now()) : startTimer,
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
@@ -52,8 +57,6 @@ export function turnEnd(): Promise<void> {
   })
   return turn
 }
-
-const isBun = 'Bun' in globalThis
 
 /**
  * Where requests and answers are batched by turn, resolves when the batch begins. On Bun, which delivers each by itself, batching pays.
