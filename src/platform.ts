@@ -75,10 +75,13 @@ export const lookoutFor = (server: unknown): Lookout | undefined =>
 /** Bun's own `fetch`, unless another has its name. It ends a call at once when its signal says so. */
 const bunFetch = isBun && /\[native code\]/.test(String(fetch)) ? fetch : undefined
 
+/** Of calls that are over: to make one for each costs as much as several steps of the pipeline. Bun lets go of their signals. */
+const spare: AbortController[] = []
+
 /** A call on Bun, whose answers are batched as its requests are (`requestTurn`). That of another `fetch` than its own is guarded. */
 function bunCall(call: UpstreamCall): PendingAnswer {
-  const pending = new FetchCall(fetch, call, turnEnd)
-  return fetch === bunFetch ? pending : guarded(pending)
+  if (fetch === bunFetch) return new FetchCall(fetch, call, { turn: turnEnd, spare })
+  return guarded(new FetchCall(fetch, call, { turn: turnEnd }))
 }
 
 const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)

@@ -5,21 +5,33 @@ import { fieldsOf, type HeaderFields } from './header-fields.ts'
 /** The part of `fetch` that calls need. */
 export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>
 
+/** What calls on a platform share. */
+export interface FetchCallTerms {
+  /** Is awaited before an answer is looked at. */
+  turn?: () => Promise<void>
+  /** The controllers of calls that have come to their end, for others; only where `fetch` lets go of their signals then. */
+  spare?: AbortController[]
+}
+
 /** A call by `fetch`, which is also the body of its answer. It ends when `fetch` ends it, by its signal. */
 export class FetchCall implements PendingAnswer, ByteStream {
   readonly answer: Promise<UpstreamAnswer>
-  readonly #abort = new AbortController()
+  readonly #terms: FetchCallTerms
+  #abort: AbortController | undefined
   #cancelled: { reason: unknown } | undefined = undefined
   #source: ByteStream = NO_BYTES // as long as there is no answer
 
-  /** `turn`, if given, is awaited before the answer is looked at. */
-  constructor(fetch: PlainFetch, call: UpstreamCall, turn?: () => Promise<void>) {
-    this.answer = this.#open(fetch, call, turn)
+  constructor(fetch: PlainFetch, call: UpstreamCall, terms: FetchCallTerms = {}) {
+    const abort = terms.spare?.pop() ?? new AbortController()
+    this.#terms = terms
+    this.#abort = abort
+    this.answer = this.#open(fetch, call, abort.signal)
   }
 
   async next(): Promise<Uint8Array | undefined> {
     try {
       const chunk = await this.#source.next()
+      if (!chunk) this.#over()
       if (!this.#cancelled) return chunk // a reader that is cancelled ends as if the stream were over
     } catch (thrown) {
       throw this.#reasonOf(thrown)
@@ -28,19 +40,24 @@ export class FetchCall implements PendingAnswer, ByteStream {
   }
 
   whole(): Promise<Uint8Array> | undefined {
-    return this.#cancelled ? Promise.reject(this.#cancelled.reason) : this.#source.whole?.()
+    if (this.#cancelled) return Promise.reject(this.#cancelled.reason)
+    return this.#source.whole?.()?.then((bytes) => {
+      this.#over()
+      return bytes
+    })
   }
 
   cancel(reason?: unknown): void {
     if (this.#cancelled) return
     this.#cancelled = { reason }
-    this.#abort.abort(reason)
+    this.#abort?.abort(reason)
     this.#source.cancel(reason)
   }
 
-  async #open(fetch: PlainFetch, call: UpstreamCall, turn: (() => Promise<void>) | undefined): Promise<UpstreamAnswer> {
+  async #open(fetch: PlainFetch, call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const { turn } = this.#terms
     try {
-      const response = await fetch(call.url, initOf(call, this.#abort.signal))
+      const response = await fetch(call.url, initOf(call, signal))
       if (turn) await turn()
       const fields = fieldsOf(response.headers)
       this.#source = bodyOf(response, fields)
@@ -52,11 +69,23 @@ export class FetchCall implements PendingAnswer, ByteStream {
     throw this.#cancelled.reason
   }
 
+  /** Everything has come: its signal, which now nobody aborts, can be that of another call. */
+  #over(): void {
+    const { spare } = this.#terms
+    const abort = this.#abort
+    if (!spare || !abort || this.#cancelled) return
+    this.#abort = undefined
+    if (spare.length < MAX_SPARE) spare.push(abort)
+  }
+
   /** Why the call has failed; platforms reject with a reason like that of `cancel`, if not the same. */
   #reasonOf(thrown: unknown): unknown {
     return this.#cancelled ? this.#cancelled.reason : thrown
   }
 }
+
+/** As many as calls of a busy host are under way at a time. */
+const MAX_SPARE = 1_000
 
 /** The answer of a call by `fetch`. */
 class FetchAnswer implements UpstreamAnswer {

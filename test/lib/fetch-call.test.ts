@@ -77,12 +77,57 @@ test('waits for the turn before it looks at the answer', async () => {
     steps.push('fetched')
     return new Response('', { status: 201 })
   }
-  const pending = new FetchCall(fetch, call, async () => {
+  const turn = async () => {
     await undefined
     steps.push('turned')
-  })
+  }
+  const pending = new FetchCall(fetch, call, { turn })
   assert.is((await pending.answer).status, 201)
   assert.equal(steps, ['fetched', 'turned'])
+})
+
+test('leaves its signal to others when it has come to its end, and only then', async () => {
+  const signals: Array<AbortSignal | null | undefined> = []
+  const spare: AbortController[] = []
+  const called = (init: ResponseInit = smallJson) =>
+    new FetchCall(
+      async (_, { signal }) => {
+        signals.push(signal)
+        return new Response('{}', init)
+      },
+      call,
+      { spare },
+    )
+  const isSpare = (at: number) => spare.some(({ signal }) => signal === signals[at])
+
+  const whole = called()
+  await (await whole.answer).body.whole?.()
+  assert.ok(isSpare(0))
+
+  const stream = called({})
+  assert.is(signals[1], signals[0])
+  const { body } = await stream.answer
+  assert.ok(await body.next())
+  assert.not.ok(isSpare(1))
+  assert.is(await body.next(), undefined)
+  assert.ok(isSpare(1))
+  await body.next()
+  assert.is(spare.length, 1, 'two calls would share it')
+
+  const other = called()
+  assert.is(signals[2], signals[0])
+  whole.cancel(REASON)
+  stream.cancel(REASON)
+  assert.not.ok(signals[2]?.aborted, 'a call that is over has ended another')
+  const bytes = (await other.answer).body.whole?.()
+  other.cancel(REASON)
+  await bytes?.catch(() => {})
+  assert.ok(signals[2]?.aborted)
+  assert.is(spare.length, 0)
+
+  const failing = new FetchCall(() => Promise.reject(REASON), call, { spare })
+  assert.is(await rejection(failing.answer), REASON)
+  assert.is(spare.length, 0)
 })
 
 test("by a host's fetch that never ends anything ends when it is cancelled, in each phase", async () => {

@@ -59,6 +59,23 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     await cut
   })
 
+  test('lets go of no other stream then, however many answers have come before', async () => {
+    for (let i = 0; i < 5; i++) await (await client.chat('Hi', i % 2 === 0)).text()
+    const abort = new AbortController()
+    const leaving = await client.chat('forever', true, { signal: abort.signal })
+    const staying = await client.chat('forever', true)
+    const reader = staying.body?.getReader()
+    await leaving.body?.getReader().read()
+    const cut = upstream.nextCut()
+    abort.abort()
+    await cut
+    for (let i = 0; i < 5; i++) assert.is((await reader?.read())?.done, false)
+    assert.is(upstream.open, 1)
+    const last = upstream.nextCut()
+    await reader?.cancel()
+    await last
+  })
+
   test('answers 404 in JSON to a path that is nobody\u2019s', async () => {
     const response = await fetch(`${url}/nowhere`)
     assert.is(response.status, 404)
