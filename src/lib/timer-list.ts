@@ -4,19 +4,20 @@ export type StartTimer = (ms: number, onTime: () => void) => () => void
 /** A timer that has not ended, between its neighbours. */
 interface Listed {
   readonly dueAt: number
-  readonly onTime: () => void
+  /** `undefined` once it is over: who still has the timer must not keep a request. */
+  onTime: (() => void) | undefined
   before: Listed | undefined
   after: Listed | undefined
-  isOver: boolean
 }
 
 /**
- * Timers like those of `start`, for which it starts one for all of the same length: most are stopped before their time, which costs next to
- * nothing then. `now` in ms, by a clock that nobody sets.
+ * Timers like those of `start`, but all of the same length share one of them: most are stopped before their time, which then costs a few
+ * assignments. `now`: a monotonic clock, in ms. They run in the async context of the timer for which the shared one was started, which is kept
+ * as long as there are timers of that length: before it calls code of the host, `onTime` must get back to its own, as by a promise.
  */
 export function inLists(start: StartTimer, now: () => number): StartTimer {
   const lists = new Map<number, TimerList>()
-  // Apart from the timers: a closure made with the first of a list would keep that as long as the list.
+  // In a function of its own: `onEmpty` would otherwise share a context with the first `onTime`, and keep it as long as the list.
   function listOf(ms: number): TimerList {
     const known = lists.get(ms)
     if (known) return known
@@ -51,7 +52,7 @@ class TimerList {
   /** Returns the function that stops it. */
   add(onTime: () => void): () => void {
     const before = this.#last
-    const timer: Listed = { dueAt: this.#terms.now() + this.#ms, onTime, before, after: undefined, isOver: false }
+    const timer: Listed = { dueAt: this.#terms.now() + this.#ms, onTime, before, after: undefined }
     this.#last = timer
     if (before) before.after = timer
     else {
@@ -62,10 +63,10 @@ class TimerList {
   }
 
   #remove(timer: Listed): void {
-    if (timer.isOver) return
+    if (!timer.onTime) return
     const { before, after } = timer
-    timer.isOver = true
-    timer.before = undefined // who keeps a timer that is over must not keep others
+    timer.onTime = undefined
+    timer.before = undefined
     timer.after = undefined
     if (before) before.after = after
     else this.#first = after
@@ -80,12 +81,13 @@ class TimerList {
     const { start, now } = this.#terms
     try {
       for (let due = this.#first; due && due.dueAt <= now(); due = this.#first) {
+        const { onTime } = due
         this.#remove(due)
-        due.onTime()
+        onTime?.()
       }
     } finally {
-      // Also behind one that throws. The first may be due later than the one for which this was started.
-      if (this.#first) this.#stop = start(Math.max(0, Math.ceil(this.#first.dueAt - now())), this.#ring)
+      // Also when an `onTime` throws. What is now the first may be due later than the one for which the shared timer was started.
+      if (this.#first) this.#stop = start(Math.ceil(this.#first.dueAt - now()), this.#ring)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { inLists, type StartTimer } from '../../src/lib/timer-list.ts'
-import { collectGarbage } from '../support/garbage.ts'
+import { bytesHeld, collectGarbage } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
 
 /** Timers of a platform whose time passes by hand; `earlyMs`: it runs them so much before their time. */
@@ -156,30 +156,49 @@ test('do not run before their time where those of the platform do', () => {
   assert.equal(ran, ['a'])
 })
 
-/** Starts three timers and stops them; keeps the one between. */
+/** Starts three timers and stops them, while another goes on. Keeps how the second is stopped, and what each would have called. */
 function threeStopped(start: StartTimer) {
-  const neighbours: WeakRef<() => void>[] = []
-  const neighbour = () => {
+  const called: WeakRef<() => void>[] = []
+  const [first, kept, last] = [0, 1, 2].map(() => {
     const onTime = () => assert.unreachable()
-    neighbours.push(new WeakRef(onTime))
+    called.push(new WeakRef(onTime))
     return start(50, onTime)
-  }
-  const stopFirst = neighbour()
-  const kept = start(50, () => assert.unreachable())
-  const stopLast = neighbour()
-  for (const stop of [kept, stopFirst, stopLast]) stop()
-  return { kept, neighbours }
+  })
+  const stopOther = start(50, () => {})
+  for (const stop of [kept, first, last]) stop?.()
+  return { kept, called, stopOther }
 }
 
-test('that are over keep nothing: neither their neighbours nor a list of their length', async () => {
+test('that are over keep neither what they would have called nor their neighbours, and no list keeps them', async () => {
+  const { start } = timersByHand()
+  const { kept, called, stopOther } = threeStopped(start)
+  await collectGarbage()
+  kept?.()
+  stopOther()
+  assert.is(called.filter((one) => one.deref()).length, 0)
+})
+
+test('that are over keep no chain of those that came after them', async () => {
+  const { start } = timersByHand()
+  const ignore = () => {}
+  const kept = start(50, ignore)
+  let stop = start(50, ignore)
+  kept()
+  const before = await bytesHeld()
+  for (let i = 0; i < 100_000; i++) {
+    const next = start(50, ignore)
+    stop()
+    stop = next
+  }
+  const held = (await bytesHeld()) - before
+  kept()
+  assert.ok(held < 1024 * 1024, `${held} bytes`)
+})
+
+test('leave no list behind when the last of a length is over', async () => {
   const { start, everStarted } = timersByHand()
-  const { kept, neighbours } = threeStopped(start)
   start(70, () => {})()
   await collectGarbage()
-  kept()
-  assert.equal(
-    neighbours.map((neighbour) => neighbour.deref()),
-    [undefined, undefined],
-  )
-  assert.is(everStarted[1]?.deref(), undefined)
+  assert.is(everStarted[0]?.deref(), undefined)
+  start(70, () => {})()
 })
