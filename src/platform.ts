@@ -13,7 +13,10 @@ const startTimer: StartTimer = (ms, onTime) => {
   return () => clearTimeout(timer)
 }
 
-/** The clock of the platform. Node has its own lists of timers, and those of Workers must not outlive the request that starts them. */
+/**
+ * The clock of the platform. Timers are in lists where those of the platform cost most, on Bun and Deno. Node has such lists itself, and on
+ * Workers no timer may outlive the request that started it.
+ */
 export const platformClock: Clock = {
   now: () => Date.now(),
   setTimer: isBun || 'Deno' in globalThis ? inLists(startTimer, () => performance.now()) : startTimer,
@@ -72,15 +75,18 @@ const lookout = createLookout((look) => setTimeout(look, 20))
 export const lookoutFor = (server: unknown): Lookout | undefined =>
   isBun && isObject(server) && 'requestIP' in server ? lookout : undefined
 
-/** Bun's own `fetch`, unless another has its name. It ends a call at once when its signal says so. */
-const bunFetch = isBun && /\[native code\]/.test(String(fetch)) ? fetch : undefined
+/** Bound functions and proxies say that they are native, too. */
+const isBunFetch = () => fetch.name === 'fetch' && /^function fetch\(\)\s*\{\s*\[native code\]/.test(String(fetch))
 
-/** Of calls that are over: to make one for each costs as much as several steps of the pipeline. Bun lets go of their signals. */
-const spare: AbortController[] = []
+/** Bun's own `fetch`, unless the host had put another in its place before. It ends a call at once when its signal says so. */
+const bunFetch = isBun && isBunFetch() ? fetch : undefined
+
+/** For calls by Bun's own `fetch`. To make one for each costs as much as several steps of the pipeline. */
+const pool: AbortController[] = []
 
 /** A call on Bun, whose answers are batched as its requests are (`requestTurn`). That of another `fetch` than its own is guarded. */
 function bunCall(call: UpstreamCall): PendingAnswer {
-  if (fetch === bunFetch) return new FetchCall(fetch, call, { turn: turnEnd, spare })
+  if (fetch === bunFetch) return new FetchCall(fetch, call, { turn: turnEnd, pool })
   return guarded(new FetchCall(fetch, call, { turn: turnEnd }))
 }
 

@@ -5,12 +5,15 @@ import { fieldsOf, type HeaderFields } from './header-fields.ts'
 /** The part of `fetch` that calls need. */
 export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** What calls on a platform share. */
+/** What calls by the same `fetch` have in common. */
 export interface FetchCallTerms {
-  /** Is awaited before an answer is looked at. */
+  /** Awaited between the arrival of the headers and their being read, so that answers are handled in batches. */
   turn?: () => Promise<void>
-  /** The controllers of calls that have come to their end, for others; only where `fetch` lets go of their signals then. */
-  spare?: AbortController[]
+  /**
+   * A call takes a controller from it, and gives it back when its body has come to its end. Only for a `fetch` that has let go of the signal
+   * by then.
+   */
+  pool?: AbortController[]
 }
 
 /** A call by `fetch`, which is also the body of its answer. It ends when `fetch` ends it, by its signal. */
@@ -22,7 +25,7 @@ export class FetchCall implements PendingAnswer, ByteStream {
   #source: ByteStream = NO_BYTES // as long as there is no answer
 
   constructor(fetch: PlainFetch, call: UpstreamCall, terms: FetchCallTerms = {}) {
-    const abort = terms.spare?.pop() ?? new AbortController()
+    const abort = terms.pool?.pop() ?? new AbortController()
     this.#terms = terms
     this.#abort = abort
     this.answer = this.#open(fetch, call, abort.signal)
@@ -41,10 +44,16 @@ export class FetchCall implements PendingAnswer, ByteStream {
 
   whole(): Promise<Uint8Array> | undefined {
     if (this.#cancelled) return Promise.reject(this.#cancelled.reason)
-    return this.#source.whole?.()?.then((bytes) => {
-      this.#over()
-      return bytes
-    })
+    return this.#source.whole?.()?.then(
+      (bytes) => {
+        this.#over()
+        if (this.#cancelled) throw this.#cancelled.reason
+        return bytes
+      },
+      (thrown) => {
+        throw this.#reasonOf(thrown)
+      },
+    )
   }
 
   cancel(reason?: unknown): void {
@@ -71,11 +80,10 @@ export class FetchCall implements PendingAnswer, ByteStream {
 
   /** Everything has come: its signal, which now nobody aborts, can be that of another call. */
   #over(): void {
-    const { spare } = this.#terms
     const abort = this.#abort
-    if (!spare || !abort || this.#cancelled) return
+    if (!abort || this.#cancelled) return
     this.#abort = undefined
-    if (spare.length < MAX_SPARE) spare.push(abort)
+    this.#terms.pool?.push(abort)
   }
 
   /** Why the call has failed; platforms reject with a reason like that of `cancel`, if not the same. */
@@ -83,9 +91,6 @@ export class FetchCall implements PendingAnswer, ByteStream {
     return this.#cancelled ? this.#cancelled.reason : thrown
   }
 }
-
-/** As many as calls of a busy host are under way at a time. */
-const MAX_SPARE = 1_000
 
 /** The answer of a call by `fetch`. */
 class FetchAnswer implements UpstreamAnswer {

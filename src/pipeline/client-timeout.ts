@@ -20,7 +20,17 @@ export function startClientTimeout(exchange: Exchange, client: Client, clock: Cl
     })
   }
   client.timeoutAt = clock.now() + ms
-  return startDeadline(clock, ms, () => client.giveUp(late(ms)))
+  let isStopped = false
+  let cancel: CancelDeadline | undefined
+  const over = new Promise<void>((resolve) => {
+    cancel = startDeadline(clock, ms, resolve)
+  })
+  // By a promise, to be back in the async context of this request: it calls hooks, and timers of the platform may run in another's.
+  void over.then(() => isStopped || client.giveUp(late(ms)))
+  return () => {
+    isStopped = true
+    cancel?.()
+  }
 }
 
 /** The same for work before the request has been parsed. */

@@ -64,6 +64,18 @@ test('never ends cleanly once it is cancelled, not even where everything had com
   }
 })
 
+test('that is cancelled while its bytes are awaited rejects with the very reason, also where they still come or fail', async () => {
+  for (const end of [() => new Uint8Array(2), () => Promise.reject(new Error('a copy'))]) {
+    const coming = Promise.withResolvers<void>()
+    const answer = Object.assign(new Response('{}', smallJson), { bytes: () => coming.promise.then(end) })
+    const pending = new FetchCall(async () => answer, call)
+    const bytes = rejection((await pending.answer).body.whole?.())
+    pending.cancel(REASON)
+    coming.resolve()
+    assert.is(await bytes, REASON)
+  }
+})
+
 test('fails by what a fetch throws that is not async', async () => {
   const fetch: PlainFetch = () => {
     throw REASON
@@ -75,7 +87,13 @@ test('waits for the turn before it looks at the answer', async () => {
   const steps: string[] = []
   const fetch: PlainFetch = async () => {
     steps.push('fetched')
-    return new Response('', { status: 201 })
+    const response = new Response('', { status: 201 })
+    return Object.defineProperty(response, 'headers', {
+      get() {
+        steps.push('read')
+        return new Headers()
+      },
+    })
   }
   const turn = async () => {
     await undefined
@@ -83,12 +101,12 @@ test('waits for the turn before it looks at the answer', async () => {
   }
   const pending = new FetchCall(fetch, call, { turn })
   assert.is((await pending.answer).status, 201)
-  assert.equal(steps, ['fetched', 'turned'])
+  assert.equal(steps, ['fetched', 'turned', 'read'])
 })
 
 test('leaves its signal to others when it has come to its end, and only then', async () => {
   const signals: Array<AbortSignal | null | undefined> = []
-  const spare: AbortController[] = []
+  const pool: AbortController[] = []
   const called = (init: ResponseInit = smallJson) =>
     new FetchCall(
       async (_, { signal }) => {
@@ -96,38 +114,38 @@ test('leaves its signal to others when it has come to its end, and only then', a
         return new Response('{}', init)
       },
       call,
-      { spare },
+      { pool },
     )
-  const isSpare = (at: number) => spare.some(({ signal }) => signal === signals[at])
+  const isPooled = (at: number) => pool.some(({ signal }) => signal === signals[at])
 
   const whole = called()
   await (await whole.answer).body.whole?.()
-  assert.ok(isSpare(0))
+  assert.ok(isPooled(0))
 
   const stream = called({})
   assert.is(signals[1], signals[0])
   const { body } = await stream.answer
   assert.ok(await body.next())
-  assert.not.ok(isSpare(1))
+  assert.not.ok(isPooled(1))
   assert.is(await body.next(), undefined)
-  assert.ok(isSpare(1))
+  assert.ok(isPooled(1))
   await body.next()
-  assert.is(spare.length, 1, 'two calls would share it')
+  assert.is(pool.length, 1, 'two calls would share it')
 
   const other = called()
   assert.is(signals[2], signals[0])
   whole.cancel(REASON)
   stream.cancel(REASON)
   assert.not.ok(signals[2]?.aborted, 'a call that is over has ended another')
-  const bytes = (await other.answer).body.whole?.()
+  const bytes = rejection((await other.answer).body.whole?.())
   other.cancel(REASON)
-  await bytes?.catch(() => {})
+  assert.is(await bytes, REASON)
   assert.ok(signals[2]?.aborted)
-  assert.is(spare.length, 0)
+  assert.is(pool.length, 0)
 
-  const failing = new FetchCall(() => Promise.reject(REASON), call, { spare })
+  const failing = new FetchCall(() => Promise.reject(REASON), call, { pool })
   assert.is(await rejection(failing.answer), REASON)
-  assert.is(spare.length, 0)
+  assert.is(pool.length, 0)
 })
 
 test("by a host's fetch that never ends anything ends when it is cancelled, in each phase", async () => {

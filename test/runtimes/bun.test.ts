@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { assert, suite } from '../support/suite.ts'
-import { sharedBy, startChild } from './child.ts'
+import { runScript, sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
+import { tellsInContext } from './in-context.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
-import { linkPackage } from './package-link.ts'
 import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
 
@@ -21,17 +19,27 @@ clientsLeave('serveBun', mount)
 clientsLeave('Bun.serve({ fetch: gateway.fetch })', fetches)
 portsAreNotShared()
 callsInProcessEndAtOnce()
+wrappedFetchesAreGuarded()
+tellsInContext('Bun', bun)
 mountGuardsAndCloses('serveBun', mount)
 
 /** Only what `Bun.serve` passes may be listened to later. */
 function callsInProcessEndAtOnce() {
   const test = suite('a client in the same Bun that has left')
   test('is noticed in whatever way it calls, also by a fetch in place of Bun\u2019s that never ends', async () => {
-    await linkPackage()
-    const cwd = new URL('.', import.meta.url).pathname
-    const { stdout } = await promisify(execFile)(bun, ['apps/bun-in-process.mjs'], { cwd, timeout: 20_000 })
-    assert.equal(JSON.parse(stdout), { statuses: [200, 499, 499, 499, 499], calls: 1 })
+    const said = await runScript(bun, ['apps/bun-in-process.mjs'])
+    assert.equal(JSON.parse(said), { statuses: [200, 499, 499, 499, 499], calls: 1 })
   })
+}
+
+/** Only Bun's own fetch is known to end its calls. */
+function wrappedFetchesAreGuarded() {
+  const test = suite('a fetch that was put in place of Bun\u2019s before the package was loaded, and never ends')
+  for (const way of ['plain', 'bound', 'proxy'])
+    test(`does not keep the request of a client that has left, if it is ${way}`, async () => {
+      const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
+      assert.equal(JSON.parse(said), { status: 499 })
+    })
 }
 
 function portsAreNotShared() {

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
 import { linkPackage } from './package-link.ts'
 
 const START_MS = 15_000
@@ -40,6 +41,14 @@ export async function startChild(command: string, args: string[]): Promise<Serve
     child.stdout.on('data', read)
     child.stderr.on('data', read)
   })
+}
+
+/** Runs a script to its end; answers what it has written. Rejects when it fails, or takes longer than 20 s. */
+export async function runScript(command: string, args: string[]): Promise<string> {
+  await linkPackage()
+  const cwd = new URL('.', import.meta.url).pathname
+  const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: 20_000 })
+  return stdout
 }
 
 /** The same app for so many suites, one after the other: the first one starts it, the last one stops it. */

@@ -1,5 +1,6 @@
 import { sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
+import { tellsInContext } from './in-context.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
@@ -14,3 +15,4 @@ readsPaths('Deno.serve(gateway.fetch)', fetches)
 runsIn('serveDeno(gateway)', mount)
 clientsLeave('serveDeno', mount)
 mountGuardsAndCloses('serveDeno', mount)
+tellsInContext('Deno', deno, 'run', '--allow-net', '--no-prompt')

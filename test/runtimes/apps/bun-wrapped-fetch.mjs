@@ -1,0 +1,29 @@
+import { memoryStorage } from 'signalbox/storage/memory'
+
+/*
+ * Puts another fetch, which never ends, in place of Bun's before the package is loaded, in a way that the argument names: `plain`, `bound` or
+ * `proxy`. Says what becomes of a client that leaves.
+ */
+
+const never = function fetch() {
+  return new Promise(() => {})
+}
+const wrapped = { plain: never, bound: never.bind(null), proxy: new Proxy(fetch, { apply: never }) }
+globalThis.fetch = wrapped[process.argv[2]]
+const { createGateway } = await import('signalbox')
+const gateway = createGateway({ storage: memoryStorage(), logger: false })
+await gateway.api.connections.create({
+  provider: 'openai-compatible-test',
+  name: 'test',
+  apiKey: 'k',
+  providerSpecificData: { prefix: 'test', baseUrl: 'http://upstream.invalid/v1' },
+})
+const leaving = new AbortController()
+setTimeout(() => leaving.abort(), 50)
+const { status } = await gateway.fetch('http://gateway/v1/chat/completions', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ model: 'test/m', messages: [{ role: 'user', content: 'Hi' }] }),
+  signal: leaving.signal,
+})
+console.log(JSON.stringify({ status }))
