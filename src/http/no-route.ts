@@ -4,16 +4,21 @@ import type { Reply } from '../lib/exchange.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Method } from './route.ts'
 
-/** What is served: the methods of the path, if there are any, and the paths without parameters. */
+/** What is served. */
 interface Served {
+  /** Those of the path that is asked for; `undefined` if no route has it. */
   methods: ReadonlySet<Method> | undefined
-  served: Iterable<string>
+  /** All that have no parameters. */
+  paths: Iterable<string>
 }
 
-/** The reply to a request that fits no route. Throws `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
-export function withoutRoute(path: string, method: string, { methods, served }: Served): Reply {
+/**
+ * The reply to a request that fits no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that is served. Throws `NOT_FOUND` and
+ * `METHOD_NOT_ALLOWED`.
+ */
+export function withoutRoute(path: string, method: string, { methods, paths }: Served): Reply {
   if (!methods || isCustomMethod(path, method)) {
-    const hint = hintFor(path, served)
+    const hint = hintFor(path, paths)
     throw gatewayError('NOT_FOUND', { message: `There is no ${method} ${path} here.${hint ? ` ${hint}` : ''}` })
   }
   const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')

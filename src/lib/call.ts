@@ -47,7 +47,10 @@ class GuardedCall implements PendingAnswer, ByteStream {
     return new Promise((resolve, reject) => {
       if (this.#cancelled) reject(this.#cancelled.reason)
       this.#rejectWait = reject
-      work.then(resolve, reject)
+      work.then((result) => {
+        if (this.#rejectWait === reject) this.#rejectWait = undefined // its promise keeps the result
+        resolve(result)
+      }, reject)
     })
   }
 }

@@ -70,15 +70,15 @@ export interface UpstreamAnswer {
 }
 
 /**
- * A call under way: `answer` resolves when the headers have arrived. `cancel` ends the call in any phase: a pending `answer`, or `next()`
- * of its body, then rejects at once.
+ * A call under way: `answer` resolves when the headers have arrived. `cancel` ends the call in any phase: a pending `answer`, or `next()` or
+ * `whole()` of its body, then rejects with its reason at once.
  */
 export interface PendingAnswer {
   answer: Promise<UpstreamAnswer>
   cancel(reason?: unknown): void
 }
 
-/** A function like `fetch`. One that also has `raw` is called through that, and ends its calls as soon as they are cancelled. */
+/** A function like `fetch`. If it has `raw`, calls go through that, which must end them as soon as they are cancelled: nothing guards them. */
 export interface UpstreamFetch {
   (input: string, init?: RequestInit): Promise<Response>
   raw?: (call: UpstreamCall) => PendingAnswer

@@ -9,7 +9,7 @@ import type { FailedTry, Success } from './try.ts'
 export interface Accounts {
   /** The health hears of an empty answer when it is known whether the client gets it. */
   settled(result: Success | FailedTry): void
-  /** The client no longer waits. May be called more than once, and when it has settled. */
+  /** The client no longer waits. Does nothing when the attempt has been told of already. */
   cancelled(why: GatewayError): void
   /** Another attempt was faster. */
   outrun(): void

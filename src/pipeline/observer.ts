@@ -20,10 +20,10 @@ export interface Hooks {
   onError?(error: unknown): unknown
 }
 
-/** Passes events on to the host's hooks and logger. Its methods never throw. What nobody hears of is not made. */
+/** Passes events on to the host's hooks and logger. Its methods never throw, and call `record` only if there is a hook for it. */
 export interface Observer {
   onRequest(record: () => RequestRecord, waitUntil?: WaitUntil): void
-  onAttempt(attempt: AttemptRecord, waitUntil?: WaitUntil): void
+  onAttempt(record: () => AttemptRecord, waitUntil?: WaitUntil): void
   onUsage(record: () => UsageRecord, waitUntil?: WaitUntil): void
   onError(error: unknown): void
 }
@@ -32,10 +32,10 @@ type WaitUntil = (work: Promise<unknown>) => void
 
 /** Promises that hooks return are waited for by `background`. */
 export function createObserver(hooks: Hooks, logger: Logger, background: Background): Observer {
-  function tell<R>(hook: ((record: R) => unknown) | undefined, record: R, waitUntil?: WaitUntil) {
+  function tell<R>(hook: ((record: R) => unknown) | undefined, record: () => R, waitUntil?: WaitUntil) {
     if (!hook) return
     try {
-      const result = hook(record)
+      const result = hook(record())
       if (isThenable(result)) background.run(Promise.resolve(result).catch(hookFailed), waitUntil)
     } catch (error) {
       hookFailed(error)
@@ -54,12 +54,12 @@ export function createObserver(hooks: Hooks, logger: Logger, background: Backgro
   }
 
   return {
-    onRequest: (record, waitUntil) => hooks.onRequest && tell(hooks.onRequest, record(), waitUntil),
-    onAttempt: (attempt, waitUntil) => tell(hooks.onAttempt, attempt, waitUntil),
-    onUsage: (record, waitUntil) => hooks.onUsage && tell(hooks.onUsage, record(), waitUntil),
+    onRequest: (record, waitUntil) => tell(hooks.onRequest, record, waitUntil),
+    onAttempt: (record, waitUntil) => tell(hooks.onAttempt, record, waitUntil),
+    onUsage: (record, waitUntil) => tell(hooks.onUsage, record, waitUntil),
     onError(error) {
       log(describe(error))
-      tell(hooks.onError, error)
+      tell(hooks.onError, () => error)
     },
   }
 }

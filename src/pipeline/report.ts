@@ -113,7 +113,7 @@ class RequestReport implements Report {
     const context = this.#context
     const record = attemptRecord(route, { startedAt: at, now: context.clock.now() }, result)
     this.#add(record, place)
-    context.observer.onAttempt(record, this.#waitUntil)
+    context.observer.onAttempt(() => record, this.#waitUntil)
   }
 
   skipped({ target: { provider, model, connection }, via }: Route, skipped: FailureClass): void {

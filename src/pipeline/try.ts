@@ -75,7 +75,7 @@ class TargetTry implements Try, Abandonable {
 
   cancel(reason: unknown): void {
     const { gone } = this.#request.client
-    if (gone && this.#isCalled) this.#accounts.cancelled(gone) // now, however long the call takes to end: the report is about to
+    if (gone && this.#isCalled) this.#accounts.cancelled(gone) // at once, however late the call ends: the report of the request, which ends now, must have it
     this.#abandon?.(reason)
     this.#attempt?.cancel(reason)
   }
