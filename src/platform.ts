@@ -75,8 +75,11 @@ const lookout = createLookout((look) => setTimeout(look, 20))
 export const lookoutFor = (server: unknown): Lookout | undefined =>
   isBun && isObject(server) && 'requestIP' in server ? lookout : undefined
 
-/** Bound functions and proxies say that they are native, too. */
-const isBunFetch = () => fetch.name === 'fetch' && /^function fetch\(\)\s*\{\s*\[native code\]/.test(String(fetch))
+/** Bound functions, proxies and Bun's mocks say that they are native, too. */
+const isBunFetch = () =>
+  fetch.name === 'fetch' &&
+  /^function fetch\(\)\s*\{\s*\[native code\]/.test(String(fetch)) &&
+  Object.getPrototypeOf(fetch) === Function.prototype
 
 /** Bun's own `fetch`, unless the host had put another in its place before. It ends a call at once when its signal says so. */
 const bunFetch = isBun && isBunFetch() ? fetch : undefined

@@ -43,6 +43,7 @@ class TimerList {
   #first: Listed | undefined = undefined
   #last: Listed | undefined = undefined
   #stop: () => void = () => {}
+  #ringsAt = 0
 
   constructor(ms: number, terms: ListTerms) {
     this.#ms = ms
@@ -57,7 +58,7 @@ class TimerList {
     if (before) before.after = timer
     else {
       this.#first = timer
-      this.#stop = this.#terms.start(this.#ms, this.#ring)
+      this.#ringAt(timer.dueAt, this.#ms)
     }
     return () => this.#remove(timer)
   }
@@ -77,8 +78,14 @@ class TimerList {
     this.#terms.onEmpty()
   }
 
+  #ringAt(dueAt: number, ms: number): void {
+    this.#ringsAt = dueAt
+    this.#stop = this.#terms.start(ms, this.#ring)
+  }
+
   #runDue(): void {
-    const { start, now } = this.#terms
+    const rungAt = this.#ringsAt
+    const now = () => Math.max(this.#terms.now(), rungAt) // timers may be a little early, and those of tests have a time of their own
     try {
       for (let due = this.#first; due && due.dueAt <= now(); due = this.#first) {
         const { onTime } = due
@@ -87,7 +94,7 @@ class TimerList {
       }
     } finally {
       // Also when an `onTime` throws. What is now the first may be due later than the one for which the shared timer was started.
-      if (this.#first) this.#stop = start(Math.ceil(this.#first.dueAt - now()), this.#ring)
+      if (this.#first) this.#ringAt(this.#first.dueAt, Math.ceil(this.#first.dueAt - now()))
     }
   }
 }

@@ -2,8 +2,11 @@ import { inLists, type StartTimer } from '../../src/lib/timer-list.ts'
 import { bytesHeld, collectGarbage } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Timers of a platform whose time passes by hand; `earlyMs`: it runs them so much before their time. */
-function timersByHand({ earlyMs = 0 } = {}) {
+/**
+ * Timers of a platform whose time passes by hand. `earlyMs`: it runs them so much before their time; `stoppedAt`: its clock says that it is
+ * always then.
+ */
+function timersByHand({ earlyMs = 0, stoppedAt }: { earlyMs?: number; stoppedAt?: number } = {}) {
   const started: Array<{ at: number; onTime: () => void }> = []
   const everStarted: WeakRef<() => void>[] = []
   let now = 1_000
@@ -17,7 +20,7 @@ function timersByHand({ earlyMs = 0 } = {}) {
         if (at >= 0) started.splice(at, 1)
       }
     },
-    () => now,
+    () => stoppedAt ?? now,
   )
   return {
     start,
@@ -146,14 +149,38 @@ test('run though one of them throws', () => {
   assert.equal(ran, ['b', 'c'])
 })
 
-test('do not run before their time where those of the platform do', () => {
+test('run when those of the platform do, be they a little early', () => {
   const { start, pass } = timersByHand({ earlyMs: 0.4 })
   const ran: string[] = []
   start(50, () => ran.push('a'))
-  pass(49.9)
-  assert.equal(ran, [])
-  pass(1)
+  pass(20)
+  start(50, () => ran.push('b'))
+  pass(29.6)
   assert.equal(ran, ['a'])
+  pass(20)
+  assert.equal(ran, ['a', 'b'])
+})
+
+test('run all together that are due when the timer of the platform is late', () => {
+  const { start, pass } = timersByHand({ earlyMs: -100 })
+  const ran: string[] = []
+  start(50, () => ran.push('a'))
+  pass(20)
+  start(50, () => ran.push('b'))
+  pass(130)
+  assert.equal(ran, ['a', 'b'])
+})
+
+test('run when those of the platform do, be that the time of a test, which the clock does not know', () => {
+  const { start, pass, running } = timersByHand({ stoppedAt: 5 })
+  const ran: string[] = []
+  start(50, () => ran.push('a'))
+  start(70, () => ran.push('b'))
+  pass(50)
+  assert.equal(ran, ['a'])
+  pass(20)
+  assert.equal(ran, ['a', 'b'])
+  assert.is(running(), 0)
 })
 
 /** Starts three timers and stops them, while another goes on. Keeps how the second is stopped, and what each would have called. */

@@ -35,8 +35,8 @@ function callsInProcessEndAtOnce() {
 /** Only Bun's own fetch is known to end its calls. */
 function wrappedFetchesAreGuarded() {
   const test = suite('a fetch that was put in place of Bun\u2019s before the package was loaded, and never ends')
-  for (const way of ['plain', 'bound', 'proxy'])
-    test(`does not keep the request of a client that has left, if it is ${way}`, async () => {
+  for (const way of ['plain', 'bound', 'proxy', 'spy'])
+    test(`does not keep the request of a client that has left, put there as: ${way}`, async () => {
       const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
       assert.equal(JSON.parse(said), { status: 499 })
     })

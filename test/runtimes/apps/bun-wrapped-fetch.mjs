@@ -1,15 +1,20 @@
+import { spyOn } from 'bun:test'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Puts another fetch, which never ends, in place of Bun's before the package is loaded, in a way that the argument names: `plain`, `bound` or
- * `proxy`. Says what becomes of a client that leaves.
+ * Puts another fetch, which never ends, in place of Bun's before the package is loaded, in a way that the argument names. Says what becomes of a client that leaves.
  */
 
 const never = function fetch() {
   return new Promise(() => {})
 }
-const wrapped = { plain: never, bound: never.bind(null), proxy: new Proxy(fetch, { apply: never }) }
-globalThis.fetch = wrapped[process.argv[2]]
+const ways = {
+  plain: () => never,
+  bound: () => never.bind(null),
+  proxy: () => new Proxy(fetch, { apply: never }),
+  spy: () => spyOn(globalThis, 'fetch').mockImplementation(never),
+}
+globalThis.fetch = ways[process.argv[2]]()
 const { createGateway } = await import('signalbox')
 const gateway = createGateway({ storage: memoryStorage(), logger: false })
 await gateway.api.connections.create({
