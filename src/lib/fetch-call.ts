@@ -7,6 +7,8 @@ export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** What calls by the same `fetch` have in common. */
 export interface FetchCallTerms {
+  /** Awaited before `fetch` is called, so that the calls of a batch are made one directly behind the other. */
+  gather?: () => Promise<void>
   /** Awaited between the arrival of the headers and their being read, so that answers are handled in batches. */
   turn?: () => Promise<void>
   /**
@@ -64,8 +66,9 @@ export class FetchCall implements PendingAnswer, ByteStream {
   }
 
   async #open(fetch: PlainFetch, call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
-    const { turn } = this.#terms
+    const { gather, turn } = this.#terms
     try {
+      if (gather) await gather()
       const response = await fetch(call.url, initOf(call, signal))
       if (turn) await turn()
       const fields = fieldsOf(response.headers)

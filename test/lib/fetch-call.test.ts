@@ -83,7 +83,7 @@ test('fails by what a fetch throws that is not async', async () => {
   assert.is(await rejection(new FetchCall(fetch, call).answer), REASON)
 })
 
-test('waits for the turn before it looks at the answer', async () => {
+test('is made when those of its batch are gathered, and waits for the turn before it looks at the answer', async () => {
   const steps: string[] = []
   const fetch: PlainFetch = async () => {
     steps.push('fetched')
@@ -95,13 +95,17 @@ test('waits for the turn before it looks at the answer', async () => {
       },
     })
   }
+  const gather = async () => {
+    await undefined
+    steps.push('gathered')
+  }
   const turn = async () => {
     await undefined
     steps.push('turned')
   }
-  const pending = new FetchCall(fetch, call, { turn })
+  const pending = new FetchCall(fetch, call, { gather, turn })
   assert.is((await pending.answer).status, 201)
-  assert.equal(steps, ['fetched', 'turned', 'read'])
+  assert.equal(steps, ['gathered', 'fetched', 'turned', 'read'])
 })
 
 test('leaves its signal to others when it has come to its end, and only then', async () => {
