@@ -4,6 +4,7 @@ import type { FetchGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import { checkGateway } from './lib/gateway.ts'
 import { guardedFetch } from './lib/guarded-fetch.ts'
+import { refusal } from './lib/refusal.ts'
 
 export type { DenoServer } from '../types/deno.ts'
 export type { FetchGateway } from '../types/gateway.ts'
@@ -36,7 +37,7 @@ export function serveDeno(gateway: FetchGateway, options: ServeDenoOptions = {})
   let isClosing = false
 
   const server = Deno.serve({ port, hostname, signal: abort.signal, onListen() {} }, async (request, { completed }) => {
-    if (isClosing) return Response.json({ error: 'The gateway is shutting down.' }, { status: 503 })
+    if (isClosing) return refusal(503, 'The gateway is shutting down.')
     const done = completed.catch(() => {}) // a client that left is as good as answered
     underWay.add(done)
     void done.then(() => underWay.delete(done))

@@ -1,4 +1,4 @@
-import { get } from 'node:http'
+import { get, type IncomingMessage } from 'node:http'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
 import { clientOf } from './client.ts'
@@ -14,9 +14,13 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
   test.after(() => served?.stop())
 
   test('answers only hosts that no foreign page can have', async () => {
-    assert.is(await statusAs('evil.example', served.url), 403)
-    assert.is(await statusAs('localhost', served.url), 200)
-    assert.is(await statusAs('127.0.0.1', served.url), 200)
+    const refused = await answerTo('evil.example', served.url)
+    assert.is(refused.statusCode, 403)
+    assert.is(refused.headers['content-type'], 'application/json')
+    assert.is(refused.headers['cache-control'], 'no-store')
+    assert.is(refused.headers['x-content-type-options'], 'nosniff')
+    assert.is((await answerTo('localhost', served.url)).statusCode, 200)
+    assert.is((await answerTo('127.0.0.1', served.url)).statusCode, 200)
   })
 
   test('closes, and cuts a stream that does not end in time', async () => {
@@ -42,12 +46,12 @@ async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   while (!(await reader?.read())?.done);
 }
 
-/** The status of a request that claims another host, which `fetch` does not let one do. */
-function statusAs(host: string, url: string): Promise<number | undefined> {
+/** The answer to a request that claims another host, which `fetch` does not let one do. */
+function answerTo(host: string, url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(`${url}/v1/models`, { headers: { host }, agent: false }, (response) => {
       response.resume()
-      resolve(response.statusCode)
+      resolve(response)
     }).on('error', reject)
   })
 }

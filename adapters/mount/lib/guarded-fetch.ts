@@ -1,4 +1,5 @@
 import { createHostGuard, hostRefusal } from './host-guard.ts'
+import { refusal } from './refusal.ts'
 
 /** `server`: what the runtime passes beside the request. */
 type Fetch = (request: Request, server?: unknown) => Promise<Response>
@@ -15,6 +16,6 @@ export function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFe
   return async (request, server) => {
     const host = request.headers.get('host')
     if (host === null || isWelcome(host)) return fetch(request, server)
-    return Response.json({ error: hostRefusal(host) }, { status: 403, headers: { 'cache-control': 'no-store' } })
+    return refusal(403, hostRefusal(host))
   }
 }
