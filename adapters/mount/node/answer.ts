@@ -7,26 +7,37 @@ export type RawHeaders = Record<string, string | string[] | undefined>
 const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 
 /** An answer over undici's headers. `isDecoded` hides the headers that described the body before it was decompressed. */
-export function answerOf(status: number, raw: RawHeaders, body: ByteStream, isDecoded: boolean): UpstreamAnswer {
-  const isHidden = (name: string) => isDecoded && WIRE_ONLY.has(name)
-  return {
-    status,
-    body,
-    header(name) {
-      const value: unknown = raw[name] // may be something else: `constructor`
-      if (isHidden(name)) return undefined
-      if (typeof value === 'string') return value
-      return Array.isArray(value) ? value.join(', ') : undefined
-    },
-    headers() {
-      const pairs: [string, string][] = []
-      for (const name in raw) {
-        const value = raw[name]
-        if (value === undefined || isHidden(name)) continue
-        if (typeof value === 'string') pairs.push([name, value])
-        else for (const one of value) pairs.push([name, one])
-      }
-      return pairs
-    },
+export class NodeAnswer implements UpstreamAnswer {
+  readonly status: number
+  readonly body: ByteStream
+  readonly #raw: RawHeaders
+  readonly #isDecoded: boolean
+
+  constructor(status: number, raw: RawHeaders, body: ByteStream, isDecoded: boolean) {
+    this.status = status
+    this.body = body
+    this.#raw = raw
+    this.#isDecoded = isDecoded
+  }
+
+  header(name: string): string | undefined {
+    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // may be something else: `constructor`
+    if (typeof value === 'string') return value
+    return Array.isArray(value) ? value.join(', ') : undefined
+  }
+
+  headers(): Iterable<[string, string]> {
+    const pairs: [string, string][] = []
+    for (const name in this.#raw) {
+      const value = this.#raw[name]
+      if (value === undefined || this.#isHidden(name)) continue
+      if (typeof value === 'string') pairs.push([name, value])
+      else for (const one of value) pairs.push([name, one])
+    }
+    return pairs
+  }
+
+  #isHidden(name: string): boolean {
+    return this.#isDecoded && WIRE_ONLY.has(name)
   }
 }

@@ -63,6 +63,11 @@ export class ChunkQueue implements ByteStream {
     })
   }
 
+  /** All that has not been read, if its end has come, as that of a short answer has when its headers are looked at. */
+  whole(): Promise<Uint8Array> | undefined {
+    return this.#isOver && !this.#error ? Promise.resolve(this.#take()) : undefined
+  }
+
   cancel(reason?: unknown): void {
     this.#chunks = []
     this.#size = 0

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { PendingAnswer, UpstreamAnswer } from '../../../src/index.ts'
-import { answerOf, type RawHeaders } from './answer.ts'
+import { NodeAnswer, type RawHeaders } from './answer.ts'
 import { ChunkQueue, type ChunkSource } from './chunk-queue.ts'
 import { decodeBody } from './decode.ts'
 import type { Lane } from './lane.ts'
@@ -48,7 +48,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     if (status < 200) return // informational
     try {
       const decoded = decodeBody(this.#body, headers['content-encoding'])
-      this.#resolve(answerOf(status, headers, decoded ?? this.#body, decoded !== undefined))
+      this.#resolve(new NodeAnswer(status, headers, decoded ?? this.#body, decoded !== undefined))
     } catch (error) {
       this.cancel(error)
     }

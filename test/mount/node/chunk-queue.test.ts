@@ -31,6 +31,27 @@ test('hands out in one piece what has come together, to one who waits and to one
   assert.is(await text(body.next()), '(end)')
 })
 
+test('hands out all at once what has come to its end', async () => {
+  const { body, push } = queue()
+  push('a')
+  assert.is(body.whole(), undefined)
+  push('b')
+  body.end()
+  assert.is(Buffer.from((await body.whole()) ?? '').toString(), 'ab')
+  assert.is(await text(body.next()), '(end)')
+})
+
+test('hands out nothing at once of what was cut off, or never came', async () => {
+  const cut = queue()
+  cut.push('half')
+  cut.body.end(new Error('cut'))
+  assert.is(cut.body.whole(), undefined)
+  assert.is(await text(cut.body.next()), 'half')
+  const empty = queue()
+  empty.body.end()
+  assert.is((await empty.body.whole())?.length, 0)
+})
+
 test('passes over empty chunks', async () => {
   const { body, push } = queue()
   push('')
