@@ -10,9 +10,13 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   if (allowedHosts !== undefined && !isList) throw new TypeError('allowedHosts must be a list of host names.')
   if (!isLoopback(hostname.toLowerCase()) && !allowedHosts) return () => true
   const allowed = new Set(allowedHosts?.map((host) => host.toLowerCase()))
+  let lastWelcome: string | undefined // most requests name the same
   return (host) => {
+    if (host === lastWelcome) return true
     const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
-    return IP.test(name) || isLoopback(name) || allowed.has(name)
+    const isWelcome = IP.test(name) || isLoopback(name) || allowed.has(name)
+    if (isWelcome) lastWelcome = host
+    return isWelcome
   }
 }
 

@@ -82,8 +82,10 @@ test('on a loopback address, answers only hosts that no foreign page can have', 
     'localhost.evil.example',
     'evillocalhost',
     '127.0.0.1.evil',
-  ])
+  ]) {
     assert.is(await status(host), 403, host)
+    assert.is(await status(host), 403, `${host} again`)
+  }
 })
 
 test('says in a refusal how a host is let in, and lets in those that are named', async () => {
