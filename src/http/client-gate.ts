@@ -52,9 +52,8 @@ function unlessPaused(key: PresentedKey): PresentedKey {
 
 /** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */
 function presentedCredentials(exchange: Exchange): string[] {
-  const credentials: string[] = []
   const bearer = bearerToken(exchange.header('authorization'))
-  if (bearer !== undefined) credentials.push(bearer)
+  const credentials = bearer === undefined ? [] : [bearer]
   for (const name of KEY_HEADERS) {
     const value = exchange.header(name)?.trim()
     if (value && !credentials.includes(value)) credentials.push(value)

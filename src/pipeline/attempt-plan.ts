@@ -109,8 +109,9 @@ class RequestPlan implements AttemptPlan {
 
   #counted(candidate: Candidate | undefined): Candidate | undefined {
     if (!candidate) return undefined
+    const progress = this.#progress
     this.#attempts += 1
-    this.#progress.tried.push(candidate.route.target)
+    progress.tried = [...progress.tried, candidate.route.target]
     return candidate
   }
 

@@ -8,7 +8,7 @@ import type { FailedTry } from './try.ts'
 export interface Progress {
   readonly request: ModelRequest
   /** The target of each attempt. */
-  readonly tried: RouteTarget[]
+  tried: readonly RouteTarget[]
   /** The last failure of each target that was tried. */
   readonly failures: FailedTarget[]
   /** The cooling targets that were passed over, and when they recover (epoch ms), the first one first. */
