@@ -1,5 +1,6 @@
 import { isPromise } from '../lib/awaitable.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
+import { once } from '../lib/once.ts'
 import { TIMEOUT_HEADER } from '../pipeline/client.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Store } from '../store/store.ts'
@@ -7,7 +8,6 @@ import type { Clock } from '../types.ts'
 import { authenticateClient } from './client-gate.ts'
 import { withModelsFolder } from './google-path.ts'
 import { managementErrorReply } from './management-error.ts'
-import { modelsErrorReply } from './models-error.ts'
 import { areaOf, below } from './paths.ts'
 import type { Route } from './route.ts'
 import { createRouter } from './router.ts'
@@ -46,7 +46,10 @@ export function createSurface(options: SurfaceOptions): Surface {
   }
 
   function serveModels(path: string, exchange: Exchange): Promise<Reply> {
-    const failed = (error: unknown) => modelsErrorReply(error, { path, exchange }, onError)
+    const failed = async (error: unknown) => {
+      const { modelsErrorReply } = await loadErrorReply()
+      return modelsErrorReply(error, { path, exchange }, onError)
+    }
     try {
       admit()
       const key = exchange.method === 'OPTIONS' ? undefined : authenticateClient(exchange, store)
@@ -96,6 +99,8 @@ export function createSurface(options: SurfaceOptions): Surface {
 }
 
 const notOurs = Promise.resolve(undefined)
+
+const loadErrorReply = once(() => import('./models-error.ts'))
 
 function withoutBody({ status, headers, body }: Reply): Reply {
   if (isByteStream(body)) body.cancel()
