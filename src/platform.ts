@@ -13,13 +13,20 @@ const startTimer: StartTimer = (ms, onTime) => {
   return () => clearTimeout(timer)
 }
 
+const startListed = inLists(startTimer, () => performance.now())
+const platformSetTimeout = setTimeout
+
+/** A timer in a list, unless a test has put a time of its own in place of the platform's, which Bun's own tests show by `clock`. */
+const startShared: StartTimer = (ms, onTime) =>
+  (setTimeout === platformSetTimeout && !('clock' in setTimeout) ? startListed : startTimer)(ms, onTime)
+
 /**
  * The clock of the platform. Timers are in lists where those of the platform cost most, on Bun and Deno. Node has such lists itself, and on
  * Workers no timer may outlive the request that started it.
  */
 export const platformClock: Clock = {
   now: () => Date.now(),
-  setTimer: isBun || 'Deno' in globalThis ? inLists(startTimer, () => performance.now()) : startTimer,
+  setTimer: isBun || 'Deno' in globalThis ? startShared : startTimer,
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
@@ -78,7 +85,7 @@ export const lookoutFor = (server: unknown): Lookout | undefined =>
 /** Bound functions, proxies and Bun's mocks say that they are native, too. */
 const isBunFetch = () =>
   fetch.name === 'fetch' &&
-  /^function fetch\(\)\s*\{\s*\[native code\]/.test(String(fetch)) &&
+  /^function fetch\(\)\s*\{\s*\[native code\]/.test(Function.prototype.toString.call(fetch)) &&
   Object.getPrototypeOf(fetch) === Function.prototype
 
 /** Bun's own `fetch`, unless the host had put another in its place before. It ends a call at once when its signal says so. */
@@ -97,7 +104,10 @@ function gather(): Promise<void> {
   return gathering
 }
 
-/** For calls by Bun's own `fetch`. To make one for each costs as much as several steps of the pipeline. */
+/**
+ * The controllers of finished calls by Bun's own `fetch`, at most as many as there were calls at once. To make one costs as much as several
+ * steps of the pipeline.
+ */
 const pool: AbortController[] = []
 
 /** A call on Bun, whose answers are batched as its requests are (`requestTurn`). That of another `fetch` than its own is guarded. */

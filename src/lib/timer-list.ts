@@ -1,7 +1,7 @@
 /** Starts a timer of `ms`, and returns the function that stops it. */
 export type StartTimer = (ms: number, onTime: () => void) => () => void
 
-/** A timer that has not ended, between its neighbours. */
+/** A timer; as long as it is not over, between its neighbours. */
 interface Listed {
   readonly dueAt: number
   /** `undefined` once it is over: who still has the timer must not keep a request. */
@@ -13,7 +13,8 @@ interface Listed {
 /**
  * Timers like those of `start`, but all of the same length share one of them: most are stopped before their time, which then costs a few
  * assignments. `now`: a monotonic clock, in ms. They run in the async context of the timer for which the shared one was started, which is kept
- * as long as there are timers of that length: before it calls code of the host, `onTime` must get back to its own, as by a promise.
+ * as long as there are timers of that length: before it calls code of the host for a request, `onTime` must get back to that request's
+ * (`inThisContext`).
  */
 export function inLists(start: StartTimer, now: () => number): StartTimer {
   const lists = new Map<number, TimerList>()
@@ -31,7 +32,7 @@ export function inLists(start: StartTimer, now: () => number): StartTimer {
 /** What a list depends on. */
 interface ListTerms {
   start: StartTimer
-  now(): number
+  now: () => number
   onEmpty(): void
 }
 
@@ -43,7 +44,6 @@ class TimerList {
   #first: Listed | undefined = undefined
   #last: Listed | undefined = undefined
   #stop: () => void = () => {}
-  #ringsAt = 0
 
   constructor(ms: number, terms: ListTerms) {
     this.#ms = ms
@@ -58,7 +58,7 @@ class TimerList {
     if (before) before.after = timer
     else {
       this.#first = timer
-      this.#ringAt(timer.dueAt, this.#ms)
+      this.#ringIn(this.#ms)
     }
     return () => this.#remove(timer)
   }
@@ -78,14 +78,12 @@ class TimerList {
     this.#terms.onEmpty()
   }
 
-  #ringAt(dueAt: number, ms: number): void {
-    this.#ringsAt = dueAt
+  #ringIn(ms: number): void {
     this.#stop = this.#terms.start(ms, this.#ring)
   }
 
   #runDue(): void {
-    const rungAt = this.#ringsAt
-    const now = () => Math.max(this.#terms.now(), rungAt) // timers may be a little early, and those of tests have a time of their own
+    const { now } = this.#terms
     try {
       for (let due = this.#first; due && due.dueAt <= now(); due = this.#first) {
         const { onTime } = due
@@ -93,8 +91,8 @@ class TimerList {
         onTime?.()
       }
     } finally {
-      // Also when an `onTime` throws. What is now the first may be due later than the one for which the shared timer was started.
-      if (this.#first) this.#ringAt(this.#first.dueAt, Math.ceil(this.#first.dueAt - now()))
+      // Also when an `onTime` throws, or the platform's timer was early. Rounded up, as platforms leave out fractions.
+      if (this.#first) this.#ringIn(Math.max(0, Math.ceil(this.#first.dueAt - now())))
     }
   }
 }

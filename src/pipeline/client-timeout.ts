@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { type CancelDeadline, startDeadline } from '../lib/deadline.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import { inThisContext } from '../lib/in-context.ts'
 import type { Clock } from '../types.ts'
 import { type Client, TIMEOUT_HEADER as HEADER } from './client.ts'
 
@@ -21,15 +22,11 @@ export function startClientTimeout(exchange: Exchange, client: Client, clock: Cl
   }
   client.timeoutAt = clock.now() + ms
   let isStopped = false
-  let cancel: CancelDeadline | undefined
-  const over = new Promise<void>((resolve) => {
-    cancel = startDeadline(clock, ms, resolve)
-  })
-  // By a promise, to be back in the async context of this request: it calls hooks, and timers of the platform may run in another's.
-  void over.then(() => isStopped || client.giveUp(late(ms)))
+  const giveUp = inThisContext<void>(() => isStopped || client.giveUp(late(ms))) // it calls hooks
+  const cancel = startDeadline(clock, ms, giveUp)
   return () => {
     isStopped = true
-    cancel?.()
+    cancel()
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type UpstreamCall,
   type UpstreamFetch,
 } from '../lib/exchange.ts'
+import { inThisContext } from '../lib/in-context.ts'
 import type { Clock } from '../types.ts'
 
 /** The `fetch` of a call, and its time-outs. */
@@ -53,6 +54,7 @@ class WatchedCall implements OpenedUpstream, ByteStream {
   readonly #pending: PendingAnswer
   readonly #onBroken: (thrown: unknown) => Promise<never>
   readonly #watch: () => void
+  readonly #expireInContext: ((reason: unknown) => void) | undefined
   #totalTimeoutMs: number
   #isOpening: boolean
   #isAnswered = false
@@ -71,6 +73,8 @@ class WatchedCall implements OpenedUpstream, ByteStream {
     this.#startedAt = clock.now()
     this.#onBroken = (thrown) => this.#broken(thrown)
     this.#watch = () => this.#look()
+    // The host's `fetch` may listen to its signal. Calls that are `raw` call nothing of the host, unless it has replaced Bun's own `fetch`.
+    this.#expireInContext = fetch.raw ? undefined : inThisContext((reason) => this.cancel(reason))
     this.#pending = startCall(fetch, call)
     // Never later than silence could end, so that nothing has to be set anew when the headers come.
     this.#cancelDeadline = startDeadline(
@@ -135,11 +139,16 @@ class WatchedCall implements OpenedUpstream, ByteStream {
       : this.#startedAt + headersTimeoutMs
     const leftMs = waitEndsAt - now
     this.#cancelDeadline()
-    if (now >= endsAt) this.cancel(this.#notFinished())
+    if (now >= endsAt) this.#expire(this.#notFinished())
     else if (leftMs > 0)
       this.#cancelDeadline = startDeadline(clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.#watch)
-    else if (this.#isAnswered) this.cancel(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
-    else this.cancel(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
+    else if (this.#isAnswered) this.#expire(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
+    else this.#expire(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
+  }
+
+  #expire(reason: unknown): void {
+    if (this.#expireInContext) this.#expireInContext(reason)
+    else this.cancel(reason)
   }
 
   #notFinished() {

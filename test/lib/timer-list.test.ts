@@ -2,17 +2,15 @@ import { inLists, type StartTimer } from '../../src/lib/timer-list.ts'
 import { bytesHeld, collectGarbage } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/**
- * Timers of a platform whose time passes by hand. `earlyMs`: it runs them so much before their time; `stoppedAt`: its clock says that it is
- * always then.
- */
-function timersByHand({ earlyMs = 0, stoppedAt }: { earlyMs?: number; stoppedAt?: number } = {}) {
+/** Timers of a platform whose time passes by hand, and which leave out fractions. `earlyMs`: it runs them so much before their time. */
+function timersByHand({ earlyMs = 0 } = {}) {
   const started: Array<{ at: number; onTime: () => void }> = []
   const everStarted: WeakRef<() => void>[] = []
   let now = 1_000
   const start = inLists(
     (ms, onTime) => {
-      const timer = { at: now + ms - earlyMs, onTime }
+      assert.ok(ms >= 0, 'platforms warn of negative times')
+      const timer = { at: now + Math.floor(ms) - earlyMs, onTime }
       everStarted.push(new WeakRef(onTime))
       started.push(timer)
       return () => {
@@ -20,7 +18,7 @@ function timersByHand({ earlyMs = 0, stoppedAt }: { earlyMs?: number; stoppedAt?
         if (at >= 0) started.splice(at, 1)
       }
     },
-    () => stoppedAt ?? now,
+    () => now,
   )
   return {
     start,
@@ -149,16 +147,46 @@ test('run though one of them throws', () => {
   assert.equal(ran, ['b', 'c'])
 })
 
-test('run when those of the platform do, be they a little early', () => {
-  const { start, pass } = timersByHand({ earlyMs: 0.4 })
+test('run in their time, though those of the platform are a little early', () => {
+  const { start, pass, running } = timersByHand({ earlyMs: 0.4 })
   const ran: string[] = []
   start(50, () => ran.push('a'))
   pass(20)
   start(50, () => ran.push('b'))
-  pass(29.6)
+  pass(29.9)
+  assert.equal(ran, [])
+  pass(1)
   assert.equal(ran, ['a'])
-  pass(20)
+  pass(18.9)
+  assert.equal(ran, ['a'])
+  pass(1)
   assert.equal(ran, ['a', 'b'])
+  assert.is(running(), 0)
+})
+
+test('never run before their time, be it a fraction', () => {
+  const { start, pass } = timersByHand()
+  const ran: string[] = []
+  start(50, () => ran.push('a'))
+  pass(20.5)
+  start(50, () => ran.push('b'))
+  pass(49.9)
+  assert.equal(ran, ['a'])
+  pass(1)
+  assert.equal(ran, ['a', 'b'])
+})
+
+test('run at once that are overdue when another throws', () => {
+  const { start, pass } = timersByHand({ earlyMs: -100 })
+  const ran: string[] = []
+  start(50, () => {
+    throw new Error('a')
+  })
+  pass(20)
+  start(50, () => ran.push('b'))
+  assert.throws(() => pass(130), 'a')
+  pass(100)
+  assert.equal(ran, ['b'])
 })
 
 test('run all together that are due when the timer of the platform is late', () => {
@@ -169,18 +197,6 @@ test('run all together that are due when the timer of the platform is late', () 
   start(50, () => ran.push('b'))
   pass(130)
   assert.equal(ran, ['a', 'b'])
-})
-
-test('run when those of the platform do, be that the time of a test, which the clock does not know', () => {
-  const { start, pass, running } = timersByHand({ stoppedAt: 5 })
-  const ran: string[] = []
-  start(50, () => ran.push('a'))
-  start(70, () => ran.push('b'))
-  pass(50)
-  assert.equal(ran, ['a'])
-  pass(20)
-  assert.equal(ran, ['a', 'b'])
-  assert.is(running(), 0)
 })
 
 /** Starts three timers and stops them, while another goes on. Keeps how the second is stopped, and what each would have called. */
@@ -196,7 +212,7 @@ function threeStopped(start: StartTimer) {
   return { kept, called, stopOther }
 }
 
-test('that are over keep neither what they would have called nor their neighbours, and no list keeps them', async () => {
+test('that are over do not keep what they would have called, and no list keeps them', async () => {
   const { start } = timersByHand()
   const { kept, called, stopOther } = threeStopped(start)
   await collectGarbage()

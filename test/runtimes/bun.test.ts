@@ -1,6 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { runScript, sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
+import { keepsToFakeTimers } from './fake-timers.ts'
 import { tellsInContext } from './in-context.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
@@ -21,6 +22,7 @@ portsAreNotShared()
 callsInProcessEndAtOnce()
 wrappedFetchesAreGuarded()
 tellsInContext('Bun', bun)
+keepsToFakeTimers('Bun', ['byHand', 'jest'], bun)
 mountGuardsAndCloses('serveBun', mount)
 
 /** Only what `Bun.serve` passes may be listened to later. */
@@ -35,7 +37,7 @@ function callsInProcessEndAtOnce() {
 /** Only Bun's own fetch is known to end its calls. */
 function wrappedFetchesAreGuarded() {
   const test = suite('a fetch that was put in place of Bun\u2019s before the package was loaded, and never ends')
-  for (const way of ['plain', 'bound', 'proxy', 'spy'])
+  for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
     test(`does not keep the request of a client that has left, put there as: ${way}`, async () => {
       const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
       assert.equal(JSON.parse(said), { status: 499 })

@@ -1,5 +1,6 @@
 import { sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
+import { keepsToFakeTimers } from './fake-timers.ts'
 import { tellsInContext } from './in-context.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
@@ -16,3 +17,4 @@ runsIn('serveDeno(gateway)', mount)
 clientsLeave('serveDeno', mount)
 mountGuardsAndCloses('serveDeno', mount)
 tellsInContext('Deno', deno, 'run', '--allow-net', '--no-prompt')
+keepsToFakeTimers('Deno', ['byHand'], deno, 'run', '--allow-net', '--no-prompt')

@@ -4,14 +4,14 @@ import { runScript } from './child.ts'
 /** Time-outs of several requests at once. `program` and `options`: how the runtime runs a script. */
 export function tellsInContext(runtime: string, program: string, ...options: string[]): void {
   const test = suite(`time-outs of the same length in ${runtime}`)
-  test('are over in their time, and told to hooks in the async context of their own request', async () => {
+  test('are over in their time, and told to hooks and calls in the async context of their own request', async () => {
     const { answers, told } = JSON.parse(await runScript(program, [...options, 'apps/in-context.mjs']))
-    const each = [0, 1, 2]
+    const each = [0, 1, 2, 3, 4, 5]
     assert.equal(
       answers,
       each.map(() => ({ status: 504, isInTime: true })),
     )
     const own = each.map(() => 'its own')
-    assert.equal(told, { onAttempt: own, onRequest: own })
+    assert.equal(told, { onAttempt: own, onRequest: own, abort: own })
   })
 }

@@ -11,6 +11,7 @@ const never = function fetch() {
 const ways = {
   plain: () => never,
   bound: () => never.bind(null),
+  disguised: () => Object.assign(never, { toString: fetch.toString.bind(fetch) }),
   proxy: () => new Proxy(fetch, { apply: never }),
   spy: () => spyOn(globalThis, 'fetch').mockImplementation(never),
 }

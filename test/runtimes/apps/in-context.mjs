@@ -3,17 +3,27 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Asks a provider that never answers three times at once, each time with the same time-out and in an async context of its own. Says in which
- * context the hooks were told, and whether the answers came in time.
+ * Asks a provider that never answers three times at once, each time with the same time-out and in an async context of its own: first with the
+ * client's time-out, then with the gateway's. Says in which context the hooks and the provider's call were told, and whether the answers came
+ * in time.
  */
 
 const context = new AsyncLocalStorage()
-const told = { onAttempt: [], onRequest: [] }
+const told = { onAttempt: [], onRequest: [], abort: [] }
 const tell = (hook, ask) => told[hook].push(context.getStore() === ask ? 'its own' : `that of ${context.getStore()}`)
 const gateway = createGateway({
   storage: memoryStorage(),
   logger: false,
-  fetch: () => new Promise(() => {}),
+  limits: { headersTimeoutMs: 200, maxAttempts: 1 },
+  fetch(_, { signal, body }) {
+    const { model } = JSON.parse(body)
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        tell('abort', model)
+        reject(signal.reason)
+      })
+    })
+  },
   hooks: {
     onAttempt: ({ model }) => tell('onAttempt', model),
     onRequest: ({ model }) => tell('onRequest', model.slice('test/'.length)),
@@ -26,14 +36,19 @@ await gateway.api.connections.create({
   providerSpecificData: { prefix: 'test', baseUrl: 'http://upstream.invalid/v1' },
 })
 
-const ask = async (model) => {
+const ask = async (model, headers = {}) => {
   const startedAt = performance.now()
   const { status } = await gateway.fetch('http://gateway/v1/chat/completions', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-signalbox-timeout-ms': '100' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model: `test/${model}`, messages: [{ role: 'user', content: 'Hi' }] }),
   })
   return { status, isInTime: performance.now() - startedAt > 95 }
 }
-const answers = await Promise.all(['a', 'b', 'c'].map((model) => context.run(model, () => ask(model))))
+const inContexts = (models, headers) =>
+  Promise.all(models.map((model) => context.run(model, () => ask(model, headers))))
+const answers = [
+  ...(await inContexts(['a', 'b', 'c'], { 'x-signalbox-timeout-ms': '100' })),
+  ...(await inContexts(['d', 'e', 'f'])),
+]
 console.log(JSON.stringify({ answers, told }))

@@ -1,0 +1,72 @@
+import { createGateway } from 'signalbox'
+import { memoryStorage } from 'signalbox/storage/memory'
+
+/*
+ * Has a time of its own while a first request is under way, as tests of a host may, in a way that the argument names. Says what becomes of a
+ * second request with the same time-out in the platform's time, and the other way around.
+ */
+
+const { setTimeout: platformSetTimeout } = globalThis
+const ways = {
+  async byHand() {
+    const due = []
+    return {
+      begin() {
+        globalThis.setTimeout = (onTime) => due.push(onTime)
+      },
+      pass: () => due.splice(0).forEach((onTime) => onTime()),
+      end() {
+        globalThis.setTimeout = platformSetTimeout
+      },
+    }
+  },
+  async jest() {
+    const { jest } = await import('bun:test')
+    return {
+      begin: () => jest.useFakeTimers(),
+      pass: () => jest.advanceTimersByTime(200),
+      end: () => jest.useRealTimers(),
+    }
+  },
+}
+const fake = await ways[process.argv[2]]()
+let asked = 0
+const gateway = createGateway({
+  storage: memoryStorage(),
+  logger: false,
+  fetch: () => new Promise(() => void (asked += 1)),
+})
+await gateway.api.connections.create({
+  provider: 'openai-compatible-test',
+  name: 'test',
+  apiKey: 'k',
+  providerSpecificData: { prefix: 'test', baseUrl: 'http://upstream.invalid/v1' },
+})
+
+/** Asks a provider that never answers, and is under way when this resolves. */
+async function ask() {
+  const before = asked
+  const answer = gateway.fetch('http://gateway/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-signalbox-timeout-ms': '200' },
+    body: JSON.stringify({ model: 'test/m', messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  while (asked === before) await new Promise((resolve) => setImmediate(resolve))
+  return { answer: answer.then(({ status }) => status) }
+}
+const within = (ms, { answer }) =>
+  Promise.race([answer, new Promise((resolve) => platformSetTimeout(() => resolve('no answer'), ms))])
+
+fake.begin()
+await ask() // and nobody lets its time pass
+fake.end()
+const behindFake = await within(2_000, await ask())
+
+const real = await ask()
+fake.begin()
+const faked = await ask()
+fake.pass()
+fake.end()
+const behindReal = await within(100, faked)
+console.log(JSON.stringify({ behindFake, behindReal, real: await within(2_000, real) }))
+process.exit()

@@ -1,0 +1,17 @@
+import { assert, suite } from '../support/suite.ts'
+import { runScript } from './child.ts'
+
+/** Requests in the time of a host's tests. `ways`: how they put it in place; `program` and `options`: how the runtime runs a script. */
+export function keepsToFakeTimers(
+  runtime: string,
+  ways: readonly string[],
+  program: string,
+  ...options: string[]
+): void {
+  const test = suite(`timers that a test puts in place of those of ${runtime}`)
+  for (const way of ways)
+    test(`hold up no time-out of another time, put there as: ${way}`, async () => {
+      const said = JSON.parse(await runScript(program, [...options, 'apps/fake-timers.mjs', way]))
+      assert.equal(said, { behindFake: 504, behindReal: 504, real: 504 })
+    })
+}
