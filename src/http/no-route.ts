@@ -17,7 +17,7 @@ interface Served {
  * `METHOD_NOT_ALLOWED`.
  */
 export function withoutRoute(path: string, method: string, { methods, paths }: Served): Reply {
-  if (!methods || isCustomMethod(path, method)) {
+  if (!methods) {
     const hint = hintFor(path, paths)
     throw gatewayError('NOT_FOUND', { message: `There is no ${method} ${path} here.${hint ? ` ${hint}` : ''}` })
   }
@@ -31,9 +31,6 @@ export function withoutRoute(path: string, method: string, { methods, paths }: S
 }
 
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
-
-/** `models/x:generateContent` is a path of its own, not one more method of the model `x:generateContent`. */
-const isCustomMethod = (path: string, method: string) => method === 'POST' && /:[A-Za-z]+$/.test(path)
 
 /** A hint for a path that is not served: what was probably meant, as a sentence. `served`: the paths without parameters. */
 function hintFor(path: string, served: Iterable<string>): string | undefined {

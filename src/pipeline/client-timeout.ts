@@ -12,7 +12,11 @@ const MAX_MS = 24 * 60 * 60 * 1_000
  * begun, and can only shorten the gateway's own time-outs. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a
  * day.
  */
-export function startClientTimeout(exchange: Exchange, client: Client, clock: Clock): CancelDeadline | undefined {
+export function startClientTimeout(
+  exchange: Pick<Exchange, 'header'>,
+  client: Pick<Client, 'timeoutAt' | 'giveUp'>,
+  clock: Clock,
+): CancelDeadline | undefined {
   const ms = askedMs(exchange)
   if (ms === undefined) return undefined
   if (Number.isNaN(ms)) {
@@ -41,7 +45,7 @@ export function unlessLate<T>(work: Promise<T>, exchange: Exchange, clock: Clock
 }
 
 /** In ms; `NaN` when the header is invalid. */
-function askedMs(exchange: Exchange): number | undefined {
+function askedMs(exchange: Pick<Exchange, 'header'>): number | undefined {
   const text = exchange.header(HEADER)?.trim()
   if (text === undefined) return undefined
   const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0

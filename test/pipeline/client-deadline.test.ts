@@ -1,3 +1,4 @@
+import { startClientTimeout } from '../../src/pipeline/client-timeout.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
@@ -83,7 +84,37 @@ test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is 
     await clock.advance(150)
     assert.match(await response.text(), stream ? /\[DONE\]/ : /choices/)
   }
-  assert.is(clock.pending(), 0)
+})
+
+test('x-signalbox-timeout-ms: no timer is left of it when there is an answer, or a stream has begun', async () => {
+  const clock = fakeClock()
+  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const world = await openWorld({ fetch: up, limits, clock })
+  for (const stream of [false, true]) {
+    const response = await world.chat({ stream }, { headers: { 'x-signalbox-timeout-ms': '100' } })
+    await response.text()
+    assert.is(clock.pending(), 0)
+  }
+})
+
+test('x-signalbox-timeout-ms: ends nothing any more when the answer has come in the same moment', async () => {
+  let ring = () => {}
+  const setTimer = (_: number, onTime: () => void) => {
+    ring = onTime
+    return () => {}
+  }
+  let ends = 0
+  const client = { timeoutAt: 0, giveUp: () => void ends++ }
+  const start = () => startClientTimeout({ header: () => '100' }, client, { ...fakeClock(), setTimer })
+  start()
+  ring()
+  await Promise.resolve()
+  assert.is(ends, 1)
+  const stop = start()
+  ring()
+  stop?.()
+  await Promise.resolve()
+  assert.is(ends, 1)
 })
 
 test('x-signalbox-timeout-ms: anything but a number of ms is a 400 that says so', async () => {

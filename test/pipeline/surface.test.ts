@@ -128,6 +128,7 @@ test('a path that is not served says what was probably meant', async () => {
     ['GET /api/key', /Did you mean "\/api\/keys"\?/],
     ['GET /v1/files', /^There is no GET \/v1\/files here\.$/],
     ['GET /v1/responses/resp_1', /^There is no GET \/v1\/responses\/resp_1 here\.$/],
+    ['POST /v1/models/m:embedContent', /^There is no POST \/v1\/models\/m:embedContent here\.$/],
     ['POST /v1/messages/batches', /^There is no POST \/v1\/messages\/batches here\.$/],
   ] as const) {
     const [method = '', path = ''] = request.split(' ')

@@ -14,7 +14,9 @@ const ways = {
       begin() {
         globalThis.setTimeout = (onTime) => due.push(onTime)
       },
-      pass: () => due.splice(0).forEach((onTime) => onTime()),
+      pass() {
+        for (const onTime of due.splice(0)) onTime()
+      },
       end() {
         globalThis.setTimeout = platformSetTimeout
       },
@@ -34,7 +36,10 @@ let asked = 0
 const gateway = createGateway({
   storage: memoryStorage(),
   logger: false,
-  fetch: () => new Promise(() => void (asked += 1)),
+  fetch() {
+    asked += 1
+    return new Promise(() => {})
+  },
 })
 await gateway.api.connections.create({
   provider: 'openai-compatible-test',
