@@ -28,7 +28,7 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^itty-router$/, where: /^src\/http\// },
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
   { name: /^valibot$/, where: /^src\// },
-  { name: /^undici$/, where: /^adapters\// },
+  { name: /^undici(?:\/|$)/, where: /^adapters\// },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 

@@ -1,8 +1,9 @@
-import { Agent, buildConnector, type Dispatcher } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import type { PendingAnswer, UpstreamCall } from '../../../src/index.ts'
 import { addressOf } from './address.ts'
 import { createLanes } from './lanes.ts'
 import { turnEnd } from './turn.ts'
+import { loadUndici } from './undici.ts'
 import { UpstreamCallUnderWay } from './upstream-call.ts'
 
 /** How connections to upstreams are made. */
@@ -26,11 +27,17 @@ export interface Engine {
 /** How many bytes a provider may send ahead of the reader, besides the kernel's buffers. */
 const READ_AHEAD = 16 * 1024
 
-/** Makes the engine. It is loaded with the first call, since undici takes a tenth of a second. */
-export function createEngine({ dispatcher, connect = {} }: EngineOptions): Engine {
+/** Makes the engine. It is loaded with the first call, since undici takes its time. */
+export async function createEngine({ dispatcher, connect = {} }: EngineOptions): Promise<Engine> {
+  const { Client, buildConnector } = await loadUndici()
   const socketOptions = { highWaterMark: READ_AHEAD, ...connect }
-  const lanes = createLanes(buildConnector(socketOptions))
-  let agent: Agent | undefined
+  const lanes = createLanes({ Client, connect: buildConnector(socketOptions) })
+  let agent: Promise<Agent> | undefined
+
+  async function openAgent() {
+    const { Agent } = await import('undici')
+    return new Agent({ connect })
+  }
 
   return {
     start({ url, method, headers, body = null }) {
@@ -44,14 +51,14 @@ export function createEngine({ dispatcher, connect = {} }: EngineOptions): Engin
       void turnEnd().then(() => call.isOver || line?.dispatch(request, call))
       return call
     },
-    fetch(input, init) {
-      agent ??= dispatcher ? undefined : new Agent({ connect })
-      const through: object = { ...init, dispatcher: dispatcher ?? agent } // Node's fetch takes it, its types do not know it
+    async fetch(input, init) {
+      if (!dispatcher) agent ??= openAgent()
+      const through: object = { ...init, dispatcher: dispatcher ?? (await agent) } // Node's fetch takes it, its types do not know it
       return fetch(input, through)
     },
     close() {
       lanes.close()
-      void agent?.destroy()
+      void agent?.then((opened) => opened.destroy())
     },
   }
 }

@@ -21,11 +21,14 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   let engine: Engine | undefined
   let loading: Promise<Engine> | undefined
 
+  async function open() {
+    const { createEngine } = await import('./engine.ts')
+    engine = await createEngine(options)
+    return engine
+  }
+
   const load = () => {
-    loading ??= import('./engine.ts').then(({ createEngine }) => {
-      engine = createEngine(options)
-      return engine
-    })
+    loading ??= open()
     return loading
   }
 

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
-import { type buildConnector, Client } from 'undici'
+import type { buildConnector, Client } from 'undici'
 import { type Throttle, throttle } from './throttle.ts'
+import type { UndiciParts } from './undici.ts'
 
 /** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 60_000
@@ -18,6 +19,11 @@ export interface Lane extends Throttle {
   drop(): void
 }
 
+/** What a connection is made with: undici's client, and how it connects. */
+export interface LaneTerms extends Pick<UndiciParts, 'Client'> {
+  connect: buildConnector.connector
+}
+
 /** Called when a lane is idle again, and when it has ended. */
 export interface LaneEvents {
   onFree(): void
@@ -25,7 +31,7 @@ export interface LaneEvents {
 }
 
 /** Makes a lane, which connects with its first call. undici's time-outs are off: the gateway has deadlines on its own clock. */
-export function createLane(origin: string, connect: buildConnector.connector, events: LaneEvents): Lane {
+export function createLane(origin: string, { Client, connect }: LaneTerms, events: LaneEvents): Lane {
   let socket: Socket | undefined
   let valve: Throttle | undefined
   let broken: Error | undefined

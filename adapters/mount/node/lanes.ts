@@ -1,5 +1,4 @@
-import type { buildConnector } from 'undici'
-import { createLane, type Lane } from './lane.ts'
+import { createLane, type Lane, type LaneTerms } from './lane.ts'
 
 /** The connections to all providers. */
 export interface Lanes {
@@ -13,12 +12,12 @@ export interface Lanes {
  * Keeps the connections to each origin; their number follows the load. One undici client each instead of its pool, because a
  * pool hides which connection serves which call, and so can neither hold back nor end just that one.
  */
-export function createLanes(connect: buildConnector.connector): Lanes {
+export function createLanes(terms: LaneTerms): Lanes {
   const idle = new Map<string, Lane[]>()
   const all = new Set<Lane>()
 
   function open(origin: string, free: Lane[]): Lane {
-    const lane = createLane(origin, connect, {
+    const lane = createLane(origin, terms, {
       onFree: () => void free.push(lane),
       onGone() {
         all.delete(lane)
