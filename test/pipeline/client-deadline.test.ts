@@ -84,6 +84,7 @@ test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is 
     await clock.advance(150)
     assert.match(await response.text(), stream ? /\[DONE\]/ : /choices/)
   }
+  assert.is(clock.pending(), 0)
 })
 
 test('x-signalbox-timeout-ms: no timer is left of it when there is an answer, or a stream has begun', async () => {
