@@ -40,7 +40,7 @@ const HOST = /^(?:Buffer|process)$/
 
 const isNoFreeName = (name: string) => HOST.test(name) || PLATFORM.test(name)
 
-const MAX_LINES = 250
+const MAX_LINES = 400
 /** Data that was generated: nobody reads it from end to end. */
 const GENERATED = /\.data\.ts$/
 
