@@ -1,16 +1,16 @@
 /*
  * Gets a fresh clone to where it can start, build, check or test, with nothing but Node and npm:
  *   node setup.mjs start [arguments of the command line]
- *   node setup.mjs test [--isolate] [part of a path ...]
+ *   node setup.mjs test [--all] [--isolate] [part of a path ...]
  *   node setup.mjs build | check
  *   node setup.mjs bench [--rounds N] [--seconds N]
- * What is up to date is left alone.
+ * What is up to date is left alone. The folders that test/heavy.json lists have packages of their own, which only `test --all` installs.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { delimiter, join, sep } from 'node:path'
+import { delimiter, join, relative, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -35,13 +35,7 @@ process.chdir(root)
 await tasks[name](args).catch((error) => fail(error.message))
 
 async function start(args) {
-  const taken = options.find((name) => process.env[npmName(name)] !== undefined)
-  if (taken) {
-    const value = process.env[npmName(taken)]
-    const option = value === 'true' ? `--${taken}` : `--${taken}=${value}`
-    const npm = isWindows ? 'npm.cmd' : 'npm' // that of PowerShell drops the --
-    throw new Error(`npm took --${taken} for itself; write a -- before it: ${npm} start -- ${option}`)
-  }
+  refuseTaken('start', options)
   await install(root)
   await build('quick')
   const cli = at('dist', 'cli.js')
@@ -52,10 +46,31 @@ async function start(args) {
 }
 
 async function test(args) {
+  refuseTaken('test', ['all'])
   await install(root)
   await install(runtimes)
+  if (args.includes('--all')) for (const folder of heavyFolders(args)) await install(folder)
   await build('full')
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
+}
+
+/** npm takes an option for itself that no -- stands before. */
+function refuseTaken(script, options) {
+  const taken = options.find((name) => process.env[npmName(name)] !== undefined)
+  if (!taken) return
+  const value = process.env[npmName(taken)]
+  const option = value === 'true' ? `--${taken}` : `--${taken}=${value}`
+  const npm = isWindows ? 'npm.cmd' : 'npm' // that of PowerShell drops the --
+  throw new Error(`npm took --${taken} for itself; write a -- before it: ${npm} ${script} -- ${option}`)
+}
+
+/** Those of the heavy folders that the run looks into: all of them, or those that hold a file that is asked for. */
+function heavyFolders(args) {
+  const filters = args.filter((arg) => !arg.startsWith('-'))
+  const holds = (name, filter) => readdirSync(at('test', name)).some((file) => `test/${name}/${file}`.includes(filter))
+  return readJson(at('test', 'heavy.json'))
+    .filter((name) => filters.length === 0 || filters.some((filter) => holds(name, filter)))
+    .map((name) => at('test', name))
 }
 
 async function bench(args) {
@@ -78,7 +93,7 @@ async function check() {
 async function install(folder) {
   const isMissing = !existsSync(join(folder, 'node_modules'))
   if (!isMissing && isInstalled(folder)) return
-  const label = folder === root ? 'the dependencies' : 'the runtimes that the tests run in'
+  const label = folder === root ? 'the dependencies' : `the packages of ${relative(root, folder)}`
   console.log(`Installing ${label} ...`)
   const how = isMissing ? ['ci'] : ['install', '--no-save']
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']

@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util'
 import { runTests } from './runner/main.ts'
 
 /*
- * The test runner: `node test/run.ts [--isolate] [--workers N] [part of a path ...]`.
+ * The test runner: `node test/run.ts [--all] [--isolate] [--workers N] [part of a path ...]`.
+ * Without `--all` the folders of `test/heavy.json` are left out: their packages are installed apart, by `npm test -- --all`.
  * Files share three processes, or one more than there are cores, since one lane mostly waits; with `--isolate` each has its own.
  * Properties meet the same cases and `Math.random` draws the same numbers each time; `SEED=<number>` has them be others.
  * The last line is `N passed, N failed, N skipped`; any failure exits with 1.
@@ -12,6 +13,7 @@ import { runTests } from './runner/main.ts'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    all: { type: 'boolean', default: false },
     isolate: { type: 'boolean', default: false },
     workers: { type: 'string', default: String(Math.min(3, availableParallelism() + 1)) },
     root: { type: 'string', default: 'test' },
@@ -23,6 +25,7 @@ const { values, positionals } = parseArgs({
 const passed = await runTests({
   root: values.root,
   filters: positionals,
+  isAll: values.all,
   workers: Math.max(1, Number(values.workers) || 1),
   isolate: values.isolate,
   timeoutMs: Number(values['timeout-ms']),

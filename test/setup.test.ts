@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assert, suite } from './support/suite.ts'
 
@@ -48,6 +48,55 @@ for (const [name, value, option] of [
   })
 }
 
+test('reports that npm took --all of `npm test` for itself', async ({ folder }) => {
+  const { code, stderr } = await run(join(folder, 'setup.mjs'), ['test'], { npm_config_all: 'true' })
+  assert.is(stderr, 'setup: npm took --all for itself; write a -- before it: npm test -- --all\n')
+  assert.is(code, 1)
+})
+
+for (const [args, installed] of [
+  [[], ['test/runtimes']],
+  [['--all'], ['test/runtimes', 'test/big', 'test/huge']],
+  [
+    ['--all', 'huge/it'],
+    ['test/runtimes', 'test/huge'],
+  ],
+] as const) {
+  test(`\`test ${args.join(' ')}\` installs ${installed.join(', ')}`, async ({ folder }) => {
+    const place = await project(await mkdtemp(join(folder, 'heavy-')), {
+      ...BUILDS,
+      'test/heavy.json': '["big", "huge"]',
+      'test/run.ts': "console.log('runs', ...process.argv.slice(2))",
+      'test/big/it.test.ts': '',
+      'test/huge/it.test.ts': '',
+      'test/runtimes/package.json': '{}',
+      'bin/npm': '#!/bin/sh\npwd >> "$NPM_LOG"\n',
+    })
+    await chmod(join(place, 'bin', 'npm'), 0o755)
+    const log = join(place, 'npm.txt')
+    const env = { PATH: `${join(place, 'bin')}:${process.env.PATH}`, NPM_LOG: log }
+    const { code, stderr, stdout } = await run(join(place, 'setup.mjs'), ['test', ...args], env)
+    assert.is(stderr || code, 0)
+    assert.match(stdout, new RegExp(`^${['runs', ...args].join(' ')}$`, 'm'))
+    const folders = (await readFile(log, 'utf8')).trim().split('\n')
+    assert.equal(
+      folders.map((path) => relative(place, path)),
+      installed,
+    )
+  })
+}
+
+test('each heavy folder has packages and a lock of its own', async () => {
+  const at = (...parts: string[]) => join(dirname(setup), 'test', ...parts)
+  const names: string[] = JSON.parse(await readFile(at('heavy.json'), 'utf8'))
+  assert.ok(names.length > 0)
+  for (const name of names) {
+    const { devDependencies } = JSON.parse(await readFile(at(name, 'package.json'), 'utf8'))
+    const { packages } = JSON.parse(await readFile(at(name, 'package-lock.json'), 'utf8'))
+    assert.equal(packages[''].devDependencies, devDependencies, name)
+  }
+})
+
 test('says in one line that there is no npm', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
@@ -61,14 +110,7 @@ test('says in one line why npm fails', async ({ folder }) => {
 })
 
 test('two first starts whose builds end at the same moment both come up', async ({ folder }) => {
-  const place = await mkdtemp(join(folder, 'twice-'))
-  await mkdir(join(place, 'node_modules', '.bin'), { recursive: true })
-  await symlink(process.execPath, join(place, 'node_modules', '.bin', 'node'))
-  for (const [path, text] of Object.entries(BUILDS)) {
-    await mkdir(dirname(join(place, path)), { recursive: true })
-    await writeFile(join(place, path), text)
-  }
-  await copyFile(setup, join(place, 'setup.mjs'))
+  const place = await project(await mkdtemp(join(folder, 'twice-')), BUILDS)
   for (let time = 0; time < 5; time++) {
     await rm(join(place, 'dist'), { recursive: true, force: true })
     const both = await Promise.all([run(join(place, 'setup.mjs'), ['start']), run(join(place, 'setup.mjs'), ['start'])])
@@ -109,6 +151,18 @@ test('every script begins with a word that sh and cmd.exe both have', async () =
   assert.match(await readFile(join(dirname(setup), 'exec.cmd'), 'utf8'), /^@rem [^%]*\r\n@%\*\r\n$/)
 })
 
+/** Writes a project with this setup and these files into a folder. */
+async function project(place: string, files: Record<string, string>): Promise<string> {
+  await mkdir(join(place, 'node_modules', '.bin'), { recursive: true })
+  await symlink(process.execPath, join(place, 'node_modules', '.bin', 'node'))
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(place, path)), { recursive: true })
+    await writeFile(join(place, path), text)
+  }
+  await copyFile(setup, join(place, 'setup.mjs'))
+  return place
+}
+
 /** A project whose builds have many parts and end on a common tick. */
 const BUILDS = {
   'package.json': '{"type":"module"}',
@@ -138,13 +192,13 @@ function run(
   path: string,
   args: string[],
   env: Record<string, string> = {},
-): Promise<{ code: number; stderr: string }> {
+): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [path, ...args],
       { env: { ...process.env, ...env } },
-      (_, _stdout, stderr) => resolve({ code: child.exitCode ?? -1, stderr }),
+      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
   })
 }

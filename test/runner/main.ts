@@ -8,17 +8,23 @@ export interface RunOptions extends Omit<PoolOptions, 'onResult'>, TallyOptions 
   root: string
   /** Parts of paths; each must match a file. */
   filters: readonly string[]
+  /** The heavy files, too. */
+  isAll?: boolean
 }
 
 /** Finds, runs and reports. True when every test of every file passed. */
 export async function runTests(options: RunOptions): Promise<boolean> {
   const tally = createTally(options)
-  const { files, unmatched } = await discover(resolve(options.root), options.filters)
+  const { files, leftOut, unmatched } = await discover(resolve(options.root), options.filters, options.isAll)
   for (const filter of unmatched) tally.fail(filter, 'this filter matches no test file')
-  if (files.length === 0) tally.fail(options.root, 'no test file was found')
+  if (files.length === 0)
+    tally.fail(
+      options.root,
+      leftOut.length > 0 ? 'only heavy test files were found: add --all' : 'no test file was found',
+    )
   await runFiles(files, {
     ...options,
     onResult: (result) => tally.add({ ...result, path: relative(process.cwd(), result.path) }),
   })
-  return tally.close()
+  return tally.close(leftOut.length)
 }

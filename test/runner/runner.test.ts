@@ -155,6 +155,28 @@ test('fails where there is no test file', async () => {
   assert.not(outcome.passed)
 })
 
+test('leaves heavy files out, and reports above the last line how many and how they are run', async () => {
+  const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/heavy'])
+  assert.match(
+    outcome.output,
+    /\nLeft out: 1 test file with heavy packages; `npm test -- --all` runs every test\.\n1 passed, 0 failed, 0 skipped\n$/,
+  )
+  assert.ok(outcome.passed)
+})
+
+test('runs heavy files with --all', async () => {
+  const outcome = await execute(['test/run.ts', '--all', '--root', 'test/runner/fixtures/heavy'])
+  assert.is(outcome.lastLine, closingLine(2, 0, 0), outcome.output)
+  assert.not.match(outcome.output, /Left out/)
+})
+
+test('fails on a filter that matches heavy files only, unless all are run', async () => {
+  const outcome = await runFixture('heavy', { filters: ['big'] })
+  assert.match(outcome.output, /only heavy test files were found: add --all/)
+  assert.not(outcome.passed)
+  assert.ok((await runFixture('heavy', { filters: ['big'], isAll: true })).passed)
+})
+
 test('shares one process between files, or gives each its own with --isolate', async () => {
   const shared = await runFixture('shares')
   assert.is(shared.lastLine, closingLine(1, 1, 0), shared.output)

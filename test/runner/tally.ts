@@ -38,14 +38,18 @@ export function createTally({ isCi, write }: TallyOptions) {
     }
   }
 
-  /** Prints the summary; true when all is well. */
-  const close = (): boolean => {
+  /** Prints the summary, with how many heavy files were left out; true when all is well. */
+  const close = (leftOut = 0): boolean => {
     if (counts.passed + counts.failed + counts.skipped === 0) fail('no test', 'not one test ran')
     const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_COUNT)
     if (slowest.length > 1) write(`\nSlowest: ${slowest.map(({ path, ms }) => `${path} ${seconds(ms)}`).join(', ')}`)
     if (skips.length > 0) write(`\nSkipped:\n${skips.join('\n')}`)
     if (failures.length > 0) write(`\nFailed:\n${failures.map((text) => text.split('\n')[0]).join('\n')}`)
-    write(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+    if (leftOut > 0)
+      write(
+        `\nLeft out: ${leftOut} test ${leftOut === 1 ? 'file' : 'files'} with heavy packages; \`npm test -- --all\` runs every test.`,
+      )
+    write(`${leftOut > 0 ? '' : '\n'}${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
     return counts.failed === 0
   }
 
