@@ -10,7 +10,7 @@ import type { WireAssistantMessage, WireImage, WireToolCall } from './wire.ts'
 
 /** What the model said before, for a provider. Without text its content is null: strict ones refuse an empty string. */
 export function writeAssistant({ content, name }: AssistantTurn, target: TargetContext): WireAssistantMessage {
-  const text = textOf(content, 'text')
+  const text = textOf(inParagraphs(content), 'text')
   const calls = content.filter((part) => part.type === 'tool-call')
   const thoughts = content.filter((part) => part.type === 'reasoning')
   const audio = content.find((part) => part.type === 'audio')
@@ -52,6 +52,23 @@ export function writeCall({ id, name, isFreeForm, state, ...call }: ToolCallPart
 /** All text of one kind: the parts of a turn continue each other. */
 export const textOf = (content: readonly AssistantPart[], type: 'text' | 'refusal'): string =>
   content.map((part) => (part.type === type ? part.text : '')).join('')
+
+/**
+ * The parts, with a blank line between texts that a call stood between: the format has one place for all text of a turn. White space that
+ * parts them already is enough.
+ */
+function inParagraphs(content: readonly AssistantPart[]): readonly AssistantPart[] {
+  let last: string | undefined // of the texts so far
+  let isApart = false
+  return content.map((part) => {
+    if (part.type === 'tool-call') isApart = last !== undefined
+    if (part.type !== 'text' || part.text === '') return part
+    const isGlued = isApart && last !== undefined && !/\s$/.test(last) && !/^\s/.test(part.text)
+    last = part.text
+    isApart = false
+    return isGlued ? { ...part, text: `\n\n${part.text}` } : part
+  })
+}
 
 /** Its own thoughts, for a vendor that wants to see them again, in the field where it reads them. */
 function writeThoughts(thoughts: readonly ReasoningPart[], { traits }: TargetContext) {

@@ -38,6 +38,16 @@ function writeSystem({ as, content }: SystemTurn, target: TargetContext): WireIn
   return { type: 'message', role: isDeveloper ? 'developer' : 'system', content: writeContent(content, target) }
 }
 
+/** Texts stand before the calls of their turn, since some providers refuse anything between a call and its result. */
+function textsFirst(content: readonly AssistantPart[]): readonly AssistantPart[] {
+  const first = content.findIndex(({ type }) => type === 'tool-call')
+  if (first === -1) return content
+  const rest = content.slice(first)
+  return [...content.slice(0, first), ...rest.filter(isSaid), ...rest.filter((part) => !isSaid(part))]
+}
+
+const isSaid = (part: AssistantPart): part is TextPart | RefusalPart => part.type === 'text' || part.type === 'refusal'
+
 function writeAssistant(content: readonly AssistantPart[], target: TargetContext): WireInputItem[] {
   const items: WireInputItem[] = []
   let said: (TextPart | RefusalPart)[] = []
@@ -47,11 +57,10 @@ function writeAssistant(content: readonly AssistantPart[], target: TargetContext
     said = []
   }
 
-  for (const part of content) {
+  for (const part of textsFirst(content)) {
     if ('cache' in part && part.cache) target.warnings.dropped(target.warnings.pathOf(part.cache, 'cache')) // it stands on input
-    const isSaid = part.type === 'text' || part.type === 'refusal'
-    if (!isSaid || phaseOf(part) !== phaseOf(said[0])) flush()
-    if (isSaid) said.push(part)
+    if (!isSaid(part) || phaseOf(part) !== phaseOf(said[0])) flush()
+    if (isSaid(part)) said.push(part)
     else items.push(...writeMade(part, target))
   }
   flush()

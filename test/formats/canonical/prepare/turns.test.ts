@@ -30,9 +30,17 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a')), user('and'), tool(result('a', '1'))],
     [user('q'), assistant(call('a')), tool(named('a', '1')), user('and')],
   ],
-  'words behind a call behind its result': [
+  'words after a call in the turn of the call': [
     [user('q'), assistant('so', call('a'), 'wait'), tool(result('a', '1'))],
-    [user('q'), assistant('so', call('a')), tool(named('a', '1')), assistant('wait')],
+    [user('q'), assistant('so', call('a'), 'wait'), tool(named('a', '1'))],
+  ],
+  'words before the first result of a call in the turn of the call': [
+    [user('q'), assistant(call('a')), assistant('wait'), user('and'), assistant('so'), tool(result('a', '1'))],
+    [user('q'), assistant(call('a'), 'wait', 'so'), tool(named('a', '1')), user('and')],
+  ],
+  'words after a result behind it, though another result of the same call follows': [
+    [user('q'), assistant(call('a')), tool(result('a', '1')), assistant('so'), user('and'), tool(result('a', '2'))],
+    [user('q'), assistant(call('a')), tool(named('a', '2')), assistant('so'), user('and')],
   ],
   'calls of several turns each with their own results': [
     [user('q'), assistant(call('a')), assistant(call('b')), tool(result('a', '1'), result('b', '2'))],

@@ -1,0 +1,265 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { ProviderFormat, WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { converseAnswer } from '../support/event-stream.ts'
+import { whole } from './answers.ts'
+import { ask, providerOf } from './support.ts'
+
+const test = suite('cases: the assistant’s own text after its last call')
+
+const parameters = { type: 'object', properties: {} }
+
+/** A conversation in which the assistant says `text` after its call, as a client of each format gives it back. */
+const conversation: Readonly<Record<WireFormat, (text: string) => JsonObject>> = {
+  'openai-chat': (text) => ({
+    messages: [
+      { role: 'user', content: 'go' },
+      {
+        ...{ role: 'assistant', content: text },
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'seen' },
+    ],
+    tools: [{ type: 'function', function: { name: 'look', parameters } }],
+  }),
+  'openai-responses': (text) => ({
+    input: [
+      { role: 'user', content: 'go' },
+      { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"a":1}' },
+      { role: 'assistant', content: text },
+      { type: 'function_call_output', call_id: 'call_1', output: 'seen' },
+    ],
+    tools: [{ type: 'function', name: 'look', parameters }],
+  }),
+  'anthropic-messages': (text) => ({
+    messages: [
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: 'call_1', name: 'look', input: { a: 1 } },
+          { type: 'text', text },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'seen' }] },
+    ],
+    tools: [{ name: 'look', input_schema: parameters }],
+  }),
+  gemini: (text) => ({
+    contents: [
+      { role: 'user', parts: [{ text: 'go' }] },
+      { role: 'model', parts: [{ functionCall: { id: 'call_1', name: 'look', args: { a: 1 } } }, { text }] },
+      {
+        role: 'user',
+        parts: [{ functionResponse: { id: 'call_1', name: 'look', response: { result: 'seen' } } }],
+      },
+    ],
+    tools: [{ functionDeclarations: [{ name: 'look', parameters }] }],
+  }),
+}
+
+const bedrock = {
+  catalog: { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } },
+  connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
+} as const
+
+const targets: readonly ProviderFormat[] = [...wireFormats, 'bedrock-converse']
+
+/** What the provider of a format is sent. */
+async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObject): Promise<JsonObject> {
+  const asked =
+    target === 'bedrock-converse'
+      ? await ask({
+          ...{ client, body, answer: () => json(converseAnswer()), ...bedrock },
+          model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+        })
+      : await ask({ client, body, model: `${providerOf[target]}/m`, answer: () => json(whole[target]) })
+  assert.is(asked.response.status, 200, await asked.response.clone().text())
+  return asked.sent
+}
+
+/** The conversation of a request as `role:part+part`, with the words of texts. */
+const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> = {
+  'openai-chat': ({ messages }) =>
+    listOf(messages).map(({ role, content, tool_calls, tool_call_id }) =>
+      line(role, [
+        ...(typeof content === 'string' && role !== 'tool' ? [quoted(content)] : []),
+        ...listOf(tool_calls).map(({ id }) => `call ${id}`),
+        ...(tool_call_id ? [`result ${tool_call_id}`] : []),
+      ]),
+    ),
+  'openai-responses': ({ input }) =>
+    listOf(input).map(({ type, role, content, call_id }) =>
+      type === 'message' ? line(role, textsIn(content)) : `${type} ${call_id}`,
+    ),
+  'anthropic-messages': ({ messages }) =>
+    listOf(messages).map(({ role, content }) =>
+      line(
+        role,
+        listOf(content).map(({ type, text, id, tool_use_id }) =>
+          type === 'text' ? quoted(text) : type === 'tool_use' ? `call ${id}` : `result ${tool_use_id}`,
+        ),
+      ),
+    ),
+  gemini: ({ contents }) =>
+    listOf(contents).map(({ role, parts }) =>
+      line(
+        role,
+        listOf(parts).map(({ text, functionCall, functionResponse }) =>
+          functionCall
+            ? `call ${idOf(functionCall)}`
+            : functionResponse
+              ? `result ${idOf(functionResponse)}`
+              : quoted(text),
+        ),
+      ),
+    ),
+  'bedrock-converse': ({ messages }) =>
+    listOf(messages).map(({ role, content }) =>
+      line(
+        role,
+        listOf(content).map(({ text, toolUse, toolResult }) =>
+          toolUse
+            ? `call ${(toolUse as JsonObject).toolUseId}`
+            : toolResult
+              ? `result ${(toolResult as JsonObject).toolUseId}`
+              : quoted(text),
+        ),
+      ),
+    ),
+}
+
+const listOf = (value: unknown) => (Array.isArray(value) ? value : []) as JsonObject[]
+const quoted = (text: unknown) => JSON.stringify(text)
+const idOf = (call: unknown) => (call as JsonObject).id
+const line = (role: unknown, parts: readonly string[]) => `${role}: ${parts.join(' + ')}`
+const textsIn = (content: unknown) =>
+  typeof content === 'string' ? [quoted(content)] : listOf(content).map(({ text }) => quoted(text))
+
+/** What each target is to get, by its format. Formats that refuse a text of white space get none. */
+const expected: Readonly<Record<ProviderFormat, (text: string) => string[]>> = {
+  'openai-chat': (text) => ['user: "go"', `assistant: ${quoted(text)} + call call_1`, 'tool: result call_1'],
+  'openai-responses': (text) => [
+    ...['user: "go"', `assistant: ${quoted(text)}`],
+    ...['function_call call_1', 'function_call_output call_1'],
+  ],
+  'anthropic-messages': (text) => [
+    'user: "go"',
+    `assistant: call call_1${text.trim() && ` + ${quoted(text)}`}`,
+    'user: result call_1',
+  ],
+  gemini: (text) => ['user: "go"', `model: call call_1 + ${quoted(text)}`, 'user: result call_1'],
+  'bedrock-converse': (text) => [
+    'user: "go"',
+    `assistant: call call_1${text.trim() && ` + ${quoted(text)}`}`,
+    'user: result call_1',
+  ],
+}
+
+/** A client of Chat Completions has one place for all of its text, which is the one before the calls. */
+const textFirst = (lines: readonly string[]) => lines.map((text) => text.replace(/(call call_1) \+ (".*")$/, '$2 + $1'))
+
+for (const client of wireFormats) {
+  for (const target of targets) {
+    if (target === client) continue
+    for (const text of ['after', '\n']) {
+      test(`stays in its turn from ${client} to ${target}, text ${quoted(text)}`, async () => {
+        const lines = outline[target](await sentTo(target, client, conversation[client](text)))
+        assert.equal(lines, client === 'openai-chat' ? textFirst(expected[target](text)) : expected[target](text))
+      })
+    }
+  }
+}
+
+/** The text in a message of its own, after the one with the call. */
+const apart: Partial<Record<WireFormat, JsonObject>> = {
+  'openai-chat': {
+    messages: [
+      { role: 'user', content: 'go' },
+      {
+        ...{ role: 'assistant', content: null },
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }],
+      },
+      { role: 'assistant', content: 'after' },
+      { role: 'tool', tool_call_id: 'call_1', content: 'seen' },
+    ],
+  },
+  'anthropic-messages': {
+    messages: [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { a: 1 } }] },
+      { role: 'assistant', content: 'after' },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'seen' }] },
+    ],
+  },
+}
+
+for (const [client, body] of Object.entries(apart) as [WireFormat, JsonObject][]) {
+  for (const target of targets) {
+    if (target === client) continue
+    test(`joins the turn of its call from a message of its own, from ${client} to ${target}`, async () =>
+      assert.equal(outline[target](await sentTo(target, client, body)), expected[target]('after')))
+  }
+}
+
+/** A user, or the developer, says something while the call is at work, and the assistant answers before the result is there. */
+const interrupted = (role: 'user' | 'developer') => ({
+  input: [
+    { role: 'user', content: 'go' },
+    { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"a":1}' },
+    { role, content: 'hurry' },
+    { role: 'assistant', content: 'after' },
+    { type: 'function_call_output', call_id: 'call_1', output: 'seen' },
+  ],
+})
+
+test('stays in its turn when a user’s message between call and result moves after the results', async () => {
+  const sent = await sentTo('openai-chat', 'openai-responses', interrupted('user'))
+  assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'user: "hurry"'])
+  const blocks = await sentTo('anthropic-messages', 'openai-responses', interrupted('user'))
+  assert.equal(outline['anthropic-messages'](blocks), [
+    ...expected['anthropic-messages']('after').slice(0, 2),
+    'user: result call_1 + "hurry"',
+  ])
+})
+
+test('stays in its turn when a developer’s message between call and result moves after the results', async () => {
+  const sent = await sentTo('openai-chat', 'openai-responses', interrupted('developer'))
+  assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'system: "hurry"'])
+})
+
+test('is a paragraph of its own beside the text before the call in Chat Completions', async () => {
+  const body = {
+    messages: [
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'before' },
+          { type: 'tool_use', id: 'call_1', name: 'look', input: { a: 1 } },
+          { type: 'text', text: 'after' },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'seen' }] },
+    ],
+  }
+  const sent = await sentTo('openai-chat', 'anthropic-messages', body)
+  assert.equal(outline['openai-chat'](sent), expected['openai-chat']('before\n\nafter'))
+})
+
+test('stays behind the results of calls that had all their results when it was said', async () => {
+  const messages = [
+    { role: 'user', content: 'go' },
+    ...(conversation['openai-chat']('x').messages as JsonObject[]).slice(1),
+    { role: 'assistant', content: 'done' },
+    { role: 'user', content: 'and?' },
+  ]
+  const sent = await sentTo('anthropic-messages', 'openai-chat', { messages })
+  assert.equal(outline['anthropic-messages'](sent).slice(2), [
+    'user: result call_1',
+    'assistant: "done"',
+    'user: "and?"',
+  ])
+})
