@@ -36,6 +36,7 @@ function setting(shape: RegExp, message: string) {
 
 const providerSpecificData = closed({
   prefix: v.exactOptional(fields.raw(200)),
+  sharesPrefix: v.exactOptional(fields.flag),
   enabledModels: v.exactOptional(
     v.pipe(
       v.array(fields.raw(512), 'must be a list of model ids'),

@@ -1,8 +1,8 @@
 import { didYouMean } from '../lib/did-you-mean.ts'
 import { nearest } from '../lib/nearest.ts'
 import { compatibleFormat } from '../providers/compatible.ts'
-import { definitionOf } from '../providers/names.ts'
-import type { Catalog, CatalogModel, ProviderSpecificData } from '../types.ts'
+import { catalogAliasOf, definitionOf, type NamedConnection, namesOf } from '../providers/names.ts'
+import type { Catalog, CatalogModel, Connection, ProviderSpecificData } from '../types.ts'
 import { invalidInput } from './input.ts'
 
 /**
@@ -36,3 +36,49 @@ function makersOf(catalog: Catalog, family: string): string[] {
     .filter((provider) => catalog[provider]?.models?.some(isOne))
     .slice(0, 1)
 }
+
+/**
+ * A name of one provider must not lead to another: routing would take the two for accounts of the same one and fail over between them.
+ * Throws `INVALID_REQUEST` naming the owner when the prefix of `connection` is a name of another provider, or the prefix of a connection to
+ * another provider is a name of this one, unless `sharesPrefix` allows it. `others`: all other connections, inactive ones too.
+ */
+export function requireOwnPrefix(
+  catalog: Catalog,
+  connection: NamedConnection,
+  others: readonly Pick<Connection, 'id' | 'provider' | 'name' | 'providerSpecificData'>[],
+): void {
+  const { provider, providerSpecificData: data } = connection
+  if (data?.sharesPrefix) return
+  const prefix = prefixOf(connection)
+  const builtIn = Object.keys(catalog).find((id) => id !== provider && prefix && builtInNames(catalog, id).has(prefix))
+  if (builtIn !== undefined) throw takenPrefix(prefix, `the built-in provider "${builtIn}"`)
+
+  const own = nameSet(catalog, connection)
+  for (const other of others) {
+    if (other.provider === provider) continue
+    const owner = `the connection "${other.name}" to "${other.provider}" (id ${other.id})`
+    if (prefix && nameSet(catalog, other).has(prefix)) throw takenPrefix(prefix, owner)
+    const theirs = prefixOf(other)
+    if (theirs && own.has(theirs) && !other.providerSpecificData?.sharesPrefix)
+      throw invalidInput(
+        `"provider" must not be "${provider}": its name "${theirs}" is the prefix of ${owner}, which would get its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`,
+      )
+  }
+}
+
+const prefixOf = ({ providerSpecificData }: NamedConnection) => providerSpecificData?.prefix?.trim() ?? ''
+
+function nameSet(catalog: Catalog, connection: NamedConnection): ReadonlySet<string> {
+  const { output, catalog: filed, id } = namesOf(catalog, connection)
+  return new Set([output, filed, id])
+}
+
+function builtInNames(catalog: Catalog, provider: string): ReadonlySet<string> {
+  const definition = definitionOf(catalog, provider)
+  return new Set([provider, definition?.alias?.trim() ?? provider, catalogAliasOf(provider, definition)])
+}
+
+const takenPrefix = (prefix: string, owner: string) =>
+  invalidInput(
+    `"providerSpecificData.prefix" must not be "${prefix}": it is a name of ${owner}, whose requests would reach this connection as well. Choose another one, or set "providerSpecificData.sharesPrefix" to true to share it`,
+  )

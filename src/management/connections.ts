@@ -1,11 +1,12 @@
-import { definitionOf } from '../providers/names.ts'
+import { createMutex } from '../lib/mutex.ts'
+import { definitionOf, type NamedConnection } from '../providers/names.ts'
 import type { Health } from '../routing/health.ts'
 import type { HealthEntry } from '../routing/health-entry.ts'
 import { type ConnectionRecord, openApiKey, placeOfApiKey, type Store } from '../store/store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
 import { checkCloud } from './cloud-connection.ts'
 import { checkedData, connectionChange, innerFields, newConnection } from './connection-input.ts'
-import { requireProvider } from './connection-provider.ts'
+import { requireOwnPrefix, requireProvider } from './connection-provider.ts'
 import { findRecord, present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
 import { timestamp, timestampAfter } from './time.ts'
@@ -61,6 +62,7 @@ export function createConnectionOperations({
   health,
 }: Dependencies): ConnectionOperations<unknown> {
   const { connections } = store
+  const inTurn = createMutex() // what the check of the prefix saw must still hold when the connection is written
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 
   const seal = async (id: string, apiKey: string) => (await store.vault()).seal(placeOfApiKey(id), apiKey)
@@ -96,6 +98,13 @@ export function createConnectionOperations({
     }
   }
 
+  /** Sees what other processes have written, too. */
+  async function checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
+    const all = (await connections.entries({ fresh: true })).map(({ record }) => record)
+    const others = all.filter(({ id }) => id !== connection.id)
+    requireOwnPrefix(catalog, connection, others)
+  }
+
   return {
     list: async () => ({ connections: await Promise.all((await connections.all()).map(shown)) }),
 
@@ -123,7 +132,10 @@ export function createConnectionOperations({
         createdAt: now,
         updatedAt: now,
       }
-      await connections.insert(id, record)
+      await inTurn(async () => {
+        await checkPrefix(record)
+        await connections.insert(id, record)
+      })
       return shown(record)
     },
 
@@ -142,14 +154,19 @@ export function createConnectionOperations({
         checkCloud(catalog, found.provider, { data: next, apiKey })
       }
       const sealedApiKey = typeof change.apiKey === 'string' ? await seal(id, change.apiKey) : change.apiKey
-      const changed = await connections.update(id, (current) => {
-        const next: ConnectionRecord = { ...current, updatedAt: timestampAfter(current.updatedAt, clock) }
-        if (change.name !== undefined) next.name = change.name
-        if (change.isActive !== undefined) next.isActive = change.isActive
-        put(next, 'priority', change.priority)
-        put(next, 'sealedApiKey', sealedApiKey)
-        put(next, 'providerSpecificData', data)
-        return next
+      const changed = await inTurn(async () => {
+        const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
+        if (touchesPrefix)
+          await checkPrefix({ id, provider: found.provider, ...(data && { providerSpecificData: data }) })
+        return connections.update(id, (current) => {
+          const next: ConnectionRecord = { ...current, updatedAt: timestampAfter(current.updatedAt, clock) }
+          if (change.name !== undefined) next.name = change.name
+          if (change.isActive !== undefined) next.isActive = change.isActive
+          put(next, 'priority', change.priority)
+          put(next, 'sealedApiKey', sealedApiKey)
+          put(next, 'providerSpecificData', data)
+          return next
+        })
       })
       health.reset(id) // what failed may be mended
       return shown(present(changed, 'Connection'))
@@ -163,6 +180,10 @@ export function createConnectionOperations({
     },
   }
 }
+
+/** A record of an earlier release may have a prefix that is refused now; it stays while it is not changed. */
+const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
+  (before.prefix ?? '').trim() !== (after.prefix ?? '').trim() || (before.sharesPrefix === true && !after.sharesPrefix)
 
 /** Clients choose model names, and so how many of them are not well. */
 const weightiest = (entries: HealthEntry[]): HealthEntry[] =>

@@ -26,6 +26,8 @@ export interface Settings {
 export interface ProviderSpecificData {
   /** The prefix of the connection's models in the listing; default: the provider's alias. */
   prefix?: string
+  /** May `prefix` be a name of another provider, so that requests for one reach the other as well? Default: such a prefix is refused. */
+  sharesPrefix?: boolean
   /** The ids of the models to list; default: those of the catalog, or those that a compatible provider reports. */
   enabledModels?: string[]
   /** Base address of the provider, with its version segment; default: that of the catalog. */

@@ -119,7 +119,7 @@ test('the first of two connections that share a name goes first, whatever their 
   const { asked } = await routing({
     connections: [
       { provider: 'two', providerSpecificData: at('two', { prefix: 'shared' }) },
-      { provider: 'one', priority: 1, providerSpecificData: at('one', { prefix: 'shared' }) },
+      { provider: 'one', priority: 1, providerSpecificData: at('one', { prefix: 'shared', sharesPrefix: true }) },
     ],
   })
   assert.is(await asked('shared/m'), 'one/m')

@@ -1,0 +1,132 @@
+import type { Catalog } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite("a connection's prefix")
+
+const catalog: Catalog = {
+  openai: { name: 'OpenAI', alias: 'oa', baseUrl: 'https://openai.test/v1', models: [{ id: 'gpt-5' }] },
+  google: { alias: 'gemini', catalogAlias: 'goog', baseUrl: 'https://google.test/v1' },
+}
+const lab = (data: object = {}) => ({
+  provider: 'openai-compatible-lab',
+  name: 'Lab',
+  providerSpecificData: { baseUrl: 'https://lab.test/v1', ...data },
+})
+const advice = 'Choose another one, or set "providerSpecificData.sharesPrefix" to true to share it'
+const taken = (prefix: string, owner: string) =>
+  `"providerSpecificData.prefix" must not be "${prefix}": it is a name of ${owner}, whose requests would reach this connection as well. ${advice}`
+
+for (const [prefix, owner] of [
+  ['openai', 'openai'],
+  ['oa', 'openai'],
+  [' oa ', 'openai'],
+  ['gemini', 'google'],
+  ['goog', 'google'],
+] as const) {
+  test(`the prefix "${prefix}" of another connection is refused, since it is a name of the built-in provider "${owner}"`, async () => {
+    const { refuses, expect } = openDoor({ catalog })
+    const error = taken(prefix.trim(), `the built-in provider "${owner}"`)
+    await refuses(400, error, ['POST', '/api/connections', lab({ prefix })])
+    const { id } = await expect(201, 'POST', '/api/connections', lab())
+    await refuses(400, error, ['PUT', `/api/connections/${id}`, lab({ prefix })])
+    assert.is((await expect(200, 'GET', `/api/connections/${id}`)).providerSpecificData?.prefix, undefined)
+    const shared = { ...lab({ prefix }).providerSpecificData, sharesPrefix: true }
+    const changed = await expect(200, 'PUT', `/api/connections/${id}`, { providerSpecificData: shared })
+    assert.equal(changed.providerSpecificData, shared)
+    await expect(201, 'POST', '/api/connections', lab({ prefix, sharesPrefix: true }))
+  })
+}
+
+test('a provider may carry each of its own names as a prefix', async () => {
+  const { expect } = openDoor({ catalog })
+  for (const prefix of ['openai', 'oa', 'work', ''])
+    await expect(201, 'POST', '/api/connections', { provider: 'openai', providerSpecificData: { prefix } })
+})
+
+for (const isActive of [true, false]) {
+  test(`the prefix of ${isActive ? 'an active' : 'a paused'} connection to another provider is refused`, async () => {
+    const { refuses, expect } = openDoor({ catalog })
+    const { id } = await expect(201, 'POST', '/api/connections', { ...lab({ prefix: 'lab' }), isActive })
+    const mine = { provider: 'mine', providerSpecificData: { baseUrl: 'https://mine.test/v1', prefix: 'lab' } }
+    await refuses(400, taken('lab', `the connection "Lab" to "openai-compatible-lab" (id ${id})`), [
+      'POST',
+      '/api/connections',
+      mine,
+    ])
+    const byId = { ...mine, providerSpecificData: { ...mine.providerSpecificData, prefix: 'openai-compatible-lab' } }
+    await expect(400, 'POST', '/api/connections', byId)
+    const shared = { ...mine.providerSpecificData, sharesPrefix: true }
+    await expect(201, 'POST', '/api/connections', { ...mine, providerSpecificData: shared })
+  })
+}
+
+test('connections of one provider share their prefix', async () => {
+  const { expect } = openDoor({ catalog })
+  await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
+  await expect(201, 'POST', '/api/connections', lab({ prefix: 'lab' }))
+})
+
+test('a provider whose own id is the prefix of another connection is refused, unless that connection shares it', async () => {
+  const { refuses, expect } = openDoor({ catalog })
+  const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'local' }))
+  const local = { provider: 'local', providerSpecificData: { baseUrl: 'https://local.test/v1' } }
+  await refuses(
+    400,
+    `"provider" must not be "local": its name "local" is the prefix of the connection "Lab" to "openai-compatible-lab" (id ${id}), which would get its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`,
+    ['POST', '/api/connections', local],
+  )
+  await expect(200, 'PUT', `/api/connections/${id}`, lab({ prefix: 'local', sharesPrefix: true }))
+  await expect(201, 'POST', '/api/connections', local)
+})
+
+test('of two connections that take a prefix at once, one is refused', async () => {
+  const { call } = openDoor({ catalog })
+  const one = (name: string) => ({
+    provider: name,
+    providerSpecificData: { baseUrl: `https://${name}.test/v1`, prefix: 'lab' },
+  })
+  const answers = await Promise.all(['a', 'b', 'c'].map((name) => call('POST', '/api/connections', one(name))))
+  assert.equal(answers.map(({ status }) => status).sort(), [201, 400, 400])
+})
+
+test('a connection that an earlier release has stored stays, and its prefix is checked when it changes', async () => {
+  const { refuses, expect, storage } = openDoor({ catalog })
+  const { id } = await expect(201, 'POST', '/api/connections', lab({ prefix: 'openai', sharesPrefix: true }))
+  const stored = await storage.get(`connections/${id}`)
+  const { order, record } = JSON.parse(stored?.value ?? '')
+  const { sharesPrefix, ...data } = record.providerSpecificData
+  const old = JSON.stringify({ order, record: { ...record, providerSpecificData: data } })
+  const path = `/api/connections/${id}`
+  const later = openDoor({ catalog, storage })
+  await storage.set(`connections/${id}`, old)
+  assert.is((await later.expect(200, 'PUT', path, { name: 'New' })).name, 'New')
+  const same = { ...data, enabledModels: ['m'] }
+  assert.equal((await later.expect(200, 'PUT', path, { providerSpecificData: same })).providerSpecificData, same)
+  await later.expect(400, 'PUT', path, { providerSpecificData: { ...data, prefix: 'oa' } })
+  assert.is(sharesPrefix, true)
+  await expect(200, 'PUT', path, { providerSpecificData: { ...data, sharesPrefix: true } })
+  await refuses(400, taken('openai', 'the built-in provider "openai"'), ['PUT', path, { providerSpecificData: data }])
+})
+
+test('a prefix is refused in process as over HTTP', async () => {
+  const { gateway } = openDoor({ catalog })
+  const { connections } = gateway.api
+  const error = await connections.create(lab({ prefix: 'openai' })).catch((thrown: unknown) => thrown)
+  assert.match(String(error), 'it is a name of the built-in provider "openai"')
+})
+
+test('a prefix that is shared makes the connection a fail-over of its owner', async () => {
+  const asked: string[] = []
+  const upstream = async (input: RequestInfo | URL) => {
+    asked.push(new URL(String(input)).host)
+    return Response.json({ error: { message: 'down' } }, { status: 503 })
+  }
+  const { gateway, expect } = openDoor({ catalog, fetch: upstream })
+  await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
+  await expect(201, 'POST', '/api/connections', lab({ prefix: 'openai', sharesPrefix: true }))
+  const body = JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] })
+  const headers = { 'content-type': 'application/json' }
+  await gateway.fetch(new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body }))
+  assert.equal(asked.slice(0, 2), ['openai.test', 'lab.test'])
+})
