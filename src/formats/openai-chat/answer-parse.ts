@@ -10,7 +10,7 @@ import type { AssistantPart, TextPart, ToolCallPart } from '../canonical/parts.t
 import type { ReadContext } from '../translator.ts'
 import { parseEmbeddedError } from '../vendor-error.ts'
 import { parseAnnotations, parseSources } from './annotations.ts'
-import { googleSignature, textOf } from './assistant-parse.ts'
+import { calledMember, googleSignature, textOf } from './assistant-parse.ts'
 import { audioPart } from './audio.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { parseLogprobs } from './logprobs.ts'
@@ -103,8 +103,8 @@ function parseCalls(message: JsonObject, context: ChoiceContext): ToolCallPart[]
 }
 
 function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | undefined {
-  const custom = isObject(call.custom) && call.custom.name ? call.custom : undefined // Snowflake: an empty one
-  const callee = custom ?? (isObject(call.function) ? call.function : {})
+  const kind = calledMember(call)
+  const callee = isObject(call[kind]) ? call[kind] : {}
   const name = text(callee.name)
   if (!name) {
     context.losses.dropped('tool_calls')
@@ -113,7 +113,7 @@ function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | und
   const given = text(call.id)
   const id = given && !context.ids.has(given) ? given : `call_${context.newId()}`
   context.ids.add(id)
-  if (custom) return { type: 'tool-call', id, name, arguments: text(custom.input) ?? '', isFreeForm: true }
+  if (kind === 'custom') return { type: 'tool-call', id, name, arguments: text(callee.input) ?? '', isFreeForm: true }
   const part: ToolCallPart = { type: 'tool-call', id, name, arguments: argumentsText(callee.arguments) }
   const signature = googleSignature(call.extra_content)
   if (signature !== undefined) part.state = { origin: context.origin, kind: 'thought-signature', data: signature }

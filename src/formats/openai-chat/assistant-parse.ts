@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { argumentsText } from '../canonical/arguments.ts'
 import { attachStates } from '../canonical/detach.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
@@ -37,7 +37,7 @@ export function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Wa
     said.push(parseCall(elementFields(entry, `${message.path('tool_calls')}[${index}]`, warnings), calls, warnings))
   })
   const legacy = message.fields('function_call')
-  if (legacy) said.push(parseLegacyCall(legacy, calls))
+  if (legacy && saysSomething(legacy.value)) said.push(parseLegacyCall(legacy, calls))
   message.ignore('annotations', 'prefix')
   const { thoughts, places } = parseThoughts(message)
   return attachStates(placeThoughts(thoughts, places, said))
@@ -82,13 +82,15 @@ function parsePicture(fields: Fields, warnings: Warnings): ImagePart {
 function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCallPart {
   const id = call.text('id') || `call_${calls.count}`
   calls.count++
-  const custom = call.fields('custom')
-  const callee = custom ?? call.fields('function') ?? warnings.refuse(call.path('function'), 'is required.')
+  const kind = calledMember(call.value)
+  const callee = call.fields(kind) ?? warnings.refuse(call.path('function'), 'is required.')
   const name = callee.text('name') ?? warnings.refuse(callee.path('name'), 'is required.')
   call.ignore('type', 'index', 'extra_content')
-  const part: ToolCallPart = custom
-    ? { type: 'tool-call', id, name, arguments: custom.text('input') ?? '', isFreeForm: true }
-    : { type: 'tool-call', id, name, arguments: argumentsText(callee.any('arguments') ?? '') }
+  ignoreOther(call, kind)
+  const part: ToolCallPart =
+    kind === 'custom'
+      ? { type: 'tool-call', id, name, arguments: callee.text('input') ?? '', isFreeForm: true }
+      : { type: 'tool-call', id, name, arguments: argumentsText(callee.any('arguments') ?? '') }
   const signature = googleSignature(call.any('extra_content'))
   if (signature !== undefined)
     part.state = { origin: { format: 'openai-chat', account: '' }, kind: 'thought-signature', data: signature }
@@ -97,6 +99,28 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
   warnings.place(part, call.at)
   return part
 }
+
+/**
+ * The member of a call, a tool or a choice of one that counts: the one that its type names, else the one that says something. Servers and
+ * clients written in Go send both, the other one empty.
+ */
+export function calledMember(call: JsonObject): 'function' | 'custom' {
+  const { type, function: callee, custom } = call
+  if (!isObject(custom)) return 'function'
+  if (!isObject(callee)) return 'custom'
+  if (type === 'function' || type === 'custom') return type
+  return saysSomething(custom) && !saysSomething(callee) ? 'custom' : 'function'
+}
+
+/** Passes over the member that does not count, unless it says something that is lost. */
+export function ignoreOther({ value, ignore }: Fields, kind: 'function' | 'custom'): void {
+  const other = kind === 'function' ? 'custom' : 'function'
+  const member = value[other]
+  if (!isObject(member) || !saysSomething(member)) ignore(other)
+}
+
+const saysSomething = (member: JsonObject): boolean =>
+  Object.values(member).some((value) => value !== '' && value !== null && value !== false)
 
 function parseLegacyCall(call: Fields, calls: LegacyCalls): ToolCallPart {
   const id = `call_${calls.count++}`

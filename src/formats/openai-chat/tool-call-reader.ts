@@ -3,7 +3,7 @@ import { isNoArguments } from '../canonical/arguments.ts'
 import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
-import { googleSignature } from './assistant-parse.ts'
+import { calledMember, googleSignature } from './assistant-parse.ts'
 import type { ChoiceContext } from './choice-reader.ts'
 import { createObjectScan, type ObjectScan } from './object-scan.ts'
 
@@ -41,13 +41,13 @@ export function createToolCallReader(
   const ids = new Set<string>()
 
   function observe(entry: JsonObject) {
-    const custom = isObject(entry.custom) && !isObject(entry.function) ? entry.custom : undefined
-    const callee = custom ?? (isObject(entry.function) ? entry.function : {})
+    const kind = calledMember(entry)
+    const callee = isObject(entry[kind]) ? entry[kind] : {}
     const id = text(entry.id)
     const name = text(callee.name)
-    const more = fragment(custom ? callee.input : callee.arguments)
-    const call =
-      callOf(entry.index ?? undefined, { id, name, more }) ?? open(entry.index ?? undefined, custom !== undefined)
+    const more = fragment(kind === 'custom' ? callee.input : callee.arguments)
+    const index = entry.index ?? undefined
+    const call = callOf(index, { id, name, more }) ?? open(index, kind === 'custom')
     call.id ||= id
     call.name ||= name
     sign(call, googleSignature(entry.extra_content))

@@ -2,6 +2,7 @@ import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { calledMember, ignoreOther } from './assistant-parse.ts'
 import { parseMark } from './parts-parse.ts'
 
 /** `tools`, the old `functions`, and `web_search_options`. */
@@ -26,6 +27,7 @@ const TOOL_NAMES = { schema: 'function.parameters', strict: 'function.strict', g
 function parseTool(tool: Fields, warnings: Warnings): Tool {
   const type = tool.text('type') ?? 'function'
   const custom = type === 'custom' ? tool.fields('custom') : undefined
+  ignoreOther(tool, custom ? 'custom' : 'function')
   if (custom) {
     const parsed = parseCustom(custom, warnings)
     tool.drop()
@@ -106,7 +108,7 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   const fields = body.fields(name)
   const allowed = fields?.fields('allowed_tools')
   if (allowed) return parseAllowed(allowed, warnings)
-  const callee = fields?.fields('function') ?? fields?.fields('custom') ?? fields
+  const callee = fields && calleeIn(fields)
   const tool = callee?.text('name')
   return tool === undefined ? warnings.refuse(name, 'must name a tool.') : { type: 'tool', name: tool }
 }
@@ -114,8 +116,11 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
 function parseAllowed(allowed: Fields, warnings: Warnings): ToolChoice {
   const names = (allowed.list('tools') ?? []).map((entry, index) => {
     const tool = elementFields(entry, `${allowed.path('tools')}[${index}]`, warnings)
-    const callee = tool.fields('function') ?? tool.fields('custom') ?? tool
+    const callee = calleeIn(tool)
     return callee.text('name') ?? warnings.refuse(callee.path('name'), 'is required.')
   })
   return { type: 'allowed', mode: allowed.word('mode', ['auto', 'required']) ?? 'auto', names }
 }
+
+/** The member that names a tool, or the object itself. */
+const calleeIn = (choice: Fields): Fields => choice.fields(calledMember(choice.value)) ?? choice
