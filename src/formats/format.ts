@@ -34,6 +34,8 @@ export interface StreamPlace {
   sequence?: number | undefined
   /** The response that the stream belongs to. */
   response?: JsonObject | undefined
+  /** The provider's own error event, if the client has got one. */
+  passedError?: SseEvent | undefined
 }
 
 /** The state of a stream, which decides on its commit, its end and its accounting. */
@@ -91,8 +93,8 @@ export interface UpstreamFormat {
 export interface FailureReading {
   /** Message and code of an error body, each only if it has one. */
   read(body: unknown): { message?: string; code?: string }
-  /** The body that a provider would have sent with an error status, for an error object found in a 200 or in a stream. */
-  bodyOf(error: JsonObject): JsonObject
+  /** The body that a provider would have sent with this error status, for an error object found in a 200 or in a stream. */
+  bodyOf(error: JsonObject, status: number): JsonObject
   /** Does an error body refuse to count the tokens of any request for this model, or this client? */
   saysNoCounter?(body: unknown): boolean
   /**

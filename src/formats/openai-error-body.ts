@@ -17,7 +17,8 @@ function codeOf(status: number, code: string): string | null {
 
 const codesByStatus: Record<number, string> = { 404: 'model_not_found', 429: 'rate_limit_exceeded' }
 
-function typeOf(status: number): string {
+/** The `type` of an error with this status. */
+export function typeOf(status: number): string {
   if (status >= 500) return 'server_error'
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'

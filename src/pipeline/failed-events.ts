@@ -3,7 +3,7 @@ import { readVendorError } from '../formats/read-vendor-error.ts'
 import { bareJsonIn } from '../lib/bare-json.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { splitEvents } from '../lib/split-events.ts'
-import { createSseParser } from '../lib/sse.ts'
+import { createSseParser, type SseEvent } from '../lib/sse.ts'
 import { censored } from './redact.ts'
 
 /** The end of a stream in which the provider reports an error. */
@@ -22,8 +22,8 @@ interface Terms {
 
 /**
  * What the client gets of these whole events when one of them reports an error; `undefined` when all are passed on unchanged. The
- * provider's own error event stays; where clients of the format would not recognise it as an error, the format's error event follows. That
- * stands in the place of an error that is no event at all, but bare JSON.
+ * provider's own error event stays, once; where clients of the format would not recognise it as an error, the provider's next one that they
+ * do recognise follows, or else the format's error event. That stands in the place of an error that is no event at all, but bare JSON.
  */
 export async function failedEvents(
   whole: Uint8Array,
@@ -35,19 +35,24 @@ export async function failedEvents(
   let error: EmbeddedError | undefined
   let isTold = false
   let isEnded = false // within these
+  let passedError: SseEvent | undefined
   let place: StreamPlace = {}
   for (const bytes of splitEvents(whole)) {
     const said = saidIn(bytes, format, errors)
     if (!error) isEnded ||= said.ended && !said.error
+    const isFirst = !error
     error ??= said.error
-    isTold ||= said.isTold
     place = { ...place, ...said.place }
-    if (said.error && said.isBare) continue
-    if (!error || said.error) kept.push(said.error ? withoutQuotes(bytes, secrets) : bytes)
+    if (!error) kept.push(bytes)
+    else if (said.error && !said.isBare && !isTold && (isFirst || said.isTold)) {
+      kept.push(withoutQuotes(bytes, secrets))
+      passedError = said.event
+    }
+    isTold ||= said.isTold
   }
   if (!error || (isTold && (isEnded || before().ended))) return undefined
   if (!isTold) {
-    const told = errors.event(factsOf(error), { ...before().place, ...place })
+    const told = errors.event(factsOf(error), { ...before().place, ...place, passedError })
     kept.push(encodeUtf8(censored(told, secrets)))
   }
   return { error, bytes: concatBytes(kept) }
@@ -60,18 +65,20 @@ function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTellin
   const watch = format.watchStream()
   const text = decodeUtf8Lenient(bytes)
   let isTold = false
+  let event: SseEvent | undefined
   const bare = bareJsonIn(text)
   if (bare !== undefined) {
     watch.observe({ event: undefined, data: bare })
-    return { error: watch.error, ended: false, place: watch.place, isTold, isBare: true }
+    return { error: watch.error, ended: false, place: watch.place, isTold, isBare: true, event }
   }
-  const parser = createSseParser((event) => {
-    watch.observe(event)
-    isTold = isErrorEvent(event)
+  const parser = createSseParser((found) => {
+    event = found
+    watch.observe(found)
+    isTold = isErrorEvent(found)
   })
   parser.push(text)
   parser.end()
-  return { error: watch.error, ended: watch.ended, place: watch.place, isTold, isBare: false }
+  return { error: watch.error, ended: watch.ended, place: watch.place, isTold, isBare: false, event }
 }
 
 /** Unchanged, unless it quotes a credential. */

@@ -66,7 +66,7 @@ export function failureOfEmbedded(
   const known = isOverflow(said) || (status >= 500 && saysContentRefused(said)) ? 400 : status
   const failure = failureOf({ status: known, message, isQuoted: true, body, header: (name) => head.header(name), now })
   if (!isObject(error) || failure.message !== message) return failure
-  return { ...failure, body: encodeUtf8(JSON.stringify(reading.bodyOf(error))) }
+  return { ...failure, body: encodeUtf8(JSON.stringify(reading.bodyOf(error, known))) }
 }
 
 interface Refused {

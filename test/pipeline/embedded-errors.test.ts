@@ -159,7 +159,9 @@ test('an error event of Responses has no envelope, and gets one', async () => {
     stream: true,
   })
   assert.equal([status, outcome], [429, 'rate-limit'])
-  assert.equal(body, { error: { code: 'rate_limit_exceeded', message: 'Slow down', param: null } })
+  assert.equal(body, {
+    error: { message: 'Slow down', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded' },
+  })
 })
 
 test('an error that is nothing but a text is told in the envelope of the client', async () => {

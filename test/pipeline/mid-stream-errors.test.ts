@@ -1,7 +1,9 @@
+import OpenAI from 'openai'
 import { assert, suite } from '../support/suite.ts'
 import { chatChunk, chatEvents, messageEvents } from './support/answers.ts'
 import { brokenBody } from './support/broken.ts'
 import { askRaw, rawUpstream } from './support/raw.ts'
+import { fakeUpstream, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
 const test = suite('an error that a provider tells of in mid stream')
@@ -152,3 +154,76 @@ test('says nothing of the credential, however the provider spells it', async () 
   assert.not.match(text, /secret-of-one/)
   assert.match(text, /no \[credential\]/)
 })
+
+/** Errors as a provider of responses words them in mid stream. */
+const saidErrors: Readonly<Record<string, string>> = {
+  flat: event({ type: 'error', ...error, param: null, sequence_number: 2 }),
+  nested: event({ type: 'error', error: { type: 'rate_limit_error', ...error, param: null }, sequence_number: 2 }),
+}
+
+const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type).slice(2)
+
+for (const [how, sent] of Object.entries(saidErrors)) {
+  test(`a ${how} error event of a responses provider is passed on once, before one response.failed`, async () => {
+    const { begin, end } = formats.responses
+    for (const chunks of [
+      [begin, sent, end],
+      [begin + sent + end],
+      [begin, sent + sent, end],
+      [begin, sent + event({ type: 'response.failed', response: { status: 'failed', error } }) + sent],
+    ]) {
+      const { text } = await ask('responses', chunks)
+      assert.equal(typesIn(text), ['error', 'response.failed'], text)
+      assert.ok(text.startsWith(begin + sent), text)
+      const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number))
+      assert.is(new Set(numbers).size, numbers.length, text)
+    }
+  })
+
+  test(`the official client of responses meets a ${how} error event of its provider once`, async () => {
+    const { begin, end } = formats.responses
+    const { text } = await ask('responses', [begin, sent, end])
+    const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: async () => sse(text) })
+    const met: string[] = []
+    const stream = await client.responses.create({ model: 'm', input: 'Hi', stream: true })
+    try {
+      for await (const { type } of stream) met.push(type)
+    } catch (thrown) {
+      assert.match(String(thrown), 'Slow down')
+      met.push('error')
+    }
+    assert.is(met.filter((type) => type === 'error').length, 1, met.join())
+  })
+}
+
+test('a Responses client of a translated provider gets one error and one response.failed', async () => {
+  const { begin, end } = formats.chat
+  const upstream = brokenBody(
+    [begin, data({ error: { message: 'Overloaded', code: 503 } }), end].map((chunk) => new TextEncoder().encode(chunk)),
+    'end',
+  )
+  const world = await openWorld({ fetch: rawUpstream(() => upstream), connections: ['one'] })
+  const { text } = await askRaw(world.gateway, '/v1/responses', { model: 'one/m', input: 'Hi', stream: true })
+  assert.equal(typesIn(text).slice(-2), ['error', 'response.failed'])
+  assert.is(typesIn(text).filter((type) => type === 'error').length, 1)
+})
+
+for (const [how, sent] of Object.entries({
+  ...saidErrors,
+  failed: event({ type: 'response.failed', response: { status: 'failed', error } }),
+}))
+  test(`a ${how} error that a responses provider begins with is a JSON error with its type`, async () => {
+    const world = await openWorld({
+      fetch: fakeUpstream(() => sse(sent)),
+      catalog: { ...catalog, kept },
+      connections: ['kept'],
+    })
+    const answer = await world.post('/v1/responses', { ...formats.responses.body })
+    assert.is(answer.status, 429)
+    const said = (await answer.json()).error
+    assert.is(said.type, 'rate_limit_error')
+    assert.is(said.code, 'rate_limit_exceeded')
+    assert.match(said.message, /^Slow down/)
+    assert.is(said.param, null)
+    assert.is(said.sequence_number, undefined)
+  })
