@@ -68,7 +68,8 @@ export async function explainTargets(
       : explained(route, 'last-resort', isCooling(standing))
     if (!reason) return { targets }
   }
-  if (!refusal || call.endpoint.operation === 'count-tokens') return { targets } // counts are estimated then
+  const isEstimated = call.endpoint.operation === 'count-tokens' && refusal?.data.param !== 'model'
+  if (!refusal || isEstimated) return { targets }
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }
 }

@@ -1,3 +1,4 @@
+import type { GatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Selection } from '../routing/chooser.ts'
 import type { AttemptPlan } from './attempt-plan.ts'
@@ -32,6 +33,7 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
   const { call, report, context, format } = request
   const { failures } = plan
   const verdict = plan.verdict()
+  if (failures.length === 0 && isOfName(verdict.refusal)) throw verdict.refusal // no target could count for such a name
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => failure.isUncounted))
     return estimateReply(request)
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal
@@ -44,3 +46,6 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
     now: context.clock.now(),
   })
 }
+
+/** Is it about the name of the model, which no target can be asked for? */
+const isOfName = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'

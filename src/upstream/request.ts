@@ -26,7 +26,40 @@ export function upstreamCall(target: Target, apiKey: string | undefined, ask: As
   }
   const headers = Object.assign({}, ask.headers) // in half the time that the operator takes
   if (apiKey !== undefined) addCredential(headers, target.auth ?? defaultAuth(target.format), apiKey)
-  return { method: 'POST', url: join(target.baseUrl, ask.path) + ask.query, headers, body: ask.body }
+  const { query, body } = ask
+  return callBelow(target.baseUrl, { path: pathBelow(target.baseUrl, ask.path), query, headers, body })
+}
+
+/**
+ * The call to a path below a base URL; every model request of every format and cloud is made here. Throws `INVALID_REQUEST` when the
+ * address, as platforms parse it, would not be the base URL with this path behind it: the name of a model must not lead to another host,
+ * folder or query.
+ */
+export function callBelow(base: string, { path, query, headers, body }: Ask): UpstreamCall {
+  const url = base + path + query
+  const own = path.endsWith(EVENTS_QUERY) ? path.slice(0, -EVENTS_QUERY.length) : path
+  if (/[?#\\]/.test(own) || hrefOf(url) !== parsedBase(base) + path + query) {
+    throw gatewayError('INVALID_REQUEST', {
+      message: 'The name of the model cannot stand in the path of an address.',
+      data: { param: 'model' },
+    })
+  }
+  return { method: 'POST', url, headers, body }
+}
+
+/** The only query that the path of an endpoint brings with it. */
+const EVENTS_QUERY = '?alt=sse'
+
+/** As platforms parse it, without the slash that they add to an origin. */
+const parsedBase = (base: string) => (base.endsWith('/') ? hrefOf(base) : hrefOf(base).replace(/\/$/, ''))
+
+/** The parsed address. One without an origin is that of a page; one that cannot be parsed stays as it is, and no `fetch` calls it. */
+function hrefOf(url: string): string {
+  try {
+    return new URL(url, 'http://page.invalid').href
+  } catch {
+    return url
+  }
 }
 
 function addCredential(headers: Record<string, string>, style: AuthStyle, apiKey: string): void {
@@ -35,9 +68,7 @@ function addCredential(headers: Record<string, string>, style: AuthStyle, apiKey
 }
 
 /** A base URL may already name the endpoint, as messages-style ones do (`…/v1/messages`). */
-function join(baseUrl: string, path: string): string {
-  const isNamed = path.startsWith(MESSAGES) && baseUrl.endsWith(MESSAGES)
-  return isNamed ? baseUrl + path.slice(MESSAGES.length) : baseUrl + path
-}
+const pathBelow = (baseUrl: string, path: string): string =>
+  path.startsWith(MESSAGES) && baseUrl.endsWith(MESSAGES) ? path.slice(MESSAGES.length) : path
 
 const MESSAGES = '/messages'

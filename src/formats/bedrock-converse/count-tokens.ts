@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { pathSegment } from '../../lib/path-segment.ts'
 import { defined } from '../canonical/defined.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { TargetContext, UpstreamCounter, WrittenRequest } from '../translator.ts'
@@ -19,7 +20,7 @@ function writeRequest(request: CanonicalRequest, target: TargetContext): Written
     additionalModelRequestFields: additionalModelRequestFields && withLeastBudget(additionalModelRequestFields),
   })
   return {
-    path: `/model/${encodeURIComponent(baseModel(target.model))}/count-tokens`,
+    path: `/model/${pathSegment(baseModel(target.model))}/count-tokens`,
     headers: {},
     body: { input: { converse } },
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { pathSegment } from '../../lib/path-segment.ts'
 import { defined } from '../canonical/defined.ts'
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../canonical/request.ts'
 import { strictSchema } from '../strict-schema.ts'
@@ -11,7 +12,7 @@ import type { WireMessage, WireRequest } from './wire.ts'
 /** A request to Converse; the model stands in its path, colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const operation = request.stream ? 'converse-stream' : 'converse'
-  const path = `/model/${encodeURIComponent(target.model)}/${operation}`
+  const path = `/model/${pathSegment(target.model)}/${operation}`
   return { path, headers: {}, body: converseRequest(request, target) }
 }
 

@@ -3,8 +3,9 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import { count } from '../count.ts'
 import type { ParseContext, TargetContext, WrittenRequest } from '../translator.ts'
 import { camelCased } from './camel-case.ts'
+import { modelPath } from './endpoints.ts'
 import { parseRequest } from './request-parse.ts'
-import { modelPath, writeBody } from './request-write.ts'
+import { writeBody } from './request-write.ts'
 
 /** A client's `countTokens`: the contents alone, or a whole request within. */
 export function parseCountRequest(json: JsonObject, context: ParseContext): CanonicalRequest {

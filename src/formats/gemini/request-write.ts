@@ -2,6 +2,7 @@ import { defined } from '../canonical/defined.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { TargetContext, WrittenRequest } from '../translator.ts'
 import { writeContents, writeSystem } from './contents-write.ts'
+import { modelPath } from './endpoints.ts'
 import { writeConfig, writeTier } from './options-write.ts'
 import { writeToolConfig, writeTools } from './tools-write.ts'
 import type { WireRequest } from './wire.ts'
@@ -24,10 +25,4 @@ export function writeBody(request: CanonicalRequest, target: TargetContext): Wir
     serviceTier: writeTier(options.serviceTier, target),
     store: options.store,
   })
-}
-
-/** `/models/name`; a tuned model has its own collection. */
-export function modelPath(model: string): string {
-  const [, collection = 'models', name = model] = /^(models|tunedModels)\/(.+)$/.exec(model) ?? []
-  return `/${collection}/${encodeURIComponent(name)}`
 }

@@ -1,8 +1,9 @@
 import type { UpstreamCall } from '../../lib/exchange.ts'
+import { pathSegment } from '../../lib/path-segment.ts'
 import type { Target } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
 import { withModel } from '../body-model.ts'
-import type { Ask } from '../request.ts'
+import { type Ask, callBelow } from '../request.ts'
 import type { CloudRules } from './rules.ts'
 
 /** Azure OpenAI: the user has a resource, in which each model is a deployment with a name of the user's choice. */
@@ -30,14 +31,14 @@ export function azureCall(
   else headers['api-key'] = apiKey
   const isOlder = apiVersion !== undefined && DATED.test(apiVersion)
   // Of the older address only chats are below a deployment.
-  const place = !isOlder ? '/v1' : isChat(path) ? `/deployments/${encodeURIComponent(deployment ?? target.model)}` : ''
+  const place = !isOlder ? '/v1' : isChat(path) ? `/deployments/${pathSegment(deployment ?? target.model)}` : ''
   const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
-  return {
-    method: 'POST',
-    url: `${address(data)}/openai${place}${path}${query}`,
+  return callBelow(`${address(data)}/openai`, {
+    path: place + path,
+    query,
     headers,
     body: deployment ? withModel(body, deployment) : body,
-  }
+  })
 }
 
 const isChat = (path: string) => !path.startsWith('/responses')

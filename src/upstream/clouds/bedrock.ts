@@ -1,6 +1,6 @@
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import type { ProviderSpecificData } from '../../types.ts'
-import type { Ask } from '../request.ts'
+import { type Ask, callBelow } from '../request.ts'
 import { awsCredentials } from './aws-credentials.ts'
 import type { CloudRules } from './rules.ts'
 import { signV4 } from './sigv4.ts'
@@ -20,16 +20,16 @@ export const bedrockRules: CloudRules = {
 
 /** The call to the region's address, or the connection's. A Bedrock API key is a bearer token; with access keys the call is signed. */
 export async function bedrockCall(
-  { path, query, headers, body }: Ask,
+  ask: Ask,
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
-  const url = (baseUrl?.trim().replace(/\/+$/, '') || address(region)) + path + query
+  const call = callBelow(baseUrl?.trim().replace(/\/+$/, '') || address(region), ask)
+  const { headers, body = '' } = call
   const credentials = awsCredentials(apiKey)
-  const call = { method: 'POST', url, headers, body } as const
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }
   // Only what nobody on the way may change is signed.
-  const { host, pathname, search } = new URL(url)
+  const { host, pathname, search } = new URL(call.url)
   const signed = { method: call.method, host, pathname, search, body, headers: only(headers, 'content-type') }
   return {
     ...call,

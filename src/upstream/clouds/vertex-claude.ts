@@ -1,5 +1,6 @@
 import { decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
+import { pathSegment } from '../../lib/path-segment.ts'
 import { withMembers } from '../body-members.ts'
 import type { Ask } from '../request.ts'
 
@@ -21,7 +22,7 @@ export function claudeOnVertex({ path, headers: all, body }: Ask, model: string)
   const inBody = betas.filter((beta) => BODY.test(beta))
   const [stream] = scanTopLevel(text, ['stream']).spans
   const isStream = stream !== undefined && text.slice(stream.start, stream.end) === 'true'
-  const name = encodeURIComponent(model).replaceAll('%40', '@')
+  const name = pathSegment(model).replaceAll('%40', '@')
   return {
     path: `${PUBLISHER}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
     headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },

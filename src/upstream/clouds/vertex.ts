@@ -1,7 +1,7 @@
 import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
 import type { Target } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
-import type { Ask } from '../request.ts'
+import { type Ask, callBelow } from '../request.ts'
 import type { GoogleTokens } from './google-tokens.ts'
 import type { CloudRules } from './rules.ts'
 import { serviceAccount } from './service-account.ts'
@@ -43,12 +43,8 @@ export async function vertexCall(ask: Ask, { target, data, apiKey, tokens, fetch
   const credential: Record<string, string> = API_KEY.test(apiKey)
     ? { 'x-goog-api-key': apiKey }
     : { authorization: `Bearer ${account ? await tokens(account, fetch) : apiKey}` }
-  return {
-    method: 'POST',
-    url: `${data.baseUrl ? root(data.baseUrl) : address(region)}/${version}${place}${path}`,
-    headers: { ...headers, ...credential },
-    body,
-  }
+  const base = `${data.baseUrl ? root(data.baseUrl) : address(region)}/${version}${place}`
+  return callBelow(base, { path, query: '', headers: { ...headers, ...credential }, body })
 }
 
 /** Gemini and Claude are called in their own formats, below their publishers; other models through the OpenAI-compatible endpoint. */

@@ -1,0 +1,258 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { Catalog, ProviderSpecificData, WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, type World } from './support/world.ts'
+
+const test = suite('the address of a model request')
+
+/** Names that no path may hold, in any spelling: they are refused where the name stands in the path. */
+const refused = ['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '%252e', '%252e%252E', '%25252e.']
+
+/** Names that stand in a path as one segment. */
+const kept = [
+  'plain-1.5',
+  'vendor/model',
+  'vendor/model:free',
+  'a@20250929',
+  'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3',
+  'publishers/vendor/models/x',
+  'gem/../../v1beta/cachedContents?x=',
+  '../x',
+  'x/..',
+  './x',
+  '..\\..\\x',
+  '..%2fx',
+  'x%2f..%2fy',
+  '..;/x',
+  '..\u0000',
+  'x?key=1',
+  'x#part',
+  'x?alt=sse',
+  'x:generateContent',
+  'x%',
+  'x%2fy',
+  '...',
+  '.x',
+  'x..y',
+  '//evil.test/x',
+  'http://evil.test/x',
+  '@evil.test',
+  'x\\y',
+  'x\ty\r\nz',
+  'x\u0000',
+  'modèle 1',
+  '模型',
+  '😀',
+  "it's(x)!*",
+  '{x}|^`<">&a=b',
+]
+
+interface Place {
+  provider: string
+  settings?: ProviderSpecificData
+  /** What the names begin with, by which a cloud knows their format. */
+  start?: string
+  /** Where the name stands, as `{}`; without it, the name is in the body. */
+  address: Record<'whole' | 'stream' | 'count', string>
+}
+
+const vertex = 'https://aiplatform.googleapis.com'
+const everyKind = (address: string) => ({ whole: address, stream: address, count: address })
+
+const places: Record<string, Place> = {
+  'openai-chat': { provider: 'chat', address: everyKind('http://chat.test/v1/chat/completions') },
+  'openai-responses': {
+    provider: 'responses',
+    address: {
+      ...everyKind('http://responses.test/v1/responses'),
+      count: 'http://responses.test/v1/responses/input_tokens',
+    },
+  },
+  'anthropic-messages': {
+    provider: 'claude',
+    address: { ...everyKind('http://claude.test/v1/messages'), count: 'http://claude.test/v1/messages/count_tokens' },
+  },
+  'anthropic-messages at the whole address': {
+    provider: 'claude',
+    settings: { baseUrl: 'http://claude.test/v2/messages', format: 'anthropic-messages' },
+    address: { ...everyKind('http://claude.test/v2/messages'), count: 'http://claude.test/v2/messages/count_tokens' },
+  },
+  gemini: {
+    provider: 'google',
+    address: {
+      whole: 'http://google.test/v1beta/models/{}:generateContent',
+      stream: 'http://google.test/v1beta/models/{}:streamGenerateContent?alt=sse',
+      count: 'http://google.test/v1beta/models/{}:countTokens',
+    },
+  },
+  'Azure OpenAI': {
+    provider: 'azure',
+    settings: { resource: 'mine', apiVersion: 'preview' },
+    address: everyKind('https://mine.openai.azure.com/openai/v1/chat/completions?api-version=preview'),
+  },
+  'Azure OpenAI by deployments': {
+    provider: 'azure',
+    settings: { resource: 'mine', apiVersion: '2024-10-21' },
+    address: {
+      ...everyKind('https://mine.openai.azure.com/openai/deployments/{}/chat/completions?api-version=2024-10-21'),
+      count: 'none: counts are estimated',
+    },
+  },
+  'AWS Bedrock': {
+    provider: 'bedrock',
+    settings: { region: 'us-east-1' },
+    address: {
+      whole: 'https://bedrock-runtime.us-east-1.amazonaws.com/model/{}/converse',
+      stream: 'https://bedrock-runtime.us-east-1.amazonaws.com/model/{}/converse-stream',
+      count: 'https://bedrock-runtime.us-east-1.amazonaws.com/model/{}/count-tokens',
+    },
+  },
+  'Gemini on Vertex AI': {
+    provider: 'vertex',
+    settings: { project: 'mine' },
+    address: {
+      whole: `${vertex}/v1beta1/projects/mine/locations/global/publishers/google/models/{}:generateContent`,
+      stream: `${vertex}/v1beta1/projects/mine/locations/global/publishers/google/models/{}:streamGenerateContent?alt=sse`,
+      count: `${vertex}/v1beta1/projects/mine/locations/global/publishers/google/models/{}:countTokens`,
+    },
+  },
+  'Claude on Vertex AI': {
+    provider: 'vertex',
+    start: 'claude-',
+    settings: { project: 'mine', baseUrl: 'http://psc.test/v1/' },
+    address: {
+      whole: 'http://psc.test/v1/projects/mine/locations/global/publishers/anthropic/models/{}:rawPredict',
+      stream: 'http://psc.test/v1/projects/mine/locations/global/publishers/anthropic/models/{}:streamRawPredict',
+      count: 'http://psc.test/v1/projects/mine/locations/global/publishers/anthropic/models/count-tokens:rawPredict',
+    },
+  },
+  'other vendors on Vertex AI': {
+    provider: 'vertex',
+    start: 'meta/',
+    settings: { project: 'mine' },
+    address: everyKind(`${vertex}/v1/projects/mine/locations/global/endpoints/openapi/chat/completions`),
+  },
+}
+
+const catalog: Catalog = {
+  chat: { baseUrl: 'http://chat.test/v1' },
+  responses: { baseUrl: 'http://responses.test/v1', format: 'openai-responses' },
+  claude: { baseUrl: 'http://claude.test/v1', format: 'anthropic-messages' },
+  google: { baseUrl: 'http://google.test/v1beta', format: 'gemini' },
+  azure: { cloud: 'azure' },
+  bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
+  vertex: { cloud: 'vertex', format: 'gemini', formats: { 'claude-': 'anthropic-messages', 'meta/': 'openai-chat' } },
+}
+
+const hi = [{ role: 'user', content: 'Hi' }]
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+type Kind = 'whole' | 'stream' | 'count'
+type Question = [path: string, body: object]
+
+/** What the client of a format asks; there is no count of Chat Completions. */
+const questions: Record<WireFormat, (model: string, kind: Kind) => Question | undefined> = {
+  'openai-chat': (model, kind) =>
+    kind === 'count' ? undefined : ['/v1/chat/completions', { model, messages: hi, stream: kind === 'stream' }],
+  'openai-responses': (model, kind) =>
+    kind === 'count'
+      ? ['/v1/responses/input_tokens', { model, input: 'Hi' }]
+      : ['/v1/responses', { model, input: 'Hi', stream: kind === 'stream' }],
+  'anthropic-messages': (model, kind) =>
+    kind === 'count'
+      ? ['/v1/messages/count_tokens', { model, messages: hi }]
+      : ['/v1/messages', { model, max_tokens: 9, messages: hi, stream: kind === 'stream' }],
+  gemini: (model, kind) => [`/v1beta/models/${encodeURIComponent(model)}:${METHODS[kind]}`, { contents }],
+}
+
+const METHODS = { whole: 'generateContent', stream: 'streamGenerateContent?alt=sse', count: 'countTokens' }
+
+const unable = () => json({ error: { message: 'not today', code: 400, status: 'INVALID_ARGUMENT' } }, 400)
+
+async function openPlace({ provider, settings }: Place, more: { aliases?: Record<string, string> } = {}) {
+  const up = fakeUpstream(unable)
+  const connections = [
+    { provider, apiKey: 'a-credential-0123456789', ...(settings && { providerSpecificData: settings }) },
+  ]
+  return { up, world: await openWorld({ fetch: up, catalog, connections, ...more }) }
+}
+
+/** The addresses of all that was called for a question, and the answer. */
+async function addressesOf(world: World, up: FakeUpstream, [path, body]: Question) {
+  const before = up.calls.length
+  const response = await world.post(path, body)
+  return { response, text: await response.text(), urls: up.calls.slice(before).map(({ url }) => url) }
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** The model's name in an address, when it is the expected one. */
+function nameIn(url: URL, address: string): string | undefined {
+  const [before = '', behind = ''] = address.split('{}')
+  const [, name] = new RegExp(`^${escaped(before)}([^/?#:]+)${escaped(behind)}$`).exec(url.href) ?? []
+  return name === undefined ? undefined : decodeURIComponent(name)
+}
+
+for (const [title, place] of Object.entries(places)) {
+  for (const format of wireFormats) {
+    test(`of ${title} has the model's name as one segment, whatever a client of ${format} names`, async () => {
+      const { up, world } = await openPlace(place)
+      let calls = 0
+      for (const kind of ['whole', 'stream', 'count'] as const) {
+        const address = place.address[kind]
+        for (const name of [...kept, ...refused]) {
+          const model = (place.start ?? '') + name
+          const question = questions[format](`${place.provider}/${model}`, kind)
+          if (!question) continue
+          const { response, text, urls } = await addressesOf(world, up, question)
+          calls += urls.length
+          for (const url of urls) {
+            if (!address.includes('{}')) assert.is(url.href, address, model)
+            else assert.is(nameIn(url, address), model, `${model}: ${url.href}`)
+          }
+          const mayNotStandThere = place.start === undefined && refused.includes(name) && address.includes('{}')
+          if (mayNotStandThere) {
+            assert.equal([response.status, urls.length], [400, 0], `${kind} ${model}: ${text}`)
+            assert.match(JSON.parse(text).error.message, /cannot stand in the path of an address/)
+          } else if (kind !== 'count') assert.is(urls.length, 1, `${kind} ${model}: ${text}`)
+        }
+      }
+      assert.ok(calls > 0 || format === 'openai-chat')
+    })
+  }
+}
+
+for (const [title, place] of Object.entries(places)) {
+  if (!place.address.whole.includes('{}') || place.start) continue
+  test(`of ${title} keeps to its folder by an alias, a combo, and beside another target`, async () => {
+    for (const name of refused) {
+      const model = `${place.provider}/${name}`
+      const { up, world } = await openPlace(place, { aliases: { short: model } })
+      await world.api.connections.create({ provider: 'chat', apiKey: 'another-credential-1' })
+      await world.api.combos.create({ name: 'chain', models: [model] })
+      await world.api.combos.create({ name: 'both', models: [model, 'chat/m'] })
+      for (const asked of ['short', 'chain']) {
+        const response = await world.chat({ model: asked, messages: hi })
+        assert.equal([response.status, up.calls.length], [400, 0], `${asked} ${name}`)
+      }
+      await world.chat({ model: 'both', messages: hi })
+      for (const { url } of up.calls) assert.is(url.href, 'http://chat.test/v1/chat/completions', name)
+      if (place.provider !== 'azure')
+        assert.is(up.calls.length, 1, 'the target that needs no name in its path is asked')
+    }
+  })
+}
+
+test('of a tuned model of Google is in the folder of tuned models, for every client', async () => {
+  const place = places.gemini as Place
+  const { up, world } = await openPlace(place)
+  for (const format of wireFormats) {
+    const question = questions[format]('google/tunedModels/mine?x', 'whole')
+    const { urls } = await addressesOf(world, up, question as Question)
+    assert.equal(
+      urls.map(({ href }) => href),
+      ['http://google.test/v1beta/tunedModels/mine%3Fx:generateContent'],
+    )
+  }
+})
