@@ -2,6 +2,7 @@ import { deferredManagement } from './deferred-api.ts'
 import { gatewayError } from './errors.ts'
 import { elsewhereReply } from './http/elsewhere.ts'
 import { createFetchDoors } from './http/fetch-doors.ts'
+import { createHealthCheck } from './http/health-check.ts'
 import { createManagementSurface } from './http/management-surface.ts'
 import { modelRoutes } from './http/model-routes.ts'
 import { modelsRoutes } from './http/models-routes.ts'
@@ -43,7 +44,7 @@ export interface Gateway {
   readonly fetch: Gateway
   /** The same, but resolves to `undefined` when the path is not the gateway's, so that the host keeps its own 404. Never rejects. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
-  /** Is the path of this request or URL the gateway's: below its `basePath`, all of `/v1`, `/v1beta` and `/api`? */
+  /** Is the path of this request or URL the gateway's: below its `basePath`, `/health` and all of `/v1`, `/v1beta` and `/api`? */
   matches(request: Request | URL | string): boolean
   /**
    * The management operations in process, without credential. They resolve to what the HTTP API sends, and reject with a `GatewayError`
@@ -128,6 +129,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       admit,
       onError,
     }),
+    health: createHealthCheck({ settings: store.settings, clock, isClosed: () => isClosed, onError }),
     admit,
     onError,
   })

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { VERSION } from '../lib/version.ts'
 import { readEnvironment } from './environment.ts'
 import { help } from './help.ts'
 import { createLogger, type Terminal } from './logger.ts'
@@ -7,7 +8,6 @@ import { describeError } from './one-line.ts'
 import { parseOptions } from './options.ts'
 import { isProblem } from './problem.ts'
 import { GRACE_MS, onStopSignal } from './shutdown.ts'
-import { readVersion } from './version.ts'
 import { welcomeText } from './welcome.ts'
 
 const terminal: Terminal = {
@@ -24,7 +24,7 @@ async function main(args: string[]): Promise<void> {
     requireNode(process.versions.node)
     const options = parseOptions(args)
     if (options.help) return terminal.out(help)
-    if (options.version) return terminal.out(`${readVersion()}\n`)
+    if (options.version) return terminal.out(`${VERSION}\n`)
     await run(options)
   } catch (error) {
     if (isProblem(error)) end(error.exitCode, error.message)

@@ -10,6 +10,7 @@ import { withDemoRecords } from './demo/storage.ts'
 import { withDemo } from './demo/upstream.ts'
 import type { Environment } from './environment.ts'
 import { requireFreePort } from './free-port.ts'
+import { frontPage } from './front-page.ts'
 import type { Terminal } from './logger.ts'
 import type { CliOptions } from './options.ts'
 import { requestLog } from './request-log.ts'
@@ -50,12 +51,17 @@ export async function start(options: CliOptions, { environment, logger, terminal
   })
   const { requireApiKey, isInUse } = await readEverything(gateway, logger)
   const { port, host: hostname, allowedHosts } = options
-  const server = await serveNode(gateway, {
-    port,
-    hostname,
-    hostAdvice: 'To let it in, start with --allowed-host and its name.',
-    ...(allowedHosts.length > 0 && { allowedHosts }),
-  })
+  const { basePath, matches, exchange } = gateway
+  const elsewhere: Gateway['elsewhere'] = (asked) => frontPage(asked, server.url) ?? gateway.elsewhere(asked)
+  const server = await serveNode(
+    { basePath, matches, exchange, elsewhere },
+    {
+      port,
+      hostname,
+      hostAdvice: 'To let it in, start with --allowed-host and its name.',
+      ...(allowedHosts.length > 0 && { allowedHosts }),
+    },
+  )
 
   async function stop({ graceMs }: { graceMs: number }) {
     await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FAREWELL_MS })])

@@ -23,13 +23,17 @@ export function welcomeText(facts: Welcome): string {
   const { baseUrl, data, demo } = facts
   return blocks([
     `Signalbox is up${demo ? ' with its demo' : ''}. Its data is in ${data}.`,
-    `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`,
+    addresses(baseUrl),
     ...(facts.isWindows ? ['The commands below are for a POSIX shell, such as Git Bash or that of WSL.'] : []),
     tokenText(facts),
     ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : firstSteps(facts)),
     ...warning(facts),
   ])
 }
+
+/** The base URLs for clients. */
+export const addresses = (baseUrl: string): string =>
+  `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`
 
 /** A small model of the built-in catalog. */
 export const FIRST_MODEL = 'openai/gpt-5-mini'
@@ -41,7 +45,8 @@ function tokenText({ token, isTokenGiven }: Welcome): string {
   return 'The admin token was printed on the first start. If it is lost, start with --new-token.'
 }
 
-function firstSteps({ baseUrl, token }: Welcome): string[] {
+/** The commands from an empty gateway to a first answer, in blocks. */
+export function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
   const terminal = `in another terminal${token === undefined ? ' with ADMIN_TOKEN set to the admin token' : ', after the line above'}`
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
   return [

@@ -1,5 +1,5 @@
 /** The parts of the path space that belong to the gateway, each with its own guard. */
-export type Area = 'models' | 'management'
+export type Area = 'models' | 'management' | 'health'
 
 const areas: Record<string, Area> = { v1: 'models', v1beta: 'models', api: 'management' }
 
@@ -20,8 +20,12 @@ export function below(basePath: string, path: string): string | undefined {
   return rest === '' ? '/' : rest.startsWith('/') ? rest : undefined
 }
 
-/** Which area a path below the base path belongs to: all of `/v1`, `/v1beta` and `/api`, whether a route is served there or not. */
+/**
+ * Which area a path below the base path belongs to: all of `/v1`, `/v1beta` and `/api`, whether a route is served there or not, and
+ * `/health` alone, so that a host keeps what it serves below that.
+ */
 export function areaOf(path: string): Area | undefined {
+  if (path === '/health') return 'health'
   const end = path.indexOf('/', 1)
   const first = path.slice(1, end === -1 ? path.length : end)
   return path.startsWith('/') && Object.hasOwn(areas, first) ? areas[first] : undefined

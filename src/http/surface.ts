@@ -7,8 +7,9 @@ import type { Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { authenticateClient } from './client-gate.ts'
 import { withModelsFolder } from './google-path.ts'
+import type { AnswerHealth } from './health-check.ts'
 import { managementErrorReply } from './management-error.ts'
-import { areaOf, below } from './paths.ts'
+import { type Area, areaOf, below } from './paths.ts'
 import type { Route } from './route.ts'
 import { createRouter } from './router.ts'
 
@@ -21,6 +22,8 @@ export interface SurfaceOptions {
   modelRoutes: readonly Route[]
   /** Authorises and answers a request under `/api`. */
   manage(path: string, exchange: Exchange): Promise<Reply>
+  /** Answers `/health`, which asks for no credential. */
+  health: AnswerHealth
   clock: Clock
   /** Throws `CLOSED` once the gateway has closed. Called behind each wait, too: nobody would wait for the request any more. */
   admit(): void
@@ -89,11 +92,17 @@ export function createSurface(options: SurfaceOptions): Surface {
     }
   }
 
+  const serveArea: Readonly<Record<Area, (path: string, exchange: Exchange) => Promise<Reply>>> = {
+    models: servePages,
+    management: serveManagement,
+    health: (_, exchange) => options.health(exchange),
+  }
+
   return (exchange) => {
     const path = below(basePath, exchange.path)
     const area = path === undefined ? undefined : areaOf(path)
     if (path === undefined || area === undefined) return notOurs
-    const reply = area === 'models' ? servePages(path, exchange) : serveManagement(path, exchange)
+    const reply = serveArea[area](path, exchange)
     return exchange.method === 'HEAD' ? reply.then(withoutBody) : reply
   }
 }

@@ -13,6 +13,8 @@ const DEFAULTS: Settings = { cloudEnabled: false, requireApiKey: false, cloudUrl
 export interface SettingsStore {
   /** Rejects with `STORAGE_FAILED` when they cannot be read; model requests are refused then. */
   read(): Awaitable<Settings>
+  /** Reads them from the storage even if they are in memory. Rejects with `STORAGE_FAILED`. */
+  reread(): Promise<Settings>
   /** Merges `patch` into the stored settings, again when another writer was faster. */
   update(patch: Partial<Settings>): Promise<Settings>
 }
@@ -49,6 +51,7 @@ export function createSettingsStore(deps: { storage: Storage; clock: Clock; fres
 
   return {
     read: () => (view && freshness.isFresh(view.readAt) ? view.settings : refresh()),
+    reread: refresh,
 
     update: (patch) =>
       retryLostRace(async () => {

@@ -98,6 +98,7 @@ for (const basePath of ['', '/ai']) {
       const where = `${spelling}: ${client.status} to a client, ${admin.status} to the admin`
       assert.not.ok(client.text.includes('"keys"'), `${where}: a client reads the keys`)
       if (area === 'elsewhere') assert.equal([client.status, admin.status], [404, 404], where)
+      else if (area === 'health') assert.equal([client.status, admin.status], [200, 200], where)
       else if (area === 'management') assert.ok(client.status === 401 && admin.status !== 401, where)
       else assert.ok(client.status !== 401 && admin.status === 401, where)
     }

@@ -30,6 +30,13 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     assert.is((await (await client.manage('/connections')).json()).connections.length, 1)
   })
 
+  test('answers /health without a credential', async () => {
+    const response = await fetch(`${url}/health`)
+    assert.is(response.status, 200)
+    assert.is((await response.json()).status, 'ok')
+    assert.is((await fetch(`${url}/health`, { method: 'HEAD' })).status, 200)
+  })
+
   test('lists models', async () => {
     const { data } = await (await fetch(`${url}/v1/models`)).json()
     assert.equal(

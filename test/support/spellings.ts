@@ -1,5 +1,5 @@
-/** Spellings of a path, and where each must be taken to lie: in an area, with its gate, or elsewhere. */
-export const spellings: ReadonlyArray<[spelling: string, area: 'models' | 'management' | 'elsewhere']> = [
+/** Spellings of a path, and the area that each must be taken to lie in, or elsewhere. */
+export const spellings: ReadonlyArray<[spelling: string, area: 'models' | 'management' | 'health' | 'elsewhere']> = [
   ['/api/keys', 'management'],
   ['/api/keys/', 'management'],
   ['/api/keys//', 'management'],
@@ -48,4 +48,13 @@ export const spellings: ReadonlyArray<[spelling: string, area: 'models' | 'manag
   ['/\t/api/keys', 'elsewhere'],
   ['/a\tpi/keys', 'management'],
   ['/api/keys%0a', 'management'],
+  ['/health', 'health'],
+  ['/health?x=/api/keys', 'health'],
+  ['/api/../health', 'health'],
+  ['/v1/%2e%2e/health', 'health'],
+  ['/health/../api/keys', 'management'],
+  ['/health/%2e%2e/v1/models', 'models'],
+  ['/health/', 'elsewhere'],
+  ['/health/api/keys', 'elsewhere'],
+  ['/health%2f..%2fapi%2fkeys', 'elsewhere'],
 ]

@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { VERSION } from '../../src/lib/version.ts'
+import type { Storage } from '../../src/types.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { never } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('GET /health')
+
+const ok = { status: 'ok', version: VERSION }
+
+/** A gateway on a storage whose reads can be made to fail or to hang. */
+async function open(options: { basePath?: string; allowedOrigins?: string[] } = {}) {
+  const clock = fakeClock()
+  const memory = memoryStorage({ clock })
+  let read: Storage['get'] = memory.get
+  const storage: Storage = { ...memory, get: (key) => read(key) }
+  const world = await openWorld({ clock, storage, ...options })
+  let reads = 0
+  const ask = (path = '/health', init: RequestInit = {}) =>
+    world.gateway.fetch(new Request(`http://gateway${path}`, init))
+  return {
+    ...{ world, clock, ask },
+    reads: () => reads,
+    readBy: (next: Storage['get']) => {
+      read = (key) => {
+        reads++
+        return next(key)
+      }
+    },
+    memory,
+  }
+}
+
+test('the version in an answer is that of package.json', async () => {
+  const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+  assert.is(VERSION, manifest.version)
+})
+
+for (const basePath of ['', '/ai']) {
+  test(`a gateway at "${basePath}" answers 200 without a credential, to HEAD without a body`, async () => {
+    const { world, ask } = await open({ basePath })
+    await world.api.settings.update({ requireApiKey: true })
+    const response = await ask(`${basePath}/health`)
+    assert.is(response.status, 200)
+    assert.is(response.headers.get('content-type'), 'application/json')
+    assert.is(response.headers.get('cache-control'), 'no-store')
+    assert.equal(await response.json(), ok)
+    const head = await ask(`${basePath}/health`, { method: 'HEAD' })
+    assert.equal([head.status, await head.text()], [200, ''])
+  })
+
+  test(`a gateway at "${basePath}" leaves what is below /health, and other spellings of it, to its host`, async () => {
+    const { world } = await open({ basePath })
+    const url = (path: string) => `http://gateway${basePath}${path}`
+    assert.is((await world.gateway.handle(new Request(url('/health'))))?.status, 200)
+    assert.is(world.gateway.matches(url('/health')), true)
+    for (const path of ['/health/', '/health/live', '/healthz', '/Health', '/%68ealth', '//health', '/health%2f']) {
+      assert.is(await world.gateway.handle(new Request(url(path))), undefined, path)
+      assert.is(world.gateway.matches(url(path)), false, path)
+    }
+    assert.is(world.gateway.matches('http://gateway/health'), basePath === '')
+  })
+}
+
+test('other methods are refused, and no answer carries a CORS header', async () => {
+  const origin = 'https://app.example'
+  const { ask } = await open({ allowedOrigins: [origin] })
+  for (const [method, status] of [
+    ['GET', 200],
+    ['HEAD', 200],
+    ['OPTIONS', 204],
+    ['POST', 405],
+    ['PUT', 405],
+    ['PATCH', 405],
+    ['DELETE', 405],
+  ] as const) {
+    const response = await ask('/health', { method, headers: { origin, 'access-control-request-method': 'GET' } })
+    assert.is(response.status, status, method)
+    assert.is(response.headers.get('allow'), status === 200 ? null : 'GET, HEAD, OPTIONS', method)
+    const cors = [...response.headers.keys()].filter((name) => name.startsWith('access-control-'))
+    assert.equal(cors, [], method)
+  }
+})
+
+test('a gateway that is closing answers 503', async () => {
+  const { world, ask } = await open()
+  const asked = world.chat({}) // noNetwork: it fails
+  const closing = world.gateway.close()
+  const response = await ask()
+  assert.is(response.status, 503)
+  assert.equal(await response.json(), { status: 'closing', version: VERSION })
+  await Promise.all([asked, closing])
+  assert.is((await ask()).status, 503)
+})
+
+test('a gateway that begins to close while it reads its storage answers 503', async () => {
+  const { world, ask, readBy, memory } = await open()
+  let goOn = () => {}
+  readBy(async (key) => {
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    return memory.get(key)
+  })
+  const asked = ask()
+  await world.clock.advance(0)
+  const closing = world.gateway.close()
+  goOn()
+  assert.equal(await (await asked).json(), { status: 'closing', version: VERSION })
+  await closing
+})
+
+test('a gateway whose storage cannot be read answers 503, reports it once, and recovers', async () => {
+  const { world, clock, ask, readBy, memory } = await open()
+  assert.is((await ask()).status, 200)
+  readBy(() => Promise.reject(new Error('the disk is gone')))
+  assert.is((await ask()).status, 200, 'for a second the last result stands')
+  for (let time = 0; time < 3; time++) {
+    await clock.advance(1_000)
+    const response = await ask()
+    assert.is(response.status, 503)
+    const text = await response.text()
+    assert.equal(JSON.parse(text), { status: 'store unreadable', version: VERSION })
+  }
+  assert.is(world.told.errors.length, 1)
+  assert.match(String((world.told.errors[0] as Error).cause), 'the disk is gone')
+  readBy(memory.get)
+  await clock.advance(1_000)
+  assert.equal(await (await ask()).json(), ok)
+})
+
+test('damaged settings count as a storage that cannot be read', async () => {
+  const { ask, memory } = await open()
+  await memory.set('settings', '{')
+  assert.is((await ask()).status, 503)
+})
+
+test('a storage that hangs counts as one that cannot be read, after two seconds', async () => {
+  const { clock, ask, readBy } = await open()
+  readBy(never)
+  let status = 0
+  const asked = ask().then((response) => {
+    status = response.status
+  })
+  await clock.advance(1_999)
+  assert.is(status, 0)
+  await clock.advance(1)
+  await asked
+  assert.is(status, 503)
+  assert.is(clock.pending(), 0)
+})
+
+test('many requests at once read the storage once', async () => {
+  const { ask, readBy, reads, memory } = await open()
+  readBy(memory.get)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask()))
+  assert.ok(answers.every(({ status }) => status === 200))
+  assert.is(reads(), 1)
+})
