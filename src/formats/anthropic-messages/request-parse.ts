@@ -25,7 +25,7 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
     stream: body.flag('stream') ?? false,
     streamUsage: true, // always told in this format
     turns: parseTurns(body, warnings),
-    tools: parseTools(body, warnings),
+    tools: parseTools(body, toolChoice, warnings),
     toolChoice,
     output: parseOutput(body, warnings),
     options: parallelToolCalls === undefined ? options : { ...options, parallelToolCalls },

@@ -1,19 +1,22 @@
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import { nameTool, type OfferedTool, type VendorTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { parseMark } from './marks.ts'
 
 /** `tools`: the client's own, and the search that Anthropic makes. */
-export function parseTools(body: Fields, warnings: Warnings): Tool[] {
-  return (body.list('tools') ?? []).flatMap((entry, index) => {
+export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
+  const offered = (body.list('tools') ?? []).flatMap((entry, index) => {
+    nameTool(entry, `tools[${index}]`, warnings)
     const fields = elementFields(entry, `tools[${index}]`, warnings)
     const tool = parseTool(fields, warnings)
-    fields.drop()
     if (!tool) return []
+    if (tool.type !== 'vendor') fields.drop()
     warnings.place(tool, fields.at, TOOL_NAMES)
     return [tool]
   })
+  return withoutVendorTools(offered, choice, warnings)
 }
 
 const TOOL_NAMES = {
@@ -22,16 +25,20 @@ const TOOL_NAMES = {
   allowedDomains: 'allowed_domains',
   blockedDomains: 'blocked_domains',
   location: 'user_location',
+  kind: 'type',
 }
 
-function parseTool(tool: Fields, warnings: Warnings): Tool | undefined {
+function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   const type = tool.text('type') ?? 'custom'
   if (type === 'custom') return parseFunction(tool, warnings)
   if (type.startsWith('web_search_')) return parseSearch(tool)
   if (!type.startsWith('tool_search_tool_'))
-    return warnings.refuse(tool.path('type'), `a tool of type "${type}" is Anthropic's own and cannot be passed on.`)
+    return defined<VendorTool>({
+      type: 'vendor',
+      name: tool.text('name'),
+      refusal: `a tool of type "${type}" is Anthropic's own and cannot be passed on.`,
+    })
   warnings.dropped(tool.at) // the tools that it would find are declared from the beginning
-  tool.ignore(...Object.keys(tool.value))
   return undefined
 }
 

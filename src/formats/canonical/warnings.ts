@@ -23,6 +23,8 @@ export interface Warnings {
    * `names`: what the client calls the fields of the object that it has under other names; with a slash before it, a path of its own.
    */
   place(part: object, path: string, names?: FieldNames): void
+  /** Remembers what is at a path, such as `tool "f"`: refusals of it and of its fields name that, too. */
+  label(path: string, label: string): void
   /** The path of an object that was placed, or of one of its fields; else `otherwise`, and what it is called here. */
   pathOf(part: object, otherwise: string, field?: string): string
   /** `dropped:seed`, `clamped:temperature`: each once, in the order of discovery. */
@@ -46,6 +48,7 @@ interface Placed {
 export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
   const found = new Set<string>()
   const said = new Map<string, string>()
+  const labels = new Map<string, string>()
   let spelling: ReadonlyMap<string, string> = new Map()
   const nameOf = (field: string) => {
     const name = said.get(field) ?? names[field] ?? field
@@ -60,7 +63,16 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
 
   function refuse(field: string, why: string): never {
     const param = nameOf(field)
-    throw gatewayError('INVALID_REQUEST', { message: `"${param}": ${why}`, data: { param } })
+    const label = labelOf(field)
+    const message = label === undefined ? `"${param}": ${why}` : `"${param}": ${label}: ${why}`
+    throw gatewayError('INVALID_REQUEST', { message, data: { param } })
+  }
+
+  /** The label of the innermost labelled path that the field is at or within. */
+  function labelOf(field: string): string | undefined {
+    const label = labels.get(field)
+    if (label !== undefined || field === '') return label
+    return labelOf(field.slice(0, Math.max(field.lastIndexOf('.'), field.lastIndexOf('['), 0)))
   }
 
   return {
@@ -72,6 +84,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
       spelling = words
     },
     place: (part, path, fields = {}) => void Object.assign(part, { [PLACE]: { path, names: fields } }),
+    label: (path, label) => void labels.set(path, label),
     pathOf,
     list: () => [...found].filter((loss) => !isWithin(loss, found)),
   }

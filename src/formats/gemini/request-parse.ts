@@ -25,14 +25,15 @@ export function parseRequest(json: JsonObject, { warnings, route }: ParseContext
   if (given === undefined || (Array.isArray(given) && given.length === 0)) warnings.refuse('contents', 'is required.')
   const said = parseContents(body, warnings)
   const turns = withDetail([...parseSystem(body, warnings), ...said], config, warnings)
-  const tools = parseTools(body, warnings)
+  const toolChoice = parseToolChoice(body, warnings)
+  const tools = parseTools(body, toolChoice, warnings)
   const request = defined<CanonicalRequest>({
     model: route?.model ?? (body.text('model') ?? '').replace(/^models\//, ''),
     stream,
     streamUsage: stream,
     turns,
     tools,
-    toolChoice: parseToolChoice(body, warnings),
+    toolChoice,
     output: parseOutput(config, warnings),
     options: parseOptions(body, config, warnings),
     client: route?.isArray ? { isArray: true } : undefined,

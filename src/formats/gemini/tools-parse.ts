@@ -1,28 +1,43 @@
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import { nameTool, type OfferedTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { jsonSchemaOf } from './schema-parse.ts'
 
 /** `tools`: each entry may hold functions and tools of Google's own. Of those only the search means something elsewhere. */
-export function parseTools(body: Fields, warnings: Warnings): Tool[] {
-  return (body.list('tools') ?? []).flatMap((entry, index) => {
+export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
+  const offered = (body.list('tools') ?? []).flatMap((entry, index) => {
     const tool = elementFields(entry, `tools[${index}]`, warnings)
     const list = tool.list('functionDeclarations') ?? []
-    const functions = list.map((declaration, at) =>
-      parseFunction(elementFields(declaration, `${tool.path('functionDeclarations')}[${at}]`, warnings), warnings),
-    )
-    const search = parseSearch(tool)
-    if (search) warnings.place(search, tool.at, { blockedDomains: 'googleSearch.excludeDomains' })
-    for (const name in tool.value) {
-      if (KNOWN.has(name) || tool.any(name) === undefined) continue
-      warnings.refuse(tool.path(name), 'this tool runs at Google only and cannot be passed on.')
-    }
-    return search ? [...functions, search] : functions
+    const functions = list.map((declaration, at) => {
+      const path = `${tool.path('functionDeclarations')}[${at}]`
+      nameTool(declaration, path, warnings)
+      return parseFunction(elementFields(declaration, path, warnings), warnings)
+    })
+    return [...functions, ...parseOwn(tool, warnings)]
+  })
+  return withoutVendorTools(offered, choice, warnings)
+}
+
+/** The tools of Google's own in one entry. One that is alone there has the path of the entry. */
+function parseOwn(entry: Fields, warnings: Warnings): OfferedTool[] {
+  const names = Object.keys(entry.value).filter((name) => entry.any(name) !== undefined)
+  return names.flatMap((name): OfferedTool[] => {
+    if (name === 'functionDeclarations') return []
+    const path = names.length === 1 ? entry.at : entry.path(name)
+    const at = entry.path(name)
+    warnings.label(at, `tool "${name}"`)
+    warnings.label(path, `tool "${name}"`)
+    const tool: OfferedTool = SEARCHES.has(name)
+      ? parseSearch(entry.fields(name))
+      : { type: 'vendor', refusal: 'this tool runs at Google only and cannot be passed on.' }
+    warnings.place(tool, path, { kind: `/${at}`, blockedDomains: `/${at}.excludeDomains` })
+    return [tool]
   })
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['functionDeclarations', 'googleSearch', 'googleSearchRetrieval'])
+const SEARCHES: ReadonlySet<string> = new Set(['googleSearch', 'googleSearchRetrieval'])
 
 function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
   const parameters = declaration.object('parameters')
@@ -42,11 +57,9 @@ function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
   return tool
 }
 
-function parseSearch(tool: Fields): WebSearchTool | undefined {
-  const search = tool.fields('googleSearch') ?? tool.fields('googleSearchRetrieval')
-  if (!search) return undefined
-  const blockedDomains = search.texts('excludeDomains')
-  search.drop()
+function parseSearch(search: Fields | undefined): WebSearchTool {
+  const blockedDomains = search?.texts('excludeDomains')
+  search?.drop()
   return defined<WebSearchTool>({ type: 'web-search', blockedDomains })
 }
 

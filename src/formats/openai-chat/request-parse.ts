@@ -17,13 +17,14 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
   const messages = body.list('messages') ?? warnings.refuse('messages', 'is required.')
   const stream = body.flag('stream') ?? false
   const wantsUsage = body.fields('stream_options')?.flag('include_usage') ?? false // means nothing without a stream
+  const toolChoice = parseToolChoice(body, warnings)
   const request = defined<CanonicalRequest>({
     model: body.text('model') ?? '',
     stream,
     streamUsage: stream && wantsUsage,
     turns: parseTurns(messages, warnings),
-    tools: parseTools(body, warnings),
-    toolChoice: parseToolChoice(body, warnings),
+    tools: parseTools(body, toolChoice, warnings),
+    toolChoice,
     output: parseOutput(body, warnings),
     options: parseOptions(body, warnings),
     client: json.functions ? { functions: true } : undefined,

@@ -1,44 +1,49 @@
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import { nameTool, type OfferedTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { calledMember, ignoreOther } from './assistant-parse.ts'
 import { parseMark } from './parts-parse.ts'
 
 /** `tools`, the old `functions`, and `web_search_options`. */
-export function parseTools(body: Fields, warnings: Warnings): Tool[] {
+export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
   const tools = (body.list('tools') ?? []).map((entry, index) => {
+    nameTool(entry, `tools[${index}]`, warnings)
     const tool = parseTool(elementFields(entry, `tools[${index}]`, warnings), warnings)
     warnings.place(tool, `tools[${index}]`, TOOL_NAMES)
     return tool
   })
   const functions = (body.list('functions') ?? []).map((entry, index) => {
+    nameTool(entry, `functions[${index}]`, warnings)
     const fields = elementFields(entry, `functions[${index}]`, warnings)
     const tool = parseFunction(fields, warnings)
     warnings.place(tool, fields.at, { schema: 'parameters' })
     return tool
   })
   const search = body.fields('web_search_options')
-  return [...tools, ...functions, ...(search ? [parseSearch(search, warnings)] : [])]
+  const offered = [...tools, ...functions, ...(search ? [parseSearch(search, warnings)] : [])]
+  return withoutVendorTools(offered, choice, warnings)
 }
 
-const TOOL_NAMES = { schema: 'function.parameters', strict: 'function.strict', grammar: 'custom.format' }
+const TOOL_NAMES = {
+  schema: 'function.parameters',
+  strict: 'function.strict',
+  grammar: 'custom.format',
+  kind: 'type',
+}
 
-function parseTool(tool: Fields, warnings: Warnings): Tool {
+function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
   const type = tool.text('type') ?? 'function'
-  const custom = type === 'custom' ? tool.fields('custom') : undefined
-  ignoreOther(tool, custom ? 'custom' : 'function')
-  if (custom) {
-    const parsed = parseCustom(custom, warnings)
+  if (type !== 'function' && type !== 'custom')
+    return { type: 'vendor', refusal: `a tool of type "${type}" runs at one vendor only and cannot be passed on.` }
+  const callee = tool.fields(type) ?? warnings.refuse(tool.path(type), 'is required.')
+  ignoreOther(tool, type)
+  if (type === 'custom') {
+    const parsed = parseCustom(callee, warnings)
     tool.drop()
     return parsed
   }
-  const callee = tool.fields('function')
-  if (type !== 'function' || !callee)
-    return warnings.refuse(
-      tool.path('type'),
-      `a tool of type "${type}" runs at one vendor only and cannot be passed on.`,
-    )
   const cache = parseMark(tool, warnings)
   const parsed = parseFunction(callee, warnings)
   tool.drop()

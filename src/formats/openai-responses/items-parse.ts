@@ -3,8 +3,8 @@ import { attachStates } from '../canonical/detach.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
 import { setApart } from '../canonical/set-apart.ts'
-import type { Tool } from '../canonical/tools.ts'
 import type { SystemTurn, ToolResult, Turn, UserTurn } from '../canonical/turns.ts'
+import type { OfferedTool } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { parseContent, parseTexts } from '../openai-content.ts'
 import { parseAssistantItem } from './assistant-parse.ts'
@@ -16,7 +16,7 @@ import { parseTools } from './tools-parse.ts'
 interface Conversation {
   turns: Turn[]
   /** Tools that were only declared on the way. */
-  tools: Tool[]
+  tools: OfferedTool[]
 }
 
 /** `input`: a text, or items. Items that the model made one after the other are one turn, and so are the results of its calls. */
@@ -35,7 +35,7 @@ export function parseInput(body: Fields, namespaces: Namespaces, warnings: Warni
 
 function createItemReader(namespaces: Namespaces, warnings: Warnings) {
   const turns: Turn[] = []
-  const tools: Tool[] = []
+  const tools: OfferedTool[] = []
   const told = new Set<AssistantPart>()
   const openCalls = new Set<string>() // in their order, for results that do not say whose they are
 

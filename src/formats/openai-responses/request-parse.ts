@@ -3,8 +3,8 @@ import { defined } from '../canonical/defined.ts'
 import { type Fields, fieldsOf } from '../canonical/fields.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { noteNames } from '../canonical/said-names.ts'
-import type { Tool } from '../canonical/tools.ts'
 import type { SystemTurn } from '../canonical/turns.ts'
+import { type OfferedTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import type { ParseContext } from '../translator.ts'
 import { echoOf } from './echo.ts'
@@ -22,6 +22,7 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
   const namespaces: Namespaces = {}
   const declared = parseTools(body, namespaces, warnings)
   const { turns, tools } = parseInput(body, namespaces, warnings)
+  const toolChoice = parseToolChoice(body, warnings)
   const text = body.fields('text')
   const stream = body.flag('stream') ?? false
   const request = defined<CanonicalRequest>({
@@ -29,8 +30,8 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
     stream,
     streamUsage: stream,
     turns: [...parseInstructions(body), ...turns],
-    tools: withoutDoubles([...declared, ...tools], warnings),
-    toolChoice: parseToolChoice(body, warnings),
+    tools: withoutVendorTools(withoutDoubles([...declared, ...tools], warnings), toolChoice, warnings),
+    toolChoice,
     output: parseOutput(text, warnings),
     options: parseOptions(body, text, warnings),
     client: { echo: echoOf(json), namespaces },
@@ -57,10 +58,10 @@ function parseInstructions(body: Fields): SystemTurn[] {
 }
 
 /** Declares each tool once, as it was first: clients repeat what they declare on the way. */
-function withoutDoubles(tools: readonly Tool[], warnings: Warnings): Tool[] {
-  const known = new Map<string, Tool>()
+function withoutDoubles(tools: readonly OfferedTool[], warnings: Warnings): OfferedTool[] {
+  const known = new Map<string, OfferedTool>()
   return tools.filter((tool) => {
-    if (tool.type === 'web-search') return true
+    if (tool.type === 'web-search' || tool.type === 'vendor') return true
     const first = known.get(tool.name)
     if (!first) known.set(tool.name, tool)
     else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.dropped(warnings.pathOf(tool, 'tools'))

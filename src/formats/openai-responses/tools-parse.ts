@@ -1,6 +1,7 @@
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
-import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import type { FreeFormTool, FunctionTool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
+import { nameTool, type OfferedTool } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { type Namespaces, plainName } from './namespaces.ts'
 
@@ -12,12 +13,14 @@ const TOOL_NAMES = {
   location: 'user_location',
   allowedDomains: 'filters.allowed_domains',
   blockedDomains: 'filters.blocked_domains',
+  kind: 'type',
 }
 
 /** The tools in a list of the request. Grouped ones are entered in `namespaces`. */
-export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): Tool[] {
+export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
   const path = owner.path('tools')
   return (owner.list('tools') ?? []).flatMap((entry, index) => {
+    nameTool(entry, `${path}[${index}]`, warnings)
     const fields = elementFields(entry, `${path}[${index}]`, warnings)
     if (fields.text('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
     const tool = parseTool(fields, warnings)
@@ -27,13 +30,13 @@ export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warn
   })
 }
 
-function parseNamespace(group: Fields, namespaces: Namespaces, warnings: Warnings): Tool[] {
+function parseNamespace(group: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
   const namespace = group.text('name') ?? warnings.refuse(group.path('name'), 'is required.')
   const tools = parseTools(group, namespaces, warnings)
   group.ignore('type')
   group.drop()
   for (const tool of tools) {
-    if (tool.type === 'web-search') continue
+    if (tool.type === 'web-search' || tool.type === 'vendor') continue
     const { name } = tool
     tool.name = plainName(namespace, name)
     namespaces[tool.name] = { namespace, name }
@@ -41,14 +44,14 @@ function parseNamespace(group: Fields, namespaces: Namespaces, warnings: Warning
   return tools
 }
 
-function parseTool(tool: Fields, warnings: Warnings): Tool | undefined {
+function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   const type = tool.text('type') ?? 'function'
   if (type === 'function') return parseFunction(tool, warnings)
   if (type === 'custom') return parseCustom(tool, warnings)
   if (type.startsWith('web_search')) return parseSearch(tool)
   // All tools are declared at once, so that the provider has nothing to search for.
   if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.dropped(tool.at)
-  return warnings.refuse(tool.path('type'), `a tool of type "${type}" runs at one vendor only and cannot be passed on.`)
+  return { type: 'vendor', refusal: `a tool of type "${type}" runs at one vendor only and cannot be passed on.` }
 }
 
 function parseFunction(fields: Fields, warnings: Warnings): FunctionTool {
@@ -115,18 +118,26 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   if (typeof said === 'string') return warnings.refuse('tool_choice', 'must be none, auto, required or an object.')
   const choice = body.fields('tool_choice')
   const type = choice?.text('type')
-  if (choice && type === 'allowed_tools') {
-    const names = (choice.list('tools') ?? []).map((entry, index) =>
-      nameOf(elementFields(entry, `${choice.path('tools')}[${index}]`, warnings), warnings),
-    )
-    return { type: 'allowed', mode: choice.word('mode', ['auto', 'required']) ?? 'auto', names }
-  }
+  if (choice && type === 'allowed_tools') return parseAllowed(choice, warnings)
   return choice && { type: 'tool', name: nameOf(choice, warnings) }
 }
 
+/** The functions among the allowed tools. Tools of the vendor's own are dropped, unless there are no others. */
+function parseAllowed(choice: Fields, warnings: Warnings): ToolChoice {
+  const tools = (choice.list('tools') ?? []).map((entry, index) =>
+    elementFields(entry, `${choice.path('tools')}[${index}]`, warnings),
+  )
+  const own = tools.filter((tool) => !isNamed(tool))
+  if (own.length < tools.length) for (const tool of own) warnings.dropped(tool.at)
+  const names = (own.length < tools.length ? tools.filter(isNamed) : tools).map((tool) => nameOf(tool, warnings))
+  return { type: 'allowed', mode: choice.word('mode', ['auto', 'required']) ?? 'auto', names }
+}
+
+/** Is it chosen by a name? */
+const isNamed = (tool: Fields): boolean => tool.text('type') === 'function' || tool.text('type') === 'custom'
+
 function nameOf(tool: Fields, warnings: Warnings): string {
-  const type = tool.text('type')
-  if (type !== 'function' && type !== 'custom')
-    warnings.refuse(tool.path('type'), `a tool of type "${type}" cannot be chosen at other vendors.`)
+  if (!isNamed(tool))
+    warnings.refuse(tool.path('type'), `a tool of type "${tool.text('type')}" cannot be chosen at other vendors.`)
   return tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.')
 }

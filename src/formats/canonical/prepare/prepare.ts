@@ -19,7 +19,7 @@ import { withoutRepeatedIds } from './repeated-ids.ts'
 import { fitServerTools } from './server-tools.ts'
 import { fitSystem } from './system.ts'
 import { settleThinking } from './thinking.ts'
-import { declared, prepareToolChoice, prepareTools } from './tools.ts'
+import { declared, prepareToolChoice, prepareTools, withoutSearch } from './tools.ts'
 
 /** A request fit for one target, and what has to be undone in its answer. */
 export interface PreparedRequest {
@@ -73,7 +73,8 @@ function chooseTools(
   turns: readonly Turn[],
   target: PrepareContext & { rename: Renamer },
 ): { tools: Tool[]; toolChoice: ToolChoice | undefined } {
-  const tools = prepareTools(outputTool ? [...asked.tools, outputTool] : asked.tools, target)
+  const offered = withoutSearch(asked.tools, asked.toolChoice, target)
+  const tools = prepareTools(outputTool ? [...offered, outputTool] : offered, target)
   const choice = outputTool ? answerBy(outputTool, asked) : asked.toolChoice
   const chosen = prepareToolChoice(choice, tools, { ...target, chosenBy: outputTool ? 'output' : 'toolChoice' })
   if (chosen.tools.length > 0 || !target.traits.declaresTools) return chosen

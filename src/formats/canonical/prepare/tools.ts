@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Traits } from '../../../traits.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../tools.ts'
+import { withoutTools } from '../vendor-tools.ts'
 import type { Warnings } from '../warnings.ts'
 import { flatSchema } from './flat-schema.ts'
 import type { Renamer } from './names.ts'
@@ -13,15 +14,32 @@ interface Target {
   chosenBy?: 'toolChoice' | 'output'
 }
 
+/** The client's tools without a web search where the target has none of its own. */
+export function withoutSearch(
+  tools: readonly Tool[],
+  choice: ToolChoice | undefined,
+  { traits, warnings }: Pick<Target, 'traits' | 'warnings'>,
+): Tool[] {
+  if (traits.webSearch) return [...tools]
+  return withoutTools(tools, {
+    choice,
+    warnings,
+    isLacking: (tool) => tool.type === 'web-search',
+    isForced: () => choice?.type === 'tool' && !has(tools, choice.name), // it has no name here
+    refuse: (tool) => warnings.refuse(warnings.pathOf(tool, 'tools'), 'the target has no search of its own.'),
+  })
+}
+
+const has = (tools: readonly Tool[], name: string) =>
+  tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
+
 /** The tools that the target is told of, under names that it takes. */
 export function prepareTools(tools: readonly Tool[], target: Target): Tool[] {
   return tools.map((tool) => prepareTool(tool, target))
 }
 
 function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
-  const path = warnings.pathOf(tool, 'tools')
-  if (tool.type === 'web-search')
-    return traits.webSearch ? tool : warnings.refuse(path, 'the target has no search of its own.')
+  if (tool.type === 'web-search') return tool
   const name = rename(tool.name)
   if (tool.type === 'free-form') {
     if (traits.freeFormTools) return { ...tool, name }
@@ -76,6 +94,10 @@ export function prepareToolChoice(
       return { toolChoice: { type: 'auto' }, tools: all }
     case 'tool': {
       const name = rename(choice.name)
+      if (!has(tools, name) && tools.some(({ type }) => type === 'web-search')) {
+        warnings.changed(chosenBy, 'replaced') // a search, which has no name here
+        return { toolChoice: { type: 'auto' }, tools: all }
+      }
       if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
       return prepareToolChoice({ type: 'required' }, only([name]), { traits, warnings, rename, chosenBy })
     }

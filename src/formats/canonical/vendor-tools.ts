@@ -1,0 +1,67 @@
+import { isObject } from '../../lib/json.ts'
+import type { Tool, ToolChoice } from './tools.ts'
+import type { Warnings } from './warnings.ts'
+
+/** A tool that runs at the client's own vendor and that no other format has. Parsers leave it out of the canonical request. */
+export interface VendorTool {
+  type: 'vendor'
+  /** The name that a choice of the client forces it by. */
+  name?: string
+  /** What a refusal of it says. */
+  refusal: string
+}
+
+/** A tool as a client offers it. The field `kind` of a placed vendor tool is what says that it is one. */
+export type OfferedTool = Tool | VendorTool
+
+/** Leaves out the tools that only the client's own vendor runs. */
+export function withoutVendorTools(
+  tools: readonly OfferedTool[],
+  choice: ToolChoice | undefined,
+  warnings: Warnings,
+): Tool[] {
+  return withoutTools(tools, {
+    choice,
+    warnings,
+    isLacking: (tool) => tool.type === 'vendor',
+    isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
+    refuse: (tool) => warnings.refuse(warnings.pathOf(tool, 'tools', 'kind'), tool.refusal),
+  })
+}
+
+interface Rules<T, L extends T> {
+  choice: ToolChoice | undefined
+  warnings: Warnings
+  /** Is it a tool that the target lacks? */
+  isLacking(tool: T): tool is L
+  isForced(tool: L): boolean
+  refuse(tool: L): never
+}
+
+/**
+ * Drops the tools that the target lacks, each with a warning. Refuses the request if one of them is forced or no other tool is left. With the
+ * choice `none` they are left out without a warning, since none of them may be called.
+ */
+export function withoutTools<T extends object, L extends T>(
+  tools: readonly T[],
+  { choice, warnings, isLacking, isForced, refuse }: Rules<T, L>,
+): Exclude<T, L>[] {
+  const kept = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
+  if (kept.length === tools.length || choice?.type === 'none') return kept
+  for (const tool of tools) {
+    if (!isLacking(tool)) continue
+    if (kept.length === 0 || isForced(tool)) refuse(tool)
+    warnings.dropped(warnings.pathOf(tool, 'tools'))
+  }
+  return kept
+}
+
+/** Remembers the name of a declared tool, or else its type, so that refusals that name it by its place name it, too. */
+export function nameTool(entry: unknown, path: string, warnings: Warnings): void {
+  if (!isObject(entry)) return
+  const callee = [entry, entry.function, entry.custom].find((part) => isObject(part) && typeof part.name === 'string')
+  const name = isObject(callee) ? callee.name : entry.type
+  if (typeof name === 'string') warnings.label(path, `tool "${name.slice(0, MAX_LENGTH)}"`)
+}
+
+const MAX_LENGTH = 100

@@ -1,0 +1,244 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { whole } from './answers.ts'
+import { ask, formatOf, providerOf } from './support.ts'
+
+const test = suite('cases: tools that run at one vendor')
+
+const schema = { type: 'object', properties: {} }
+
+/** How each client declares a function of its own. */
+const functionOf: Record<WireFormat, (name: string) => JsonObject> = {
+  'openai-chat': (name) => ({ type: 'function', function: { name, parameters: schema } }),
+  'openai-responses': (name) => ({ type: 'function', name, parameters: schema, strict: false }),
+  'anthropic-messages': (name) => ({ name, input_schema: schema }),
+  gemini: (name) => ({ functionDeclarations: [{ name, parametersJsonSchema: schema }] }),
+}
+
+/** Tools that no other format has, as each client brings them. */
+const vendorTools: Record<WireFormat, JsonObject[]> = {
+  'openai-chat': [{ type: 'openrouter:web_search' }],
+  'openai-responses': [
+    { type: 'code_interpreter', container: { type: 'auto' } },
+    { type: 'image_generation' },
+    { type: 'file_search', vector_store_ids: ['vs_1'] },
+    { type: 'mcp', server_label: 's', server_url: 'https://mcp.example' },
+  ],
+  'anthropic-messages': [
+    { type: 'code_execution_20250825', name: 'code_execution' },
+    { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 2 },
+  ],
+  gemini: [{ codeExecution: {} }, { urlContext: {} }],
+}
+
+/** The web search of each client that has it as a tool. */
+const searches: Partial<Record<WireFormat, JsonObject[]>> = {
+  'openai-responses': [{ type: 'web_search', external_web_access: false }, { type: 'web_search_preview' }],
+  'anthropic-messages': [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }],
+  gemini: [{ googleSearch: {} }],
+}
+
+const nameOf = ({ type, name, ...tool }: JsonObject): string => String(name ?? type ?? Object.keys(tool)[0])
+
+/** The names of the tools that a provider was sent. */
+function namesIn(sent: JsonObject): string[] {
+  const { tools = [] }: { tools?: Record<string, never>[] } = JSON.parse(JSON.stringify(sent))
+  return tools.flatMap(({ functionDeclarations, function: chat, ...tool }) =>
+    ((functionDeclarations ?? [chat ?? tool]) as JsonObject[]).map(nameOf),
+  )
+}
+
+const answered = (model: string) => () => json(whole[formatOf(model)])
+
+const messageIn = async (response: Response): Promise<string> => {
+  const { error } = await response.json()
+  return error.message
+}
+
+const pairs = wireFormats.flatMap((client) =>
+  wireFormats.filter((target) => target !== client).map((target) => [client, target] as const),
+)
+for (const [client, target] of pairs) {
+  const model = `${providerOf[target]}/m`
+  const f = functionOf[client]
+
+  for (const tool of vendorTools[client]) {
+    test(`${client} to ${target}: ${nameOf(tool)} beside functions is dropped with a warning`, async () => {
+      const tools = [...Array.from({ length: 8 }, (_, at) => f(`f${at}`)), tool, f('g')]
+      const { response, sent, warned } = await ask({ client, model, body: { tools }, answer: answered(model) })
+      assert.equal([response.status, warned], [200, ['dropped:tools[8]']])
+      assert.equal(namesIn(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
+    })
+
+    test(`${client} to ${target}: ${nameOf(tool)} as the only tool or in strict mode is a 400 that names it`, async () => {
+      const alone = await ask({ client, model, body: { tools: [tool] }, answer: answered(model) })
+      assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
+      const message = await messageIn(alone.response)
+      assert.ok(message.includes('tools[0]') && message.includes(nameOf(tool)), message)
+
+      const headers = { 'x-signalbox-strict': 'true' }
+      const strict = await ask({ client, model, body: { tools: [f('f'), tool] }, headers, answer: answered(model) })
+      assert.equal([strict.response.status, strict.up.calls.length], [400, 0])
+      const refusal = await messageIn(strict.response)
+      assert.ok(refusal.includes('tools[1]') && refusal.includes(nameOf(tool)), refusal)
+    })
+  }
+}
+
+for (const client of wireFormats) {
+  const model = 'chat/m'
+  for (const tool of searches[client] ?? []) {
+    test(`${client}: ${nameOf(tool)} for a target without a search is dropped beside functions and else a 400`, async () => {
+      const f = functionOf[client]('f')
+      const { response, sent, warned } = await ask({
+        client,
+        model,
+        body: { tools: [f, tool] },
+        answer: answered(model),
+      })
+      assert.equal([response.status, namesIn(sent)], [200, ['f']])
+      assert.ok(warned.includes('dropped:tools[1]'), warned.join())
+      const alone = await ask({ client, model, body: { tools: [tool] }, answer: answered(model) })
+      assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
+      const message = await messageIn(alone.response)
+      assert.ok(message.includes('tools[0]') && message.includes(nameOf(tool)), message)
+    })
+  }
+}
+
+test('openai-chat: web_search_options for a target without a search is dropped beside functions and else a 400', async () => {
+  const client = 'openai-chat'
+  const model = 'messages/m'
+  const search = { web_search_options: {} }
+  const tools = [functionOf[client]('f')]
+  const { response, warned } = await ask({ client, model, body: { ...search, tools }, answer: answered(model) })
+  assert.equal([response.status, warned], [200, ['dropped:web_search_options']])
+  const alone = await ask({ client, model, body: search, answer: answered(model) })
+  assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
+})
+
+test('what Codex offers by default reaches a target without a search', async () => {
+  const client = 'openai-responses'
+  const tools = [
+    functionOf[client]('exec_command'),
+    { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+    { type: 'web_search', external_web_access: false },
+  ]
+  const body = { tools, tool_choice: 'auto', parallel_tool_calls: false }
+  const { response, sent, warned } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
+  assert.is(response.status, 200)
+  assert.equal(namesIn(sent), ['exec_command', 'apply_patch'])
+  assert.ok(warned.includes('dropped:tools[2]'), warned.join())
+})
+
+/** A tool that runs at one vendor, forced beside a function. */
+const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
+  'Responses: a web search': [
+    'openai-responses',
+    { tools: [functionOf['openai-responses']('f'), { type: 'web_search' }], tool_choice: { type: 'web_search' } },
+  ],
+  'Responses: a vendor’s tool': [
+    'openai-responses',
+    {
+      tools: [functionOf['openai-responses']('f'), { type: 'image_generation' }],
+      tool_choice: { type: 'image_generation' },
+    },
+  ],
+  'Responses: all tools that are allowed': [
+    'openai-responses',
+    {
+      tools: [functionOf['openai-responses']('f'), { type: 'image_generation' }],
+      tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'image_generation' }] },
+    },
+  ],
+  'Messages: a web search': [
+    'anthropic-messages',
+    {
+      tools: [functionOf['anthropic-messages']('f'), { type: 'web_search_20250305', name: 'web_search' }],
+      tool_choice: { type: 'tool', name: 'web_search' },
+    },
+  ],
+  'Messages: a vendor’s tool': [
+    'anthropic-messages',
+    {
+      tools: [functionOf['anthropic-messages']('f'), { type: 'code_execution_20250825', name: 'code_execution' }],
+      tool_choice: { type: 'tool', name: 'code_execution' },
+    },
+  ],
+}
+
+for (const [what, [client, body]] of Object.entries(forced))
+  test(`${what}, forced, is a 400`, async () => {
+    const { response, up } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
+    assert.equal([response.status, up.calls.length], [400, 0])
+  })
+
+test('a tool that may not be called is left out without a warning', async () => {
+  const client = 'openai-responses'
+  const body = { tools: [{ type: 'web_search' }, { type: 'image_generation' }], tool_choice: 'none' }
+  const { response, sent, warned } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
+  assert.equal([response.status, namesIn(sent), warned], [200, [], []])
+})
+
+test('a vendor’s tool among several that are allowed is dropped with a warning', async () => {
+  const client = 'openai-responses'
+  const tools = [functionOf[client]('f'), functionOf[client]('g'), { type: 'image_generation' }]
+  const allowed = [{ type: 'function', name: 'f' }, { type: 'image_generation' }]
+  const body = { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: allowed } }
+  const { response, warned } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
+  assert.is(response.status, 200)
+  assert.equal(warned.toSorted(), ['dropped:tool_choice.tools[1]', 'dropped:tools[2]'])
+})
+
+test('several tools that the target lacks are a 400 when no other is left', async () => {
+  const body = { tools: [{ type: 'web_search' }, { type: 'image_generation' }] }
+  const { response } = await ask({ client: 'openai-responses', model: 'chat/m', body, answer: answered('chat/m') })
+  assert.is(response.status, 400)
+})
+
+test('a search in one entry with functions is dropped by its own name', async () => {
+  const entry = { ...functionOf.gemini('f'), googleSearch: {}, codeExecution: {} }
+  const { response, sent, warned } = await ask({
+    client: 'gemini',
+    model: 'chat/m',
+    body: { tools: [entry] },
+    answer: answered('chat/m'),
+  })
+  assert.equal([response.status, namesIn(sent)], [200, ['f']])
+  assert.equal(warned.toSorted(), ['dropped:tools[0].codeExecution', 'dropped:tools[0].googleSearch'])
+})
+
+test('a forced search becomes a free choice where the target can search but not be made to', async () => {
+  const client = 'anthropic-messages'
+  const body = {
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    tool_choice: { type: 'tool', name: 'web_search' },
+  }
+  const { response, sent, warned } = await ask({ client, model: 'gemini/m', body, answer: answered('gemini/m') })
+  assert.equal([response.status, sent.tools, sent.toolConfig], [200, [{ googleSearch: {} }], undefined])
+  assert.equal(warned, ['replaced:tool_choice'])
+})
+
+/** A message about a tool of each client names its place and the tool. */
+const malformed: Record<WireFormat, [tool: JsonObject, place: string]> = {
+  'openai-chat': [{ type: 'function', function: { name: 'look', parameters: 1 } }, 'tools[1].function.parameters'],
+  'openai-responses': [{ type: 'function', name: 'look', parameters: 1 }, 'tools[1].parameters'],
+  'anthropic-messages': [{ name: 'look', input_schema: 1 }, 'tools[1].input_schema'],
+  gemini: [
+    { functionDeclarations: [{ name: 'look', parametersJsonSchema: 1 }] },
+    'tools[1].functionDeclarations[0].parametersJsonSchema',
+  ],
+}
+
+for (const client of wireFormats)
+  test(`${client}: a malformed tool is refused by its place and its name`, async () => {
+    const model = client === 'openai-chat' ? 'messages/m' : 'chat/m'
+    const [tool, place] = malformed[client]
+    const body = { tools: [functionOf[client]('f'), tool] }
+    const { response } = await ask({ client, model, body, answer: answered(model) })
+    assert.is(response.status, 400)
+    assert.is(await messageIn(response), `"${place}": tool "look": must be an object.`)
+  })
