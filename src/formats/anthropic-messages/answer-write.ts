@@ -59,7 +59,7 @@ export function writeBlocks(part: AssistantPart, { isHidden, losses }: BlockTerm
     case 'text': {
       const citations = part.citations?.flatMap((citation) => wireCitation(citation, losses) ?? []) ?? []
       if (part.text === '' && citations.length === 0) return []
-      return [{ type: 'text', text: part.text, citations: citations.length > 0 ? citations : null }]
+      return [{ type: 'text', text: part.text, ...(citations.length > 0 && { citations }) }]
     }
     case 'refusal':
       return writeText(part.text)
@@ -78,7 +78,7 @@ export function writeBlocks(part: AssistantPart, { isHidden, losses }: BlockTerm
   }
 }
 
-const writeText = (text: string): WireBlock[] => (text === '' ? [] : [{ type: 'text', text, citations: null }])
+const writeText = (text: string): WireBlock[] => (text === '' ? [] : [{ type: 'text', text }])
 
 /** A call as it starts: its input comes later. */
 export const toolUse = ({ id, name }: ToolCallPart): WireToolUse => ({

@@ -4,7 +4,7 @@ import { type OpaqueState, UNSIGNED } from '../canonical/state.ts'
 import { type BlockTerms, toolUse, writeBlocks } from './answer-write.ts'
 import { wireCitation } from './citations.ts'
 import { wireSignature, wireThought } from './thoughts.ts'
-import type { WireBlock, WireDelta } from './wire.ts'
+import type { WireBlock, WireBlockStart, WireDelta, WireTextStart } from './wire.ts'
 
 /** Writes one part as a block of a stream, in the order in which it is told. */
 export interface BlockWriter {
@@ -16,7 +16,7 @@ export interface BlockWriter {
 
 /** The events of blocks: each is started, told more of, and stopped, one after the other. */
 export interface BlockEvents {
-  start(block: WireBlock): void
+  start(block: WireBlockStart): void
   tell(delta: WireDelta): void
   /** `tell` for what comes often: the type of the delta, its field and the text. */
   say(type: WireDelta['type'], field: string, text: string): void
@@ -42,7 +42,7 @@ export function createBlockWriter(part: AssistantPart, events: BlockEvents, term
 function writeText({ start, tell, say, stop }: BlockEvents, { losses }: BlockTerms): BlockWriter {
   let isOpen = false
   function open() {
-    if (!isOpen) start({ type: 'text', text: '', citations: null })
+    if (!isOpen) start(TEXT)
     isOpen = true
   }
   return {
@@ -115,7 +115,7 @@ function writeCall(part: ToolCallPart, { start, say, stop }: BlockEvents): Block
 
 function writeWhole(block: WireBlock, { start, tell, stop }: BlockEvents) {
   if (block.type === 'text') {
-    start({ ...block, text: '' })
+    start(TEXT)
     tell({ type: 'text_delta', text: block.text })
   } else if (block.type === 'server_tool_use') {
     start({ ...block, input: {} })
@@ -123,5 +123,7 @@ function writeWhole(block: WireBlock, { start, tell, stop }: BlockEvents) {
   } else start(block)
   stop()
 }
+
+const TEXT: WireTextStart = { type: 'text', text: '', citations: null }
 
 const NOTHING: BlockWriter = { add() {}, cite() {}, prove() {}, end() {} }

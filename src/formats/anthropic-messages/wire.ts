@@ -28,7 +28,10 @@ export type WireWebCitation = {
 
 export type WireThinking = { type: 'thinking'; thinking: string; signature: string }
 export type WireRedacted = { type: 'redacted_thinking'; data: string }
-export type WireText = { type: 'text'; text: string; citations: WireCitation[] | null }
+/** A text that cites nothing has no `citations` in a whole answer, as Anthropic leaves them out: AI SDK 5 and 6 refuse null there. */
+export type WireText = { type: 'text'; text: string; citations?: WireCitation[] }
+/** A text as it starts in a stream: its citations come later. */
+export type WireTextStart = { type: 'text'; text: ''; citations: null }
 export type WireToolUse = { type: 'tool_use'; id: string; name: string; input: JsonObject; caller: WireCaller }
 export type WireSearch = {
   type: 'server_tool_use'
@@ -56,6 +59,9 @@ export type WireSearchError =
 
 /** A block of an answer. */
 export type WireBlock = WireText | WireThinking | WireRedacted | WireToolUse | WireSearch | WireSearchResults
+
+/** A block as it starts in a stream. */
+export type WireBlockStart = WireTextStart | Exclude<WireBlock, WireText>
 
 export type WireStopReason =
   | 'end_turn'
@@ -93,7 +99,7 @@ export type WireUsage = WireCounts & {
   speed: null
 }
 
-/** An answer. Fields that are null are always there in the vendor's own, and its clients' types count on them. */
+/** An answer. Fields that are null are always there in the vendor's own, and its clients' types rely on them. */
 export type WireMessage = {
   id: string
   type: 'message'
@@ -117,8 +123,8 @@ export type WireDelta =
 
 /** An event of a stream. */
 export type WireEvent =
-  | { type: 'message_start'; message: WireMessage }
-  | { type: 'content_block_start'; index: number; content_block: WireBlock }
+  | { type: 'message_start'; message: Omit<WireMessage, 'content'> & { content: never[] } }
+  | { type: 'content_block_start'; index: number; content_block: WireBlockStart }
   | { type: 'content_block_delta'; index: number; delta: WireDelta }
   | { type: 'content_block_stop'; index: number }
   | { type: 'message_delta'; delta: WireStop & { container: null }; usage: WireCounts | WireUnknownCounts }

@@ -140,7 +140,7 @@ write("has all fields that the vendor's own has", () => {
   const usage = { inputTokens: 1110, outputTokens: 5, cacheReadTokens: 1000, cacheWriteTokens: 100, reasoningTokens: 2 }
   assert.equal(written([{ type: 'text', text: 'a' }], { usage, serviceTier: 'priority' }), {
     ...{ id: 'msg_id1', type: 'message', role: 'assistant', model: 'm', container: null, diagnostics: null },
-    content: [{ type: 'text', text: 'a', citations: null }],
+    content: [{ type: 'text', text: 'a' }],
     ...{ stop_reason: 'end_turn', stop_sequence: null, stop_details: null },
     usage: {
       ...{ input_tokens: 10, cache_creation_input_tokens: 100, cache_read_input_tokens: 1000, output_tokens: 5 },
@@ -190,7 +190,7 @@ for (const [finish, wire] of finishes) {
 
 write('a refusal is text, and the reason', () => {
   const { content, stop_reason } = written([{ type: 'refusal', text: 'no' }])
-  assert.equal([content, stop_reason], [[{ type: 'text', text: 'no', citations: null }], 'refusal'])
+  assert.equal([content, stop_reason], [[{ type: 'text', text: 'no' }], 'refusal'])
 })
 
 write('arguments are an object, and none are lost', () => {

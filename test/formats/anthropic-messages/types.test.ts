@@ -1,13 +1,16 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { WireEvent, WireMessage } from '../../../src/formats/anthropic-messages/wire.ts'
+import type { WireBlock, WireEvent, WireMessage, WireText } from '../../../src/formats/anthropic-messages/wire.ts'
 import type { WireCountRequest, WireRequest } from '../../../src/formats/anthropic-messages/wire-request.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 /** Compiles only if what the writers of this format produce is what Anthropic's own client takes. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
+/** The client's types count on `citations`, which Anthropic's own answers leave out where a text cites nothing. */
+type Whole = Omit<WireMessage, 'content'> & { content: (Exclude<WireBlock, WireText> | Required<WireText>)[] }
+
 const fits: [
-  Fits<WireMessage, Anthropic.Message>,
+  Fits<Whole, Anthropic.Message>,
   Fits<WireEvent, Anthropic.RawMessageStreamEvent>,
   Fits<WireRequest, Anthropic.MessageCreateParams>,
   Fits<WireCountRequest, Anthropic.MessageCountTokensParams>,
