@@ -148,6 +148,8 @@ export interface Format extends UpstreamFormat {
   readonly requestIdHeader: string
   /** A sign of life that clients ignore in a stream. */
   readonly keepAlive: string
+  /** The ids by which a request refers to items of earlier answers; only where clients can leave out the items themselves. */
+  referencesIn?(request: { text: string; body: JsonObject }): readonly string[]
   /** The body of a request to count tokens, for another model; only where it names the model in more places than one. */
   countBody?(text: string, model: string): Promise<string>
   /** Loads how the usage of streams is asked for; only where it is not always told. */

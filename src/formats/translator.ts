@@ -75,6 +75,8 @@ export interface ParseContext {
   version?: string
   /** The parts of the path, where the format has some (Gemini); `isArray`: the stream is a JSON array, not events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
+  /** The item that this gateway answered under an id, as it was answered, if it is remembered. */
+  itemOf?(id: string): JsonObject | undefined
 }
 
 /** The target of a request, and what it accepts. */
@@ -118,6 +120,8 @@ export interface WriteContext {
   now: number
   /** Of what has no place in the client's format. */
   losses: Losses
+  /** Remembers an item of the answer, as its JSON, for clients of formats that refer to items by their ids. */
+  keepItem?(id: string, json: string): void
   /**
    * Called by the writer of a stream before its last event, or before the error that ends it, when all losses are known; not by one whose
    * clients take comments for events.

@@ -1,3 +1,4 @@
+import type { ItemMemory } from '../formats/canonical/item-memory.ts'
 import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
@@ -56,6 +57,8 @@ export interface PipelineContext {
   targetStats: TargetStats
   inFlight: InFlight
   observer: Observer
+  /** What Responses clients may refer to by its id. */
+  items: ItemMemory
   /** Loaded with the first translation. */
   thoughts(): Promise<ThoughtMemory>
 }

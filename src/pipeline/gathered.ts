@@ -15,7 +15,7 @@ import type { Transform } from './transform.ts'
  * canonical form has no place for.
  */
 export async function gathered(
-  { call, exchange, context, format }: SpokenRequest,
+  { call, exchange, context, format, owner }: SpokenRequest,
   { target, transform }: { target: RouteTarget; transform: Transform },
 ): Promise<Transform> {
   const client = await format.loadTranslator()
@@ -29,7 +29,10 @@ export async function gathered(
     const version = exchange.header('anthropic-version')
     const route = { model: call.model, stream: false }
     const warnings = createWarnings({ isStrict: false }) // the request was sent as it is
-    return client.parseRequest(exactObject(call.text, call.body), { warnings, route, ...(version && { version }) })
+    return client.parseRequest(exactObject(call.text, call.body), {
+      ...{ warnings, route, ...(version && { version }) },
+      itemOf: (id) => context.items.find(owner, id),
+    })
   }
 
   return {
@@ -42,7 +45,14 @@ export async function gathered(
       const request = asked()
       const answer = gatherStream(events, { from: client, read, candidates: request.options.candidates })
       const now = Math.floor(context.clock.now() / 1_000)
-      const write = { request, model: answer.model ?? target.model, newId, now, losses }
+      const write = {
+        request,
+        model: answer.model ?? target.model,
+        newId,
+        now,
+        losses,
+        keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
+      }
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
   }

@@ -1,3 +1,4 @@
+import { createItemMemory } from '../formats/canonical/item-memory.ts'
 import type { Endpoint } from '../formats/endpoint.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { Exchange, Reply, UpstreamFetch } from '../lib/exchange.ts'
@@ -80,6 +81,7 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     choosing,
     health,
     targetStats,
+    items: createItemMemory(),
     thoughts,
   }
 

@@ -12,9 +12,13 @@ import { type Transform, wantsArray } from './transform.ts'
 /** The transform for a target. Throws `INVALID_REQUEST` when the target's format cannot carry the request. */
 export function transformFor(request: SpokenRequest, routeTarget: RouteTarget): Awaitable<Transform> {
   const target = speaking(request.format.name, routeTarget)
-  if (target.format === request.format.name && !SEALED.test(request.call.text)) return asItIs(request, target)
-  return transformTo(request, target)
+  const isSame = target.format === request.format.name && !SEALED.test(request.call.text)
+  return isSame && !refersToOurs(request) ? asItIs(request, target) : transformTo(request, target)
 }
+
+/** Does it refer to an item that this gateway wrote, so that the provider does not know it? */
+const refersToOurs = ({ call, format, context, owner }: SpokenRequest): boolean =>
+  format.referencesIn?.(call).some((id) => context.items.has(owner, id)) ?? false
 
 const transformTo = (request: SpokenRequest, target: RouteTarget): Promise<Transform> =>
   request.call.endpoint.operation === 'count-tokens'

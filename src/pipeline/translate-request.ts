@@ -44,7 +44,10 @@ export async function translateRequest(
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
   const route = { model: call.model, stream: call.stream, isArray: wantsArray(request) }
   const version = exchange.header('anthropic-version')
-  const asked = parse(client, exactObject(call.text, call.body), { warnings, route, ...(version && { version }) })
+  const asked = parse(client, exactObject(call.text, call.body), {
+    ...{ warnings, route, ...(version && { version }) },
+    itemOf: (id) => context.items.find(owner, id),
+  })
   const traits = traitsFor(upstream.traits, target, context.catalog)
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }

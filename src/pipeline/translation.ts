@@ -22,7 +22,10 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
   const { origin, traits, warnings } = target
   const losses = createLosses()
   const read = { origin, traits, newId, losses }
-  const write = { request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000), losses }
+  const write = {
+    ...{ request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000), losses },
+    keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
+  }
   const isArray = wantsArray(request)
   const said = { owner, turns: asked.turns, origin }
   const restoring = restoreStream(restoration)

@@ -21,7 +21,7 @@ export async function wholeAsStream(
   request: SpokenRequest,
   { target, transform }: { target: RouteTarget; transform: Transform },
 ): Promise<Transform> {
-  const { call, context } = request
+  const { call, context, owner } = request
   if (call.endpoint.operation === 'complete')
     return { ...transform, whole: ({ json }) => encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`) }
   if (transform.isVerbatim && transform.format.streamsArrays) return { ...transform, whole: onlyChunk(request) }
@@ -42,7 +42,11 @@ export async function wholeAsStream(
       }
       const beforeEnd = () => say(lossComment(losses) ?? '') // the headers may be gone already
       const now = Math.floor(context.clock.now() / 1_000)
-      const writer = client.createWriter({ request: asked, model: target.model, newId, now, losses, beforeEnd }, say)
+      const write = {
+        ...{ request: asked, model: target.model, newId, now, losses, beforeEnd },
+        keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
+      }
+      const writer = client.createWriter(write, say)
       for (const event of answerEvents(restoreAnswer(answer, restoration))) writer.push(event)
       return encodeUtf8(withoutLineSeparators(text))
     },

@@ -11,6 +11,8 @@ export function writeAnswer({ choices, usage, serviceTier }: Answer, context: Wr
   const outcome = outcomeOf(finish, usage, context)
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
   const head = responseHead(context)
-  const answer = { ...head, ...outcome, output: writeOutput(detachStates(content), status, context) }
+  const output = writeOutput(detachStates(content), status, context)
+  if (context.request.client?.isKept) for (const item of output) context.keepItem?.(item.id, JSON.stringify(item))
+  const answer = { ...head, ...outcome, output }
   return serviceTier === undefined ? answer : { ...answer, service_tier: serviceTier }
 }

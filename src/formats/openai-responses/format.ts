@@ -7,6 +7,15 @@ import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchResponseStream } from './stream.ts'
 import { responseUsage } from './usage.ts'
 
+const none: readonly string[] = []
+
+const referencesIn = (input: unknown): string[] =>
+  Array.isArray(input)
+    ? input.flatMap((item: unknown) =>
+        isObject(item) && item.type === 'item_reference' && typeof item.id === 'string' ? [item.id] : [],
+      )
+    : []
+
 const stateful = ['previous_response_id', 'conversation', 'background']
 
 /** OpenAI Responses. */
@@ -31,5 +40,6 @@ export const openaiResponses: Format = {
       ? embeddedError(answer.error)
       : undefined,
   isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
+  referencesIn: ({ text, body }) => (text.includes('"item_reference"') ? referencesIn(body.input) : none),
   loadTranslator: once(async () => (await import('./translator.ts')).responsesTranslator),
 }

@@ -7,11 +7,17 @@ import type { SystemTurn, ToolResult, Turn, UserTurn } from '../canonical/turns.
 import type { OfferedTool } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { parseContent, parseTexts } from '../openai-content.ts'
+import type { ParseContext } from '../translator.ts'
 import { parseAssistantItem } from './assistant-parse.ts'
 import { hostedText } from './hosted-items.ts'
 import type { Namespaces } from './namespaces.ts'
 import { itemContent } from './parts-parse.ts'
 import { parseTools } from './tools-parse.ts'
+
+/** What the parsing of items depends on besides. */
+interface InputContext extends Pick<ParseContext, 'warnings' | 'itemOf'> {
+  namespaces: Namespaces
+}
 
 interface Conversation {
   turns: Turn[]
@@ -20,26 +26,29 @@ interface Conversation {
 }
 
 /** `input`: a text, or items. Items that the model made one after the other are one turn, and so are the results of its calls. */
-export function parseInput(body: Fields, namespaces: Namespaces, warnings: Warnings): Conversation {
+export function parseInput(body: Fields, context: InputContext): Conversation {
+  const { warnings } = context
   const input = body.any('input')
   if (input === undefined) return warnings.refuse('input', 'is required.')
   if (typeof input === 'string')
     return { turns: [{ role: 'user', content: [{ type: 'text', text: input }] }], tools: [] }
   if (!Array.isArray(input)) return warnings.refuse('input', 'must be a string or an array of items.')
-  const reader = createItemReader(namespaces, warnings)
+  const reader = createItemReader(context)
   input.forEach((entry: unknown, index) => {
     reader.read(elementFields(entry, `input[${index}]`, warnings))
   })
   return reader.conversation()
 }
 
-function createItemReader(namespaces: Namespaces, warnings: Warnings) {
+function createItemReader({ namespaces, warnings, itemOf }: InputContext) {
   const turns: Turn[] = []
   const tools: OfferedTool[] = []
   const told = new Set<AssistantPart>()
   const openCalls = new Set<string>() // in their order, for results that do not say whose they are
 
-  function read(item: Fields) {
+  function read(entry: Fields) {
+    const item = entry.text('type') === 'item_reference' ? referredTo(entry) : entry
+    if (!item) return
     const said = parseAssistantItem(item, namespaces, warnings)
     if (said) return say(said)
     const hosted = hostedText(item.value)
@@ -63,9 +72,6 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
       case 'tool_search_call':
         if (item.any('execution') === 'client') return refuse(item, type)
         return
-      case 'item_reference': // to a thought is a thought less, to anything else a hole in the conversation
-        if (item.text('id')?.startsWith('rs_')) return warnings.dropped(item.at)
-        return refuse(item, type)
       default:
         return refuse(item, type)
     }
@@ -111,13 +117,18 @@ function createItemReader(namespaces: Namespaces, warnings: Warnings) {
     else turns.push({ role: 'tool', results: [result] })
   }
 
-  function refuse(item: Fields, type: string): never {
-    const why =
-      type === 'item_reference'
-        ? 'nothing is stored here: send the item itself, as clients do that say "store": false.'
-        : `an item of type "${type}" works at one vendor only and cannot be passed on.`
+  /** The item that is meant. One that is gone is a hole in the conversation, unless it is a thought. */
+  function referredTo(item: Fields): Fields | undefined {
+    const id = item.text('id') ?? ''
+    const known = itemOf?.(id)
+    if (known) return elementFields(known, item.at, warnings)
+    if (id.startsWith('rs_')) return void warnings.dropped(item.at)
+    const why = `the item "${id}" is not remembered here, or no longer: send the items themselves, as clients do with "store": false.`
     return warnings.refuse(item.path('type'), why)
   }
+
+  const refuse = (item: Fields, type: string): never =>
+    warnings.refuse(item.path('type'), `an item of type "${type}" works at one vendor only and cannot be passed on.`)
 
   return {
     read,

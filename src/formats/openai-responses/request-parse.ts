@@ -15,13 +15,14 @@ import { parseOptions, parseOutput } from './options-parse.ts'
 import { parseToolChoice, parseTools } from './tools-parse.ts'
 
 /** A client's request for a response. Nothing is kept between requests, so that what refers to an earlier one is refused. */
-export function parseRequest(json: JsonObject, { warnings }: ParseContext): CanonicalRequest {
+export function parseRequest(json: JsonObject, context: ParseContext): CanonicalRequest {
+  const { warnings } = context
   const body = fieldsOf(json, '', warnings)
   noteNames(json, synonyms, warnings)
   refuseState(body, warnings)
   const namespaces: Namespaces = {}
   const declared = parseTools(body, namespaces, warnings)
-  const { turns, tools } = parseInput(body, namespaces, warnings)
+  const { turns, tools } = parseInput(body, { ...context, namespaces })
   const toolChoice = parseToolChoice(body, warnings)
   const text = body.fields('text')
   const stream = body.flag('stream') ?? false
@@ -34,7 +35,7 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
     toolChoice,
     output: parseOutput(text, warnings),
     options: parseOptions(body, text, warnings),
-    client: { echo: echoOf(json), namespaces },
+    client: { echo: echoOf(json), namespaces, isKept: json.store !== false },
   })
   text?.drop()
   body.ignore('stream_options')

@@ -69,6 +69,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     const item = JSON.stringify(done)
     events.tellJson('response.output_item.done', `"output_index":${output.length},"item":${item}`)
     output.push(item)
+    if (context.request.client?.isKept) context.keepItem?.(done.id, item)
   }
 
   /** Items that are complete from their start. */

@@ -1,0 +1,48 @@
+import { createItemMemory } from '../../../src/formats/canonical/item-memory.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('the memory of answered items')
+
+const item = (id: string, text = '') => ({ id, type: 'message', text })
+
+test('an item is found by its owner and its id alone', () => {
+  const memory = createItemMemory()
+  memory.keep('k', 'msg_1', JSON.stringify(item('msg_1')))
+  assert.equal(memory.find('k', 'msg_1'), item('msg_1'))
+  assert.is(memory.has('k', 'msg_1'), true)
+  for (const [owner, id] of [
+    ['', 'msg_1'],
+    ['other', 'msg_1'],
+    ['k', 'msg_2'],
+  ] as const) {
+    assert.is(memory.find(owner, id), undefined)
+    assert.is(memory.has(owner, id), false)
+  }
+})
+
+test('the oldest of more than 10,000 items are forgotten first', () => {
+  const memory = createItemMemory()
+  for (let nth = 0; nth < 10_005; nth++) memory.keep('k', `msg_${nth}`, '{}')
+  assert.is(memory.has('k', 'msg_4'), false)
+  assert.is(memory.has('k', 'msg_5'), true)
+  assert.is(memory.has('k', 'msg_10004'), true)
+})
+
+test('items of more than 16 MiB together are not remembered, nor is a single one of more than 1 MiB', () => {
+  const memory = createItemMemory()
+  memory.keep('k', 'msg_large', JSON.stringify(item('msg_large', 'x'.repeat(1024 * 1024))))
+  assert.is(memory.has('k', 'msg_large'), false)
+  const almost = 'x'.repeat(1_000_000)
+  for (let nth = 0; nth < 20; nth++) memory.keep('k', `msg_${nth}`, JSON.stringify(item(`msg_${nth}`, almost)))
+  const kept = Array.from({ length: 20 }, (_, nth) => memory.has('k', `msg_${nth}`))
+  assert.equal(kept.indexOf(true), 4)
+  assert.equal(kept.slice(4).includes(false), false)
+})
+
+test('an item that is kept again counts once', () => {
+  const memory = createItemMemory()
+  const json = JSON.stringify(item('msg_1', 'x'.repeat(1_000_000)))
+  memory.keep('k', 'msg_0', '{}')
+  for (let times = 0; times < 40; times++) memory.keep('k', 'msg_1', json)
+  assert.is(memory.has('k', 'msg_0'), true)
+})

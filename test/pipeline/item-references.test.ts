@@ -1,0 +1,131 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
+import { openDoor, providerOf } from '../formats/cases/support.ts'
+import { assert, suite } from '../support/suite.ts'
+import { saidBy } from './support/sdk/gateway.ts'
+import { json, sse } from './support/upstream.ts'
+import type { World } from './support/world.ts'
+
+const test = suite('references to items of earlier answers')
+
+const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }]
+const question = { role: 'user', content: 'How warm is it?' }
+
+/** A gateway whose providers call their tools, and answer once they have the results. */
+async function open() {
+  const { up, world } = await openDoor(({ provider, body, url }) => {
+    const isStream = url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
+    const format = wireFormats.find((name) => providerOf[name] === provider) ?? 'openai-chat'
+    const said = saidBy(format)
+    const { whole, events } = HAS_RESULTS.test(body) ? said.answer : said.calls
+    return isStream ? sse(events) : json(whole)
+  })
+  const respond = async (body: JsonObject, headers: Record<string, string> = {}) =>
+    world.post('/v1/responses', { tools, ...body }, { headers })
+  return { up, world, respond }
+}
+
+const HAS_RESULTS = /"(tool_call_id|function_call_output|tool_result|functionResponse)"/
+
+/** The output of a response, whole or streamed. */
+async function outputOf(response: Response): Promise<JsonObject[]> {
+  assert.is(response.status, 200)
+  const text = await response.text()
+  if (!text.startsWith('event:')) return JSON.parse(text).output
+  const [, end = ''] = /^event: response\.completed\ndata: (.*)$/m.exec(text) ?? []
+  return JSON.parse(end).response.output
+}
+
+const referencesTo = (items: readonly JsonObject[]) => items.map(({ id }) => ({ type: 'item_reference', id }))
+
+const resultsOf = (items: readonly JsonObject[]) =>
+  items.flatMap(({ type, call_id }) =>
+    type === 'function_call' ? [{ type: 'function_call_output', call_id, output: '21' }] : [],
+  )
+
+const sentTo = (world: { up: { calls: { body: string }[] } }, nth: number) =>
+  JSON.parse(world.up.calls.at(nth)?.body ?? '{}')
+
+for (const format of wireFormats.filter((name) => name !== 'openai-responses'))
+  for (const stream of [false, true])
+    test(`a ${format} provider gets the items themselves, ${stream ? 'streamed' : 'whole'}`, async () => {
+      const opened = await open()
+      const model = `${providerOf[format]}/m`
+      const items = await outputOf(await opened.respond({ model, stream, input: [question] }))
+      assert.ok(items.some(({ type }) => type === 'reasoning'))
+      const results = resultsOf(items)
+      assert.is(results.length, 2)
+      const answers = await outputOf(
+        await opened.respond({ model, stream, input: [question, ...referencesTo(items), ...results] }),
+      )
+      await outputOf(await opened.respond({ model, stream, store: false, input: [question, ...items, ...results] }))
+      assert.equal(sentTo(opened, 1), sentTo(opened, 2))
+      assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
+
+      const further = [{ role: 'user', content: 'Thanks' }]
+      const all = [question, ...referencesTo(items), ...results, ...referencesTo(answers), ...further]
+      await outputOf(await opened.respond({ model, stream, input: all }))
+      assert.match(JSON.stringify(sentTo(opened, -1)), 'It is 21')
+    })
+
+async function refusal(response: Response) {
+  assert.is(response.status, 400)
+  const { error } = await response.json()
+  return error
+}
+
+test('a reference to an item that is not remembered is a 400 that names it and store: false', async () => {
+  const { respond } = await open()
+  const { message, param } = await refusal(
+    await respond({ model: 'chat/m', input: [question, { type: 'item_reference', id: 'msg_gone' }] }),
+  )
+  assert.is(param, 'input[1].type')
+  assert.match(message, 'msg_gone')
+  assert.match(message, '"store": false')
+})
+
+test('items of a request that says store: false are not remembered', async () => {
+  const { respond } = await open()
+  const items = await outputOf(await respond({ model: 'chat/m', store: false, input: [question] }))
+  const [call] = items.filter(({ type }) => type === 'function_call')
+  const input = [question, ...referencesTo(call ? [call] : []), ...resultsOf(items)]
+  assert.match((await refusal(await respond({ model: 'chat/m', input }))).message, String(call?.id))
+})
+
+test('an item is not found under the key of another client', async () => {
+  const { respond, world } = await open()
+  const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
+  const items = await outputOf(await respond({ model: 'chat/m', input: [question] }, { 'x-api-key': mine ?? '' }))
+  const input = [question, ...referencesTo(items), ...resultsOf(items)]
+  const ask = (key: string | undefined) => respond({ model: 'chat/m', input }, key ? { 'x-api-key': key } : {})
+  assert.is((await ask(other)).status, 400)
+  assert.is((await ask(undefined)).status, 400)
+  assert.is((await ask(mine)).status, 200)
+})
+
+const keyOf = async (world: World, name: string) => (await world.api.keys.create({ name })).key
+
+test('a request with references passes through to a Responses provider unchanged, whose items they are', async () => {
+  const opened = await open()
+  const input = [question, { type: 'item_reference', id: 'msg_of_the_provider' }]
+  await outputOf(await opened.respond({ model: 'responses/m', input }))
+  assert.equal(sentTo(opened, 0).input, input)
+})
+
+test('a Responses provider gets the items themselves that another one has made', async () => {
+  const opened = await open()
+  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
+  const input = [question, ...referencesTo(items), ...resultsOf(items)]
+  await outputOf(await opened.respond({ model: 'responses/m', input }))
+  assert.not.match(JSON.stringify(sentTo(opened, 1)), 'item_reference')
+  assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
+})
+
+test('the tokens of a request with references are counted with the items', async () => {
+  const opened = await open()
+  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
+  const input = [question, ...referencesTo(items), ...resultsOf(items)]
+  await opened.world.post('/v1/responses/input_tokens', { model: 'messages/m', input, tools })
+  assert.match(opened.up.calls.at(-1)?.url.pathname ?? '', /count_tokens$/)
+  assert.match(JSON.stringify(sentTo(opened, -1)), 'Paris')
+})
