@@ -6,7 +6,7 @@ import { refuseUnknownOptions } from './lib/unknown-options.ts'
 import type { PipelineLimits } from './pipeline/context.ts'
 import type { Hooks } from './pipeline/observer.ts'
 import { checkCatalog } from './providers/catalog.ts'
-import type { Secret } from './store/vault.ts'
+import type { Secret } from './store/open-vault.ts'
 import type { Catalog, Clock, Logger, Storage } from './types.ts'
 
 /** The limits of a gateway: sizes in bytes, times in ms, all above 0. Defaults: `defaultLimits`. */

@@ -1,4 +1,4 @@
-import { KEYS, type KeyRecord } from '../store/keyring.ts'
+import { KEYS, type KeyRecord } from '../store/collections.ts'
 import { openKey, UNREADABLE_KEY } from '../store/open-key.ts'
 import { createStoredRecords } from '../store/stored-records.ts'
 import type { Vault } from '../store/vault.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileStorage } from '../../adapters/storage/file.ts'
-import { openVault } from '../store/vault.ts'
+import { openVault } from '../store/open-vault.ts'
 import type { Logger, Storage } from '../types.ts'
 import { checkKeys } from './check-keys.ts'
 import { problem } from './problem.ts'

@@ -2,7 +2,9 @@ import { createMutex } from '../lib/mutex.ts'
 import { definitionOf, type NamedConnection } from '../providers/names.ts'
 import type { Health } from '../routing/health.ts'
 import type { HealthEntry } from '../routing/health-entry.ts'
-import { type ConnectionRecord, openApiKey, placeOfApiKey, type Store } from '../store/store.ts'
+import type { ConnectionRecord } from '../store/collections.ts'
+import { type Destination, placeOfApiKey } from '../store/proofs.ts'
+import { openApiKey, type Store } from '../store/store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
 import { checkCloud } from './cloud-connection.ts'
 import { checkedData, connectionChange, innerFields, newConnection } from './connection-input.ts'
@@ -65,13 +67,32 @@ export function createConnectionOperations({
   const inTurn = createMutex() // what the check of the prefix saw must still hold when the connection is written
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 
-  const seal = async (id: string, apiKey: string) => (await store.vault()).seal(placeOfApiKey(id), apiKey)
+  const seal = async (to: Destination, apiKey: string) => (await store.vault()).seal(placeOfApiKey(to), apiKey)
 
   /** One that cannot be opened must hide neither the other connections nor the rest of its own. */
   async function readCredential(record: ConnectionRecord): Promise<string | undefined> {
     if (record.sealedApiKey === undefined) return undefined
     await store.vault() // without it none can be opened
     return openApiKey(store, record).catch(() => undefined)
+  }
+
+  /**
+   * The credential of a changed connection: the given one, or the stored one sealed anew where its format or region has changed; `null` for
+   * none. Throws `INVALID_REQUEST` when the stored one would be sent to another host than it was given for.
+   */
+  async function sealedFor(
+    next: ConnectionRecord,
+    { was, apiKey }: { was: ConnectionRecord; apiKey: string | null | undefined },
+  ): Promise<string | null | undefined> {
+    if (typeof apiKey === 'string') return seal(next, apiKey)
+    if (apiKey === null || was.sealedApiKey === undefined || placeOfApiKey(next) === placeOfApiKey(was)) return apiKey
+    const moved = (['baseUrl', 'resource'] as const).find((field) => hostOf(next, field) !== hostOf(was, field))
+    if (moved)
+      throw invalidInput(
+        `"providerSpecificData.${moved}" changes where the connection's key is sent: send "apiKey" again with it, or null for none`,
+      )
+    const stored = await readCredential(was)
+    return stored === undefined ? undefined : seal(next, stored) // one that cannot be opened stays so
   }
 
   async function shownCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
@@ -127,11 +148,11 @@ export function createConnectionOperations({
         name: name ?? definitionOf(catalog, provider)?.name ?? provider,
         ...(isActive !== undefined && { isActive }),
         ...(typeof priority === 'number' && { priority }),
-        ...(typeof apiKey === 'string' && { sealedApiKey: await seal(id, apiKey) }),
         ...(data && { providerSpecificData: data }),
         createdAt: now,
         updatedAt: now,
       }
+      if (typeof apiKey === 'string') record.sealedApiKey = await seal(record, apiKey)
       await inTurn(async () => {
         await checkPrefix(record)
         await connections.insert(id, record)
@@ -153,18 +174,17 @@ export function createConnectionOperations({
         const next = data === undefined ? found.providerSpecificData : (data ?? undefined)
         checkCloud(catalog, found.provider, { data: next, apiKey })
       }
-      const sealedApiKey = typeof change.apiKey === 'string' ? await seal(id, change.apiKey) : change.apiKey
       const changed = await inTurn(async () => {
         const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
         if (touchesPrefix)
           await checkPrefix({ id, provider: found.provider, ...(data && { providerSpecificData: data }) })
-        return connections.update(id, (current) => {
+        return connections.update(id, async (current) => {
           const next: ConnectionRecord = { ...current, updatedAt: timestampAfter(current.updatedAt, clock) }
           if (change.name !== undefined) next.name = change.name
           if (change.isActive !== undefined) next.isActive = change.isActive
           put(next, 'priority', change.priority)
-          put(next, 'sealedApiKey', sealedApiKey)
           put(next, 'providerSpecificData', data)
+          put(next, 'sealedApiKey', await sealedFor(next, { was: current, apiKey: change.apiKey }))
           return next
         })
       })
@@ -202,6 +222,10 @@ function put<K extends 'priority' | 'sealedApiKey' | 'providerSpecificData'>(
   if (value === null) delete record[field]
   else if (value !== undefined) record[field] = value
 }
+
+/** What a connection says of the host that it calls. */
+const hostOf = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>
+  providerSpecificData?.[field]?.replace(/\/$/, '')
 
 const UNREADABLE =
   'The credential cannot be opened: it was changed, moved, or sealed with another secret. Set "apiKey" again.'

@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../store/keyring.ts'
+import type { KeyRecord } from '../store/collections.ts'
 import type { Records } from '../store/records.ts'
 import { findRecord } from './find.ts'
 

@@ -1,14 +1,15 @@
 import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
 import { mintClientKey } from '../store/client-key.ts'
-import type { KeyRecord } from '../store/keyring.ts'
+import { CONFIRM_KEY } from '../store/keyring.ts'
 import { openKey, UNREADABLE_KEY } from '../store/open-key.ts'
-import { placeOfKey, type Store } from '../store/store.ts'
+import { placeOfKey } from '../store/proofs.ts'
+import type { Store } from '../store/store.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { fields } from './fields.ts'
 import { present } from './find.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
-import { createKeyFinder } from './key-finder.ts'
+import { createKeyFinder, type FoundKey } from './key-finder.ts'
 import { timestamp } from './time.ts'
 
 /** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -24,7 +25,7 @@ export interface KeyOperations<Input = never> {
 
 /** An API key as the management API shows it. */
 export interface ShownKey extends ApiKey {
-  /** Why `key` is empty: its value cannot be decrypted. Absent when it can. */
+  /** Why `key` is empty, its value cannot be decrypted, or why it is refused, its record was changed elsewhere. Absent when it is good. */
   error?: string
 }
 
@@ -39,19 +40,21 @@ export function createKeyOperations(deps: {
   const { store, clock, turnEnd } = deps
   const { find, remember, forget } = createKeyFinder(store.keys)
 
-  /** One that cannot be opened must not hide the other keys. */
-  async function shown(record: KeyRecord): Promise<ShownKey> {
+  /** One that cannot be opened, or was changed elsewhere, must not hide the other keys. */
+  async function shown({ digest, record }: FoundKey): Promise<ShownKey> {
     const { id, name, isActive, createdAt } = record
-    const key = await openKey(await store.vault(), record)
+    const [key, isProven] = await Promise.all([openKey(await store.vault(), record), store.isProvenKey(digest, record)])
     const rest = { isActive: isActive !== false, createdAt }
+    if (!isProven) return { id, name, key: key ?? '', ...rest, error: UNPROVEN_KEY }
     return key === undefined ? { id, name, key: '', ...rest, error: UNREADABLE_KEY } : { id, name, key, ...rest }
   }
 
   async function list() {
-    const records = await store.keys.all()
+    const entries = await store.keys.entries()
     const keys: ShownKey[] = []
-    for (let at = 0; at < records.length; at += BATCH) {
-      keys.push(...(await Promise.all(records.slice(at, at + BATCH).map(shown))))
+    for (let at = 0; at < entries.length; at += BATCH) {
+      const batch = entries.slice(at, at + BATCH)
+      keys.push(...(await Promise.all(batch.map(({ id, record }) => shown({ digest: id, record })))))
       await turnEnd()
     }
     return { keys }
@@ -60,7 +63,7 @@ export function createKeyOperations(deps: {
   return {
     list,
 
-    get: async (id) => ({ key: await shown((await find(id)).record) }),
+    get: async (id) => ({ key: await shown(await find(id)) }),
 
     async create(input) {
       const { name } = parseInput(newKey, input)
@@ -81,9 +84,13 @@ export function createKeyOperations(deps: {
       if (Object.keys(change).length === 0) throw invalidInput('Send "isActive" or "name".')
       const { digest } = await find(id)
       const changed = await store.keys
-        .update(digest, (current) => ({ ...current, ...change }))
+        .update(digest, async (current) => {
+          if (change.isActive === undefined && !(await store.isProvenKey(digest, current)))
+            throw invalidInput(UNPROVEN_KEY)
+          return { ...current, ...change }
+        })
         .finally(() => store.keyring.forget(digest))
-      return { key: await shown(present(changed, 'Key')) }
+      return { key: await shown({ digest, record: present(changed, 'Key') }) }
     },
 
     async delete(id) {
@@ -95,6 +102,8 @@ export function createKeyOperations(deps: {
     },
   }
 }
+
+const UNPROVEN_KEY = `This record was not written by a gateway with this secret, and the key is refused. ${CONFIRM_KEY}`
 
 /** So many are opened in a fraction of a millisecond; then requests get their turn. */
 const BATCH = 32

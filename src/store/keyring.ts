@@ -1,26 +1,25 @@
+import { gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { makeRoom } from '../lib/make-room.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { isClientKey } from './client-key.ts'
+import { KEYS, type KeyRecord } from './collections.ts'
 import type { Freshness } from './freshness.ts'
+import { isProvenKey } from './proofs.ts'
 import type { Records } from './records.ts'
 import type { Vault } from './vault.ts'
-
-/** A stored client key, under the digest of its value; the value itself is encrypted. */
-export interface KeyRecord extends Omit<ApiKey, 'key'> {
-  sealedKey: string
-}
 
 /** The parts of a client key that a request sees. */
 export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'>
 
 /** Finds the client key behind a credential. */
 export interface Keyring {
-  /** The key; `undefined` when the credential is no key of this gateway. Rejects with `STORAGE_FAILED`. */
+  /**
+   * The key; `undefined` when the credential is no key of this gateway. Rejects with `STORAGE_FAILED`, also when its record is not as a
+   * gateway wrote it (proofs.ts).
+   */
   find(credential: string): Awaitable<PresentedKey | undefined>
 }
-
-export const KEYS = 'keys/'
 
 /**
  * Looks up keys by digest: one storage read for a key that was not seen before, none for others, however many keys there are. A change made
@@ -51,12 +50,14 @@ export function createKeyring(deps: {
   async function lookUp(credential: string, knownDigest: string | undefined) {
     const startedIn = epoch
     const readAt = clock.now()
-    const digest = knownDigest ?? (await (await vault()).digest(credential))
+    const opened = await vault()
+    const digest = knownDigest ?? (await opened.digest(credential))
     const record = await records.get(digest)
     if (!record) {
       forget(digest)
       return undefined
     }
+    if (!(await isProvenKey(opened, digest, record))) throw changedElsewhere(record)
     const { id, name, isActive } = record
     const key = isActive === undefined ? { id, name } : { id, name, isActive }
     if (startedIn === epoch) remember(credential, { digest, key, readAt })
@@ -79,5 +80,14 @@ export function createKeyring(deps: {
     },
   }
 }
+
+const changedElsewhere = ({ id, name }: KeyRecord) =>
+  gatewayError('STORAGE_FAILED', {
+    message: `The record of the API key "${name}" was not written by a gateway with this secret. ${CONFIRM_KEY}`,
+    data: { key: id },
+  })
+
+/** How a key is made usable again whose record is not as a gateway wrote it. */
+export const CONFIRM_KEY = 'Pause, resume or delete it: PUT /api/keys/{id} with "isActive", or DELETE.'
 
 const MAX_KNOWN = 20_000

@@ -1,5 +1,5 @@
-import type { KeyRecord } from './keyring.ts'
-import { placeOfKey } from './store.ts'
+import type { KeyRecord } from './collections.ts'
+import { placeOfKey } from './proofs.ts'
 import type { Vault } from './vault.ts'
 
 /** The value of a client key; `undefined` when it cannot be opened. */

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { Storage } from '../types.ts'
 import { storageFailure } from './failure.ts'
 import type { RecordView } from './record-view.ts'
@@ -61,12 +62,12 @@ export function createRecordWrites<T extends object>(
     return version !== false
   }
 
-  const update = (id: string, change: (current: T) => T | undefined) =>
+  const update = (id: string, change: (current: T) => Awaitable<T | undefined>) =>
     retryLostRace(async () => {
       const key = keyOf(id)
       const found = await read(key)
       if (!found) return undefined
-      const record = change(found.record)
+      const record = await change(found.record)
       if (record === undefined) return undefined
       const envelope = { order: found.order, record }
       const version = await followed(

@@ -18,7 +18,7 @@ export interface Records<T> {
    * Applies `change` to the current record, and again when another writer was faster. Resolves to `undefined` when there is no record, or
    * when `change` returns `undefined`, which leaves the record unchanged. Rejects with what `change` throws.
    */
-  update(id: string, change: (current: T) => T | undefined): Promise<T | undefined>
+  update(id: string, change: (current: T) => Awaitable<T | undefined>): Promise<T | undefined>
   /** Replaces the record, or inserts it. */
   upsert(id: string, record: T): Promise<void>
   /** Removes a record, if `onlyIf` accepts it; resolves to the removed record and its order. */

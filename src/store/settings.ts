@@ -1,32 +1,42 @@
 import { gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, Settings, Storage } from '../types.ts'
+import { SETTINGS } from './collections.ts'
 import { storageFailure } from './failure.ts'
 import type { Freshness } from './freshness.ts'
+import { areProvenSettings, proofOfSettings } from './proofs.ts'
 import { retryLostRace } from './retry-lost-race.ts'
-
-const KEY = 'settings'
-const DEFAULTS: Settings = { cloudEnabled: false, requireApiKey: false, cloudUrl: '' }
+import type { Vault } from './vault.ts'
 
 /** The settings, with the defaults of spec.md. */
 export interface SettingsStore {
-  /** Rejects with `STORAGE_FAILED` when they cannot be read; model requests are refused then. */
+  /**
+   * Rejects with `STORAGE_FAILED` when they cannot be read, or are not as a gateway wrote them (proofs.ts); model requests are refused then.
+   */
   read(): Awaitable<Settings>
-  /** Reads them from the storage even if they are in memory. Rejects with `STORAGE_FAILED`. */
+  /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
   reread(): Promise<Settings>
-  /** Merges `patch` into the stored settings, again when another writer was faster. */
+  /**
+   * Merges `patch` into the stored settings, again when another writer was faster. Settings that are not as a gateway wrote them are
+   * replaced by the defaults and `patch`, which must name `requireApiKey` then: rejects with `STORAGE_FAILED` otherwise.
+   */
   update(patch: Partial<Settings>): Promise<Settings>
 }
 
-/** Makes the settings of a storage, where they may be absent. */
-export function createSettingsStore(deps: { storage: Storage; clock: Clock; freshness: Freshness }): SettingsStore {
-  const { storage, clock, freshness } = deps
+/** Makes the settings of a storage. */
+export function createSettingsStore(deps: {
+  storage: Storage
+  clock: Clock
+  freshness: Freshness
+  vault(): Promise<Vault>
+}): SettingsStore {
+  const { storage, clock, freshness, vault } = deps
   let view: { settings: Settings; readAt: number } | undefined
   let epoch = 0
 
   freshness.onChange((key) => {
-    if (key === KEY) forget()
+    if (key === SETTINGS) forget()
   })
 
   function forget() {
@@ -34,17 +44,23 @@ export function createSettingsStore(deps: { storage: Storage; clock: Clock; fres
     view = undefined
   }
 
+  /** The stored members; `undefined` when they are not as a gateway wrote them. */
   async function load() {
-    const stored = await storage.get(KEY).catch((cause: unknown) => {
-      throw storageFailure('read', KEY, cause)
+    const opened = await vault() // which has taken over what a release before wrote
+    const stored = await storage.get(SETTINGS).catch((cause: unknown) => {
+      throw storageFailure('read', SETTINGS, cause)
     })
-    return { version: stored?.version ?? null, settings: stored ? parse(stored.value) : DEFAULTS }
+    const members = stored && parse(stored.value)
+    const isProven = members && (await areProvenSettings(opened, settingsIn(members), members.mac))
+    return { version: stored?.version ?? null, members: isProven ? members : undefined }
   }
 
   async function refresh() {
     const startedIn = epoch
     const readAt = clock.now()
-    const { settings } = await load()
+    const { members } = await load()
+    if (!members) throw changedElsewhere()
+    const settings = settingsIn(members)
     if (startedIn === epoch) view = { settings, readAt }
     return settings
   }
@@ -55,24 +71,40 @@ export function createSettingsStore(deps: { storage: Storage; clock: Clock; fres
 
     update: (patch) =>
       retryLostRace(async () => {
-        const { version, settings } = await load()
-        const next = { ...settings, ...patch }
-        const written = await storage.set(KEY, JSON.stringify(next), { ifVersion: version }).catch((cause: unknown) => {
-          throw storageFailure('write', KEY, cause)
+        const { version, members } = await load()
+        if (!members && patch.requireApiKey === undefined) throw changedElsewhere()
+        const next = { ...members, ...settingsIn(members ?? {}), ...patch }
+        const value = JSON.stringify({ ...next, mac: await proofOfSettings(await vault(), next) })
+        const written = await storage.set(SETTINGS, value, { ifVersion: version }).catch((cause: unknown) => {
+          throw storageFailure('write', SETTINGS, cause)
         })
         forget()
-        return written !== false && next
+        return written !== false && settingsIn(next)
       }),
   }
 }
 
-function parse(text: string): Settings {
-  const record = tryParseJson(text)
-  if (!isObject(record))
-    throw gatewayError('STORAGE_FAILED', { message: 'The settings in the storage cannot be read.' })
-  return {
-    cloudEnabled: record.cloudEnabled === true,
-    requireApiKey: record.requireApiKey === true,
-    cloudUrl: typeof record.cloudUrl === 'string' ? record.cloudUrl : '',
-  }
+/** The text of settings with their proof, the defaults where there are none; `undefined` when they have it, or cannot be read. */
+export async function takenOverSettings(vault: Vault, text: string | undefined): Promise<string | undefined> {
+  const members = text === undefined ? {} : parse(text)
+  if (!members || (await areProvenSettings(vault, settingsIn(members), members.mac))) return undefined
+  return JSON.stringify({ ...members, mac: await proofOfSettings(vault, settingsIn(members)) })
 }
+
+function parse(text: string): JsonObject | undefined {
+  const members = tryParseJson(text)
+  return isObject(members) ? members : undefined
+}
+
+/** Keys are required unless it says that they are not: what is neither must not open the gate (design.md). */
+const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl }: JsonObject): Settings => ({
+  cloudEnabled: cloudEnabled === true,
+  requireApiKey: requireApiKey !== undefined && requireApiKey !== false,
+  cloudUrl: typeof cloudUrl === 'string' ? cloudUrl : '',
+})
+
+const changedElsewhere = () =>
+  gatewayError('STORAGE_FAILED', {
+    message:
+      'The settings in the storage are missing, damaged, or were not written by a gateway with this secret. Set them again: PATCH /api/settings with "requireApiKey".',
+  })

@@ -1,36 +1,35 @@
 import { once } from '../lib/once.ts'
-import type { Clock, Connection, CustomModel, Logger, Storage, Strategy } from '../types.ts'
+import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
+import {
+  ALIASES,
+  type AliasRecord,
+  COMBOS,
+  CONNECTIONS,
+  type ConnectionRecord,
+  CUSTOM_MODELS,
+  KEYS,
+  type KeyRecord,
+  PROVIDERS,
+  type ProviderRecord,
+} from './collections.ts'
 import { type ComboRecord, createCombos } from './combos.ts'
 import { createFreshness } from './freshness.ts'
-import { createKeyring, KEYS, type KeyRecord, type Keyring } from './keyring.ts'
+import { createKeyring, type Keyring } from './keyring.ts'
+import { openVault, type Secret } from './open-vault.ts'
+import { isProvenKey, placeOfApiKey, provenKey } from './proofs.ts'
 import { createRecords, type Records } from './records.ts'
 import { createSettingsStore, type SettingsStore } from './settings.ts'
-import type { Secret, Vault } from './vault.ts'
+import type { Vault } from './vault.ts'
 
-/** A stored connection, with its credential encrypted for this connection's id. */
-export interface ConnectionRecord extends Omit<Connection, 'apiKey'> {
-  sealedApiKey?: string
-}
-
-/** One alias of the model alias map: `alias` stands for the model name `model`. */
-export interface AliasRecord {
-  alias: string
-  model: string
-}
-
-/** The strategy among a provider's connections. */
-export interface ProviderRecord {
-  provider: string
-  strategy: Strategy
-  /** Under `round-robin`: how many requests in a row each connection gets; default 1. */
-  stickyLimit?: number
-}
+export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
 
 /** All records of the gateway. */
 export interface Store {
   settings: SettingsStore
-  /** By digest of the key's value. */
+  /** By digest of the key's value. Each is written with its proof. */
   keys: Records<KeyRecord>
+  /** Is the record of a key as a gateway with this secret wrote it? */
+  isProvenKey(digest: string, record: KeyRecord): Promise<boolean>
   /** By id. */
   connections: Records<ConnectionRecord>
   /** By name, which is unique therefore. */
@@ -63,24 +62,34 @@ export function createStore(options: StoreOptions): Store {
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
   const deps = { storage, clock, freshness, turnEnd }
   const keys = createRecords<KeyRecord>(KEYS, { ...deps, hasSecretIds: true })
-  const vault = once(async () => {
-    const { openVault } = await import('./vault.ts')
-    return openVault(options)
-  })
+  const vault = once(() => openVault(options))
 
   return {
-    settings: createSettingsStore(deps),
-    keys,
-    connections: createRecords<ConnectionRecord>('connections/', { ...deps, hasSecretIds: true }),
-    combos: createCombos(createRecords<ComboRecord>('combos/', deps)),
-    customModels: createRecords<CustomModel>('custom-models/', deps),
-    aliases: createRecords<AliasRecord>('aliases/', deps),
-    providers: createRecords<ProviderRecord>('providers/', deps),
+    settings: createSettingsStore({ ...deps, vault }),
+    keys: withProofs(keys, vault),
+    isProvenKey: async (digest, record) => isProvenKey(await vault(), digest, record),
+    connections: createRecords<ConnectionRecord>(CONNECTIONS, { ...deps, hasSecretIds: true }),
+    combos: createCombos(createRecords<ComboRecord>(COMBOS, deps)),
+    customModels: createRecords<CustomModel>(CUSTOM_MODELS, deps),
+    aliases: createRecords<AliasRecord>(ALIASES, deps),
+    providers: createRecords<ProviderRecord>(PROVIDERS, deps),
     keyring: createKeyring({ records: keys, vault, freshness, clock }),
     vault,
     close: freshness.close,
   }
 }
+
+/** The records of keys, each written with its proof. */
+const withProofs = (keys: Records<KeyRecord>, vault: () => Promise<Vault>): Records<KeyRecord> => ({
+  ...keys,
+  insert: async (digest, record, order) => keys.insert(digest, await provenKey(await vault(), digest, record), order),
+  update: (digest, change) =>
+    keys.update(digest, async (current) => {
+      const next = await change(current)
+      return next && provenKey(await vault(), digest, next)
+    }),
+  upsert: async (digest, record) => keys.upsert(digest, await provenKey(await vault(), digest, record)),
+})
 
 /** The id of a custom model's record. */
 export const customModelId = (model: { providerAlias: string; id: string }): string =>
@@ -92,11 +101,5 @@ export async function openApiKey(
   connection: ConnectionRecord,
 ): Promise<string | undefined> {
   if (connection.sealedApiKey === undefined) return undefined
-  return (await store.vault()).open(placeOfApiKey(connection.id), connection.sealedApiKey)
+  return (await store.vault()).open(placeOfApiKey(connection), connection.sealedApiKey)
 }
-
-/** The place that a connection's encrypted credential is bound to. */
-export const placeOfApiKey = (connectionId: string): string => `connections/${connectionId}/apiKey`
-
-/** The place that a client key's encrypted value is bound to. */
-export const placeOfKey = (keyId: string): string => `keys/${keyId}/key`

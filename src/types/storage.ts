@@ -28,6 +28,10 @@ export interface Storage {
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
   /** Does `ifVersion` hold against other writers of the same data, in this process and elsewhere? */
   readonly atomic: boolean
+  /** The longest value that can be written, in bytes of UTF-8; absent: no limit that a gateway comes near. */
+  readonly largestValueBytes?: number
+  /** The longest key, in bytes of UTF-8; absent: no limit that a gateway comes near. */
+  readonly longestKeyBytes?: number
   /**
    * Adds an integer to a counter in one step and resolves to its new value; a missing counter starts at 0. The value is stored in decimal,
    * under a new version. `ttlMs` counts from the call that creates the counter; later calls do not extend it. Rejects, having changed
@@ -41,10 +45,11 @@ export interface Storage {
    */
   watch?(onChange: (key: string) => void): () => void
   /**
-   * A secret of at least 32 characters that is kept beside the data, not in it: made on first use, the same ever after. It seals
-   * credentials when the host gives no `secret`. Rejects when there is one that cannot be read.
+   * A secret that is kept beside the data, not in it: made on first use, the same ever after. It seals credentials when the host gives no
+   * `secret`. Either a text of at least 32 characters, or an HKDF key for `deriveKey`, which may be non-extractable. Rejects when there is
+   * one that cannot be read.
    */
-  ownSecret?(): Promise<string>
+  ownSecret?(): Promise<string | CryptoKey>
   /** Waits for the writes under way, then releases files, timers and connections. May be called more than once. */
   close?(): Promise<void>
 }

@@ -1,8 +1,8 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { checkKeys } from '../../src/cli/check-keys.ts'
 import { isGatewayError } from '../../src/errors.ts'
-import { placeOfKey } from '../../src/store/store.ts'
-import { openVault } from '../../src/store/vault.ts'
+import { openVault } from '../../src/store/open-vault.ts'
+import { placeOfKey } from '../../src/store/proofs.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the keys when the command starts')

@@ -38,7 +38,7 @@ steps('lead from a fresh start to a streamed answer, pasted as they are', async 
   const address = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` // in place of the provider's own
   await manage(`${baseUrl}/api/connections/${connection.id}`, tokenIn(command), {
     method: 'PUT',
-    body: { providerSpecificData: { baseUrl: address } },
+    body: { apiKey: 'sk-canary-0123456789', providerSpecificData: { baseUrl: address } },
   })
   const answer = await sh(`${token}\n${makeKey}\n${ask}`)
   assert.match(answer, /^data: .*"Once".*\n\ndata: \[DONE\]\n\n$/)

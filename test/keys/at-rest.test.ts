@@ -137,7 +137,7 @@ test('however many keys there are, a request reads one and lists none', async ()
   const readsAmong = async (keys: number) => {
     const storage = memoryStorage()
     const { world, status } = await open(storage, { connections: ['one'] })
-    await storage.set('settings', '{"requireApiKey":true}')
+    await world.api.settings.update({ requireApiKey: true })
     const { key } = await world.api.keys.create({ name: 'one more' })
     for (let made = 0; made < keys; made++) {
       const record = { id: `k${made}`, name: 'n', sealedKey: 'x', createdAt: '2026-01-01T00:00:00Z' }
@@ -153,9 +153,10 @@ test('however many keys there are, a request reads one and lists none', async ()
       if (args[0].startsWith('keys')) reads.push('list')
       return list(...args)
     }
+    const settings = (await storage.get('settings'))?.value ?? ''
     for (let turn = 0; turn < 3; turn++) {
       assert.is(await status(key), 200)
-      await storage.set('settings', '{"requireApiKey":true}') // so that nothing of the settings is remembered
+      await storage.set('settings', settings) // so that nothing of the settings is remembered
     }
     return reads
   }

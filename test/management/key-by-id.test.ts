@@ -51,7 +51,7 @@ test('is found wherever it lies now', async () => {
   await storage.set('keys/other', stored?.value ?? '')
   await storage.delete(stored?.key ?? '')
   assert.is((await here.get(id)).key.name, 'one', 'moved')
-  assert.is((await here.update(id, { name: 'renamed' })).key.name, 'renamed')
+  assert.is((await here.update(id, { name: 'renamed', isActive: true })).key.name, 'renamed')
 
   const { id: next } = await elsewhere.create({ name: 'next' })
   await storage.set('keys/other', (await storage.list('keys/', { after: 'keys/' }))[0]?.value ?? '')

@@ -49,7 +49,8 @@ test('is reason enough to ask its provider again', async () => {
   const levels = async () =>
     (await world.api.health.list()).health.map(({ level, state }) => `${level} ${state}`).sort()
   assert.ok((await levels()).includes('provider cooling'))
-  for (const id of ids) await api.connections.update(id, { providerSpecificData: { baseUrl: 'http://mended.test' } })
+  const mended = { apiKey: 'key-that-is-new', providerSpecificData: { baseUrl: 'http://mended.test' } }
+  for (const id of ids) await api.connections.update(id, mended)
   assert.equal(await levels(), [])
   assert.is(await tried(), 'one/m=200')
 })

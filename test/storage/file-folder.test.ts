@@ -76,8 +76,8 @@ test('makes one secret, tells where, and never shows it', () =>
       info.map(({ level, data }) => ({ level, data })),
       [{ level: 'info', data: { path: join(path, 'secret') } }],
     )
-    assert.not.ok(JSON.stringify(logger.lines).includes(secrets[0] ?? ''))
-    assert.not.ok((await readFile(join(path, 'store'), 'utf8')).includes(secrets[0] ?? ''))
+    assert.not.ok(JSON.stringify(logger.lines).includes(String(secrets[0])))
+    assert.not.ok((await readFile(join(path, 'store'), 'utf8')).includes(String(secrets[0])))
   }))
 
 test('never puts a new secret in the place of an old one', () =>
