@@ -1,0 +1,51 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+/*
+ * @hono/node-server before 2.1.9 makes requests and responses whose prototype is the platform's, passes the members it knows to a real one, and
+ * so inherits a `bytes()` that rejects, since the object itself is none of the platform's.
+ */
+
+const test = suite('a request or response of a host that inherits bytes() from the platform')
+
+const passedOn = ['method', 'url', 'headers', 'body', 'bodyUsed', 'signal', 'status', 'ok'] as const
+const methods = ['arrayBuffer', 'json', 'text'] as const
+
+function lightweight<Message extends Request | Response>(real: Message, prototype: object): Message {
+  const members: PropertyDescriptorMap = {}
+  for (const name of passedOn) members[name] = { get: () => Reflect.get(real, name) }
+  for (const name of methods) members[name] = { value: () => real[name]() }
+  return Object.create(prototype, members)
+}
+
+const body = JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] })
+const request = (headers: Record<string, string>) => {
+  const real = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers, body })
+  return lightweight(real, Request.prototype)
+}
+
+for (const [name, length] of [
+  ['of known length', { 'content-length': String(body.length) }],
+  ['of unknown length', {}],
+] as const) {
+  test(`has its request body ${name} read`, async () => {
+    const world = await openWorld({ fetch: async () => json(chatAnswer()) })
+    const response = await world.gateway.fetch(request({ 'content-type': 'application/json', ...length }))
+    assert.is(response.status, 200, await response.text())
+  })
+
+  test(`has its response body ${name} read`, async () => {
+    const text = JSON.stringify(chatAnswer('Hello'))
+    const headers = {
+      'content-type': 'application/json',
+      ...(name === 'of known length' && { 'content-length': String(text.length) }),
+    }
+    const fetch = async () => lightweight(new Response(text, { headers }), Response.prototype)
+    const world = await openWorld({ fetch })
+    const response = await world.chat({ model: 'one/m' })
+    assert.is(response.status, 200)
+    assert.match(await response.text(), 'Hello')
+  })
+}
