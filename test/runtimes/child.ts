@@ -1,4 +1,5 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { linkPackage } from './package-link.ts'
 
@@ -11,11 +12,21 @@ export interface Served {
   stop(): Promise<void>
 }
 
-/** Starts an app that prints its URL as its first line. Rejects with what it wrote when it ends or takes too long. */
-export async function startChild(command: string, args: string[]): Promise<Served> {
-  await linkPackage()
-  const cwd = new URL('.', import.meta.url).pathname
-  const env = { ...process.env, BUN_PORT: '0' } // any free port where an app names none
+export interface ChildOptions {
+  /** Where it runs, a folder below `test/`. Default: that of this file. */
+  folder?: URL
+  env?: Record<string, string>
+}
+
+/** Starts an app that prints its URL at the end of a line. Rejects with what it wrote when it ends or takes too long. */
+export async function startChild(
+  command: string,
+  args: string[],
+  { folder = new URL('.', import.meta.url), env: more }: ChildOptions = {},
+): Promise<Served> {
+  await linkPackage(folder)
+  const cwd = folder.pathname
+  const env = { ...process.env, BUN_PORT: '0', ...more } // any free port where an app names none
   const child = spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => void child.on('close', resolve))
   const kill = () => void child.kill('SIGKILL')
@@ -33,7 +44,7 @@ export async function startChild(command: string, args: string[]): Promise<Serve
     void ended.then((code) => fail(`ended with ${code}`))
     const read = (chunk: Buffer) => {
       output += chunk
-      const url = /^http:\/\/\S+$/m.exec(output)?.[0]
+      const url = /(?<!\S)http:\/\/\S+$/m.exec(output)?.[0]
       if (!url) return
       clearTimeout(timer)
       resolve({ url, ask: () => ask(child, ended), stop: () => stop(kill, ended) })
@@ -41,6 +52,27 @@ export async function startChild(command: string, args: string[]): Promise<Serve
     child.stdout.on('data', read)
     child.stderr.on('data', read)
   })
+}
+
+/** By version, the Node of these tests and the machine's own one, which may be as old as the package allows. */
+export const nodes = new Map(
+  [process.execPath, ...pathNodes()].flatMap((path) => {
+    const version = versionOf(path)
+    return version ? [[version, path]] : []
+  }),
+)
+
+function pathNodes(): string[] {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
+  return folders.map((folder) => join(folder, 'node'))
+}
+
+function versionOf(node: string): string | undefined {
+  try {
+    return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+  } catch {
+    return undefined // there is none
+  }
 }
 
 /** Runs a script to its end; answers what it has written. Rejects when it fails, or takes longer than 20 s. */

@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
-import { delimiter, join } from 'node:path'
 import { suite } from '../support/suite.ts'
-import { type Served, sharedBy, startChild } from './child.ts'
+import { nodes, type Served, sharedBy, startChild } from './child.ts'
 import { clientOf } from './client.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
@@ -10,11 +8,7 @@ import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
 import { startUpstream } from './upstream.ts'
 
-/** The Node of these tests, and the machine's own one, which may be as old as the package allows. */
-const nodes = new Map([process.execPath, ...pathNodes()].map((path) => [versionOf(path), path]))
-
 for (const [version, node] of nodes) {
-  if (!version) continue
   const mount = sharedBy(5, () => startChild(node, ['apps/node-mount.mjs']))
   const express = sharedBy(2, () => startChild(node, ['apps/node-express.mjs']))
   runsIn(`serveNode(gateway) on Node ${version}`, mount)
@@ -46,17 +40,4 @@ function pipelinedClientsLeave(version: string, start: () => Promise<Served>): v
       upstream.close()
     }
   })
-}
-
-function pathNodes(): string[] {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
-  return folders.map((folder) => join(folder, 'node'))
-}
-
-function versionOf(node: string): string | undefined {
-  try {
-    return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
-  } catch {
-    return undefined // there is none
-  }
 }

@@ -1,8 +1,8 @@
 import { mkdir, symlink } from 'node:fs/promises'
 
-/** Lets the apps in this folder import the built package by its name, as applications do. */
-export async function linkPackage(): Promise<void> {
-  const folder = new URL('node_modules/', import.meta.url)
+/** Lets the apps in a folder below `test/` import the built package by its name, as applications do. Default: the folder of this file. */
+export async function linkPackage(place = new URL('.', import.meta.url)): Promise<void> {
+  const folder = new URL('node_modules/', place)
   await mkdir(folder, { recursive: true })
   await symlink('../../..', new URL('signalbox', folder), 'dir').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error

@@ -1,10 +1,13 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
-/** A provider on loopback that speaks openai-chat. A prompt `forever` is streamed until its client leaves. */
+/**
+ * A provider on loopback that speaks openai-chat. A prompt that starts with `forever` is streamed until its client leaves, one that starts with
+ * `never` is not answered until then.
+ */
 export async function startUpstream() {
   let cut = Promise.withResolvers<void>()
   let cutsToCome = 1
@@ -13,17 +16,11 @@ export async function startUpstream() {
     let text = ''
     for await (const part of req.setEncoding('utf8')) text += part
     const { stream, messages } = JSON.parse(text)
-    if (!stream) {
-      const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }]
-      res.setHeader('content-type', 'application/json')
-      res.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices }))
-      return
-    }
-    res.writeHead(200, { 'content-type': 'text/event-stream' })
-    res.write(chunk({ role: 'assistant', content: 'Hel' }))
-    if (messages[0].content === 'forever') {
+    const prompt: string = messages[0].content
+    const isNever = prompt.startsWith('never')
+    if (isNever || (stream && prompt.startsWith('forever'))) {
       open += 1
-      const more = setInterval(() => res.write(chunk({ content: '.' })), 5)
+      const more = isNever ? undefined : streamForEver(res)
       res.on('close', () => {
         clearInterval(more)
         cutsToCome -= 1
@@ -32,6 +29,14 @@ export async function startUpstream() {
       })
       return
     }
+    if (!stream) {
+      const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }]
+      res.setHeader('content-type', 'application/json')
+      res.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices }))
+      return
+    }
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write(chunk({ role: 'assistant', content: 'Hel' }))
     res.end(`${chunk({ content: 'lo' })}${chunk({}, 'stop')}data: [DONE]\n\n`)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -44,7 +49,7 @@ export async function startUpstream() {
       cutsToCome = count
       return cut.promise
     },
-    /** Streams under way. */
+    /** Calls with such prompts that are under way. */
     get open() {
       return open
     },
@@ -53,4 +58,10 @@ export async function startUpstream() {
       server.closeAllConnections()
     },
   }
+}
+
+function streamForEver(res: ServerResponse): NodeJS.Timeout {
+  res.writeHead(200, { 'content-type': 'text/event-stream' })
+  res.write(chunk({ role: 'assistant', content: 'Hel' }))
+  return setInterval(() => res.write(chunk({ content: '.' })), 5)
 }

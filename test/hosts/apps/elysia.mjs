@@ -1,0 +1,17 @@
+// Its argument is the package of an adapter for Node; without one it runs on Bun.
+import { Elysia } from 'elysia'
+import { gateway } from './gateway.mjs'
+
+const adapter = process.argv[2] ? (await import(process.argv[2])).node() : undefined
+new Elysia({ ...(adapter && { adapter }) })
+  .all('/ai/*', ({ request }) => gateway.fetch(request), { parse: 'none' })
+  .post('/own', ({ body }) => body)
+  .onError(({ code, set }) => {
+    if (code !== 'NOT_FOUND') return
+    set.status = 404
+    return { error: 'the app' }
+  })
+  .listen({ port: 0, hostname: '127.0.0.1' }, async ({ url, raw }) => {
+    await raw?.ready() // the adapter calls back before the server has its port
+    console.log(new URL(raw?.url ?? url).origin)
+  })

@@ -1,0 +1,27 @@
+import { nodes } from '../runtimes/child.ts'
+import { buildApp } from './build.ts'
+import { serves, startApp } from './scenario.ts'
+
+const next = buildApp('next', ['next/dist/bin/next', 'build'])
+const sveltekit = buildApp('sveltekit', ['vite/bin/vite.js', 'build'])
+
+for (const [version, node] of nodes)
+  serves(
+    `Next on Node ${version}`,
+    async () => {
+      const { folder, env } = await next()
+      return startApp(node, ['../../next/dist/bin/next', 'start', '-H', '127.0.0.1', '-p', '0'], { folder, env })
+    },
+    { notFound: /<html/ },
+  )
+
+/** SvelteKit needs Node 22. */
+serves(
+  'SvelteKit with adapter-node',
+  async () => {
+    const { folder } = await sveltekit()
+    const env = { HOST: '127.0.0.1', PORT: '0', BODY_SIZE_LIMIT: 'Infinity' }
+    return startApp(process.execPath, ['build/index.js'], { folder, env })
+  },
+  { notFound: /<html/ },
+)

@@ -1,0 +1,126 @@
+import { type ChildOptions, type Served, startChild } from '../runtimes/child.ts'
+import { clientOf } from '../runtimes/client.ts'
+import { startUpstream } from '../runtimes/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** As long as the prompts of coding tools are: a host may keep less than that of a body that is not read yet. */
+const LONG = ' word'.repeat(4_000)
+
+/** How long a provider's call may outlive its client. */
+const LEFT_MS = 5_000
+
+/** Starts an app of `apps/`. */
+export const startApp = (command: string, args: string[], options: ChildOptions = {}): Promise<Served> =>
+  startChild(command, args, { folder: new URL('.', import.meta.url), ...options })
+
+interface HostTraits {
+  /** What the host's own 404 contains. */
+  notFound?: RegExp
+}
+
+/** What every web framework must let the gateway do that it serves below `/ai`. */
+export function serves(name: string, start: () => Promise<Served>, { notFound = /the app/ }: HostTraits = {}): void {
+  const test = suite(name)
+  const closers: Array<() => unknown> = []
+  let origin = ''
+  let client: ReturnType<typeof clientOf>
+  let upstream: Awaited<ReturnType<typeof startUpstream>>
+
+  test.before({ timeoutMs: 180_000 }, async () => {
+    upstream = await startUpstream()
+    closers.push(upstream.close)
+    const served = await start()
+    closers.push(served.stop)
+    origin = served.url
+    client = clientOf(`${origin}/ai`)
+    await client.connect(upstream.url)
+  })
+  test.after(async () => {
+    for (const close of closers) await close()
+  })
+
+  for (const [size, content] of [
+    ['small', 'Hi'],
+    ['of 20 kB', LONG],
+    ['of 2 MB', 'a'.repeat(2_000_000)],
+  ] as const) {
+    test(`a request ${size} is answered whole`, async () => {
+      const response = await client.chat(content, false)
+      assert.is(response.status, 200, await response.clone().text())
+      assert.is((await response.json()).choices[0].message.content, 'Hello')
+    })
+
+    test(`a request ${size} is answered by a stream`, async () => {
+      const response = await client.chat(content, true)
+      assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+      assert.match(await response.text(), /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]\n\n$/)
+    })
+  }
+
+  test('a stream reaches its client piece by piece, and the provider is let go when the client leaves it', async () => {
+    const abort = new AbortController()
+    const cut = upstream.nextCut()
+    const response = await client.chat(`forever${LONG}`, true, { signal: abort.signal })
+    await response.body?.getReader().read()
+    abort.abort()
+    await within(LEFT_MS, cut)
+  })
+
+  for (const stream of [false, true])
+    test(`the provider is let go when the client leaves before the answer ${stream ? 'to a request for a stream' : ''}`, async () => {
+      const abort = new AbortController()
+      const cut = upstream.nextCut()
+      const asked = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')
+      while (upstream.open === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      abort.abort()
+      assert.is(await asked, 'left')
+      await within(LEFT_MS, cut)
+    })
+
+  test('errors have the format of the client', async () => {
+    const chat = await client.chat('Hi', false, { model: 'nobody/m' })
+    assert.is(chat.status, 404)
+    assert.is((await chat.json()).error.code, 'model_not_found')
+    const messages = await fetch(`${origin}/ai/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'nobody/m', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    assert.is(messages.status, 404)
+    const { type, error } = await messages.json()
+    assert.equal([type, error.type], ['error', 'not_found_error'])
+    const bad = await fetch(`${origin}/ai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"model":',
+    })
+    assert.is(bad.status, 400)
+    assert.is((await bad.json()).error.type, 'invalid_request_error')
+  })
+
+  test('unknown paths get a 404 from the host, those of the gateway one from the gateway', async () => {
+    const own = await fetch(`${origin}/elsewhere`)
+    assert.is(own.status, 404)
+    assert.match(await own.text(), notFound)
+    const gateways = await fetch(`${origin}/ai/v1/nowhere`)
+    assert.is(gateways.status, 404)
+    assert.match((await gateways.json()).error.message, 'nowhere')
+  })
+
+  test('routes of the host still have their bodies parsed', async () => {
+    const response = await fetch(`${origin}/own`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"its":"own"}',
+    })
+    assert.equal(await response.json(), { its: 'own' })
+  })
+}
+
+/** Settles with `work`, or rejects when it takes longer. */
+function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) => setTimeout(reject, ms, new Error(`took longer than ${ms} ms`)).unref()),
+  ])
+}

@@ -1,0 +1,10 @@
+import { createGateway } from 'signalbox'
+import { memoryStorage } from 'signalbox/storage/memory'
+
+const gateway = createGateway({
+  basePath: '/ai',
+  storage: memoryStorage(),
+  management: { token: 'test-token-of-thirty-two-characters' },
+  logger: false,
+})
+export const fallback = ({ request }) => gateway.fetch(request)
