@@ -20,17 +20,16 @@ interface Terms extends StreamTerms {
 }
 
 /**
- * Translates a committed stream into the client's format, one event a chunk. A stream that breaks off, ends early or is silent for too long
- * ends with an error event.
+ * Translates a committed stream into the client's format. All that one read of the provider translates to is one chunk, and no event waits
+ * for a later read. A stream that breaks off, ends early or is silent for too long ends with an error event.
  */
 export function relayTranslated(
   body: ByteStream,
   { head }: Committed,
   { translation, clock, onEnd, secrets }: Terms,
 ): RelayedStream {
-  const events: string[] = []
-  let said = 0 // of the events; taking them out one by one would cost the square of their number
-  const held = head.values()
+  let unsent = '' // whole events
+  let held: readonly Uint8Array[] = head
   let usage: TokenUsage | undefined
   let error: StreamEnd['error']
   let fault: StreamEnd['fault']
@@ -49,17 +48,20 @@ export function relayTranslated(
 
   function tellLosses() {
     const comment = lossComment(write.losses)
-    if (comment) events.push(redacted(comment, secrets))
+    if (comment) unsent += comment
   }
 
   const translator = translateStream(
     { ...translation, restore: (emit) => restore(watched(emit)), write: { ...write, beforeEnd: tellLosses } },
-    (event) => events.push(withoutLineSeparators(redacted(event, secrets))),
+    (event) => {
+      unsent += event
+    },
   )
 
-  function clear() {
-    events.length = 0
-    said = 0
+  function take(): Uint8Array {
+    const text = withoutLineSeparators(redacted(unsent, secrets))
+    unsent = ''
+    return encodeUtf8(text)
   }
 
   function tell(cancelled: boolean) {
@@ -80,9 +82,11 @@ export function relayTranslated(
   /** Reads on until there is something to say. */
   async function pull() {
     try {
-      const chunk = held.next().value ?? (await body.next())
-      if (chunk) translator.push(chunk)
-      else translator.end()
+      const chunk = held.length > 0 ? undefined : await body.next()
+      const chunks = chunk ? [chunk] : held
+      held = NOTHING
+      if (chunks.length === 0) translator.end()
+      for (const one of chunks) translator.push(one)
     } catch (thrown) {
       fail(thrown)
     }
@@ -90,15 +94,13 @@ export function relayTranslated(
 
   return {
     async next() {
-      while (said === events.length && !isOver) {
+      while (unsent === '' && !isOver) {
         pulling ??= pull().finally(() => {
           pulling = undefined
         })
         if (!(await settlesWithin(pulling, KEEP_ALIVE_MS, clock))) return encodeUtf8(translator.keepAlive())
       }
-      const event = events[said++]
-      if (said >= events.length) clear()
-      if (event !== undefined) return encodeUtf8(event)
+      if (unsent !== '') return take()
       body.cancel() // it has said all, though it may not have closed
       tell(false)
       return undefined
@@ -107,7 +109,7 @@ export function relayTranslated(
     cancel(reason) {
       body.cancel(reason)
       isOver = true
-      clear()
+      unsent = ''
       tell(true)
     },
   }
@@ -115,3 +117,5 @@ export function relayTranslated(
 
 const endOf = ({ message, status, code }: CanonicalError): EmbeddedError =>
   code === MALFORMED_CALL ? { message, status, class: 'content' } : { message, status }
+
+const NOTHING: readonly Uint8Array[] = []

@@ -6,11 +6,14 @@ import { announce } from './process.ts'
 
 /** The built gateway with all that a request costs: the key is checked, the name resolved, the usage told. */
 const gateway = createGateway({ storage: memoryStorage(), hooks: { onUsage() {} } })
-await gateway.api.connections.create({
-  provider: 'openai-compatible-bench',
-  apiKey: 'provider-key-of-the-bench',
-  providerSpecificData: { prefix: 'bench', baseUrl: `${process.env.PROVIDER}/v1` },
-})
+const baseUrl = `${process.env.PROVIDER}/v1`
+for (const [prefix, provider] of [
+  ['chat', 'openai-compatible-bench'],
+  ['messages', 'anthropic-compatible-bench'],
+]) {
+  const apiKey = `provider-key-of-the-bench-for-${prefix}`
+  await gateway.api.connections.create({ provider, apiKey, providerSpecificData: { prefix, baseUrl } })
+}
 await gateway.api.settings.update({ requireApiKey: true })
 const { key } = await gateway.api.keys.create({ name: 'bench' })
 

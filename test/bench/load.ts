@@ -1,9 +1,19 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 
+/** The formats that are measured: where their requests go, and how their streams end. */
+const formats = {
+  chat: { path: '/v1/chat/completions', end: '[DONE]' },
+  messages: { path: '/v1/messages', end: 'message_stop' },
+} as const
+
+export type BenchFormat = keyof typeof formats
+
 export interface Load {
   url: string
   key: string
-  /** What the provider knows: `bench` answers at once, `slow` waits before each chunk. */
+  /** The format of the clients. */
+  format: BenchFormat
+  /** With the prefix of its provider. What the provider knows: `bench` answers at once, `slow` waits before each chunk. */
   model: string
   stream: boolean
   clients: number
@@ -16,16 +26,17 @@ export type Times = number[]
 const messages = [{ role: 'user', content: 'Say something about foxes and dogs, in one sentence.' }]
 
 /** Clients that ask again as soon as they are answered, until the time is over. Throws on any answer but a whole 200. */
-export async function run({ url, key, model, stream, clients, seconds }: Load): Promise<Times> {
+export async function run({ url, key, format, model, stream, clients, seconds }: Load): Promise<Times> {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
-  const body = JSON.stringify({ model: `bench/${model}`, stream, messages })
+  const body = JSON.stringify({ model, stream, max_tokens: 100, messages })
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'content-length': body.length }
+  const { path, end } = formats[format]
   const times: Times = []
   const until = performance.now() + seconds * 1000
 
   async function client() {
     for (let start = performance.now(); start < until; start = performance.now()) {
-      await ask(`${url}/v1/chat/completions`, { agent, headers, body, end: stream ? '[DONE]' : '}' })
+      await ask(`${url}${path}`, { agent, headers, body, end: stream ? end : '}' })
       times.push(performance.now() - start)
     }
   }

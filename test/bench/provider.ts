@@ -15,13 +15,33 @@ const chunk = (choice: object, rest = {}) =>
 const word = chunk({ index: 0, delta: { content: ' word' }, finish_reason: null })
 const last = chunk({ index: 0, delta: {}, finish_reason: 'stop' }, { usage })
 
+const event = (type: string, more = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+const message = { id: 'msg_bench', type: 'message', role: 'assistant', model: 'bench', content: [], stop_reason: null }
+const block = { index: 0, content_block: { type: 'text', text: '' } }
+
+/** The beginning, one word and the end of a streamed answer. */
+const chat = { first: '', word, last: `${last}data: [DONE]\n\n` }
+const messages = {
+  first:
+    event('message_start', { message: { ...message, usage: { input_tokens: 19, output_tokens: 1 } } }) +
+    event('content_block_start', block),
+  word: event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: ' word' } }),
+  last:
+    event('content_block_stop', { index: 0 }) +
+    event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 30 } }) +
+    event('message_stop'),
+}
+
 /** Words of one streamed answer. */
-export const WORDS = 100
+const WORDS = 100
 
 /** Between the chunks of a slow stream. */
 const PACE_MS = 20
 
-/** A provider that answers at once: one JSON body, or a stream of one chunk a turn of the event loop, or a slow one. */
+/**
+ * A provider that answers at once: one JSON body, or a stream of one chunk a turn of the event loop, or a slow one. Streams are those of Chat
+ * Completions or, at `/v1/messages`, of Messages.
+ */
 const server = createServer({ noDelay: true }, (request, response) => {
   let body = ''
   request.setEncoding('utf8').on('data', (part: string) => {
@@ -36,13 +56,15 @@ const server = createServer({ noDelay: true }, (request, response) => {
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const isSlow = body.includes('slow"')
+    const said = request.url === '/v1/messages' ? messages : chat
     let left = WORDS
+    if (said.first) response.write(said.first)
     const next = () => {
       if (left-- === 0) {
-        response.end(`${last}data: [DONE]\n\n`)
+        response.end(said.last)
         return
       }
-      response.write(word)
+      response.write(said.word)
       if (isSlow) setTimeout(next, PACE_MS)
       else setImmediate(next)
     }

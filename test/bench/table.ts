@@ -7,24 +7,28 @@ export interface Sample {
   rss: number
 }
 
-/** Medians of the samples by way. CPU and memory are compared with `floor`; `without` is the way that has nothing in between. */
+/**
+ * Medians of the samples by way. CPU and memory are compared with those of `floor` in the same round, since the machine is not as fast in
+ * each; `without` is the way that has nothing in between.
+ */
 export function table(samples: readonly Sample[], { floor, without }: { floor: string; without: string }): string {
-  const of = (way: string, figure: (sample: Sample) => number) =>
-    median(samples.filter((sample) => sample.way === way).map(figure))
+  const all = (way: string, figure: (sample: Sample) => number) =>
+    samples.filter((sample) => sample.way === way).map(figure)
+  const of = (way: string, figure: (sample: Sample) => number) => median(all(way, figure))
+  const ratio = (way: string, figure: (sample: Sample) => number) => {
+    const floors = all(floor, figure)
+    return median(all(way, figure).map((value, round) => value / (floors[round] ?? Number.NaN)))
+  }
   const rows = [...new Set(samples.map(({ way }) => way))].map((way) => {
-    const cpu = of(way, (sample) => sample.cpuPerUnit)
-    const rss = of(way, (sample) => sample.rss)
-    const ratio = cpu / of(floor, (sample) => sample.cpuPerUnit)
-    const rssRatio = rss / of(floor, (sample) => sample.rss)
     return [
       way,
       of(way, (sample) => sample.perSecond).toFixed(0),
       of(way, (sample) => quantile(sample.times, 0.5)).toFixed(2),
       of(way, (sample) => quantile(sample.times, 0.99)).toFixed(2),
-      way === without ? '' : cpu.toFixed(1),
-      way === without ? '' : ratio.toFixed(2),
-      way === without ? '' : (rss / 2 ** 20).toFixed(0),
-      way === without ? '' : rssRatio.toFixed(2),
+      way === without ? '' : of(way, (sample) => sample.cpuPerUnit).toFixed(1),
+      way === without ? '' : ratio(way, (sample) => sample.cpuPerUnit).toFixed(2),
+      way === without ? '' : (of(way, (sample) => sample.rss) / 2 ** 20).toFixed(0),
+      way === without ? '' : ratio(way, (sample) => sample.rss).toFixed(2),
     ]
   })
   return [['', 'per second', 'p50 ms', 'p99 ms', 'CPU us', 'ratio', 'MiB', 'ratio'], ...rows]

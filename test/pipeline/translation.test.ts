@@ -28,7 +28,7 @@ test('a chat client reads a messages provider, whole', async () => {
   assert.equal(world.told.usages.length, 1)
 })
 
-test('a chat client reads a messages provider, streamed, one event a write', async () => {
+test('a chat client reads a messages provider, streamed, whole events in each chunk', async () => {
   const { up, world } = await open()
   const response = await world.chat({
     model: 'claude/c',
@@ -37,13 +37,13 @@ test('a chat client reads a messages provider, streamed, one event a write', asy
     stream_options: { include_usage: true },
   })
   assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
-  const writes: string[] = []
+  const events: string[] = []
   const decoder = new TextDecoder()
-  for await (const chunk of response.body ?? []) writes.push(decoder.decode(chunk))
-  for (const write of writes) assert.match(write, /^data: [^\n]*\n\n$/)
-  const chunks = writes.slice(0, -1).map((write) => JSON.parse(write.slice(6)))
+  for await (const chunk of response.body ?? []) events.push(...decoder.decode(chunk).split(/(?<=\n\n)/))
+  for (const event of events) assert.match(event, /^data: [^\n]*\n\n$/)
+  const chunks = events.slice(0, -1).map((event) => JSON.parse(event.slice(6)))
   assert.is(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'Hello there, world')
-  assert.is(writes.at(-1), 'data: [DONE]\n\n')
+  assert.is(events.at(-1), 'data: [DONE]\n\n')
   assert.is(chunks.at(-1).usage.completion_tokens, 5)
   assert.is(world.told.usages[0]?.outputTokens, 5)
   assert.is(up.open, 0)

@@ -75,6 +75,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   }
 
   cancel(reason?: unknown): void {
+    if (this.isOver) return // most translated streams are cancelled after their end, and an error costs its stack trace
     this.#fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 

@@ -1,0 +1,72 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { Catalog, WireFormat } from '../../src/types.ts'
+import { longStreams } from '../formats/support/long-streams.ts'
+import { assert, suite } from '../support/suite.ts'
+import { fakeUpstream, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const EVENTS_A_READ = 12
+
+const requests: Record<WireFormat, (model: string) => [path: string, body: object]> = {
+  'openai-chat': (model) => [
+    '/v1/chat/completions',
+    { model, stream: true, messages: [{ role: 'user', content: 'Hi' }] },
+  ],
+  'openai-responses': (model) => ['/v1/responses', { model, stream: true, input: 'Hi' }],
+  'anthropic-messages': (model) => [
+    '/v1/messages',
+    { model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+  ],
+  gemini: (model) => [
+    `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+}
+
+const catalog: Catalog = Object.fromEntries(
+  wireFormats.map((format) => [format, { baseUrl: `http://${format}.test/v1`, format, models: [{ id: 'm' }] }]),
+)
+
+const test = suite('the chunks of a translated stream')
+
+for (const provider of wireFormats)
+  for (const client of wireFormats.filter((format) => format !== provider))
+    test(`a client of ${client} gets one chunk for each read of a provider of ${provider}, with all that the read says`, async () => {
+      const reads = readsOf(provider)
+      let taken = 0
+      function* counted() {
+        for (const read of reads) {
+          taken += 1
+          yield read
+        }
+      }
+      const world = await openWorld({ fetch: fakeUpstream(() => sse(counted())), catalog, connections: [provider] })
+      const [path, body] = requests[client](`${provider}/m`)
+      const response = await world.post(path, body)
+      assert.is(response.status, 200)
+      assert.is(response.headers.get('x-signalbox-target'), `${provider}/m`)
+      const seen: Array<{ taken: number; words: number }> = []
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ''
+      for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+        text += part.value
+        seen.push({ taken, words: wordsIn(text) })
+      }
+      const expected = reads.map((_, at) => ({ taken: at + 1, words: wordsIn(reads.slice(0, at + 1).join('')) }))
+      const end = { taken: reads.length, words: wordsIn(reads.join('')) }
+      assert.equal(seen, provider === 'gemini' ? [...expected, end] : expected) // its end mark is the end of the body
+    })
+
+/** The events of the long stream of a format, with its end mark, several in each read. */
+function readsOf(format: WireFormat): string[] {
+  const events = longStreams[format].map(
+    ([event, payload]) => `${event ? `event: ${event}\n` : ''}data: ${JSON.stringify(payload)}\n\n`,
+  )
+  if (format === 'openai-chat') events.push('data: [DONE]\n\n')
+  const reads: string[] = []
+  for (let at = 0; at < events.length; at += EVENTS_A_READ) reads.push(events.slice(at, at + EVENTS_A_READ).join(''))
+  return reads
+}
+
+/** How many different words of the long streams there are in a text. */
+const wordsIn = (text: string) => new Set(text.match(/also the word \d+/g)).size
