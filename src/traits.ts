@@ -127,6 +127,8 @@ export interface Traits {
   /** May the last turn be the assistant's, for the model to continue? */
   prefill: boolean
   toolIds: Alphabet
+  /** May words of the model stand between a call and its result? Otherwise they stand before the call. Formats with turns never ask. */
+  textAfterCalls: boolean
   /** Are call ids accepted in a history? Otherwise calls and results are matched by name and order. */
   callIds: boolean
   toolNames: Alphabet

@@ -18,6 +18,8 @@ export interface UpstreamTranslator {
   readonly traits: Traits
   /** The options that the format has a field for; others never reach `writeRequest`. */
   readonly carries: ReadonlySet<OptionName>
+  /** The format's names of the canonical fields, by which a client's warnings and a provider's refusals name them. */
+  readonly fieldNames?: Readonly<Record<string, string>>
   /** Do its providers hide thoughts unless asked to show them? */
   readonly keepsThoughts?: boolean
   /** Writes a request that `prepareRequest` has prepared for the same target. */
@@ -51,7 +53,6 @@ export interface Counter extends UpstreamCounter {
 
 /** The translations of a client's format: from it to the canonical form and back. */
 export interface Translator extends UpstreamTranslator {
-  /** The format's names of the canonical fields, for warnings and refusals. */
   readonly fieldNames: Readonly<Record<string, string>>
   readonly counter?: Counter
   /** Are its clients shown the thoughts that a request has a budget for, unless they want none of them? */

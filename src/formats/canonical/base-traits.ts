@@ -35,6 +35,7 @@ export const baseTraits: Traits = {
   emptyText: 'taken',
   prefill: true,
   toolIds: NAME,
+  textAfterCalls: true,
   callIds: true,
   toolNames: NAME,
   freeFormTools: false,

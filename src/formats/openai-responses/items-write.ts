@@ -38,10 +38,10 @@ function writeSystem({ as, content }: SystemTurn, target: TargetContext): WireIn
   return { type: 'message', role: isDeveloper ? 'developer' : 'system', content: writeContent(content, target) }
 }
 
-/** Texts stand before the calls of their turn, since some providers refuse anything between a call and its result. */
-function textsFirst(content: readonly AssistantPart[]): readonly AssistantPart[] {
+/** The parts of a turn; the texts stand before its calls for providers that refuse anything between a call and its result. */
+function ordered(content: readonly AssistantPart[], { traits }: TargetContext): readonly AssistantPart[] {
   const first = content.findIndex(({ type }) => type === 'tool-call')
-  if (first === -1) return content
+  if (traits.textAfterCalls || first === -1) return content
   const rest = content.slice(first)
   return [...content.slice(0, first), ...rest.filter(isSaid), ...rest.filter((part) => !isSaid(part))]
 }
@@ -57,7 +57,7 @@ function writeAssistant(content: readonly AssistantPart[], target: TargetContext
     said = []
   }
 
-  for (const part of textsFirst(content)) {
+  for (const part of ordered(content, target)) {
     if ('cache' in part && part.cache) target.warnings.dropped(target.warnings.pathOf(part.cache, 'cache')) // it stands on input
     if (!isSaid(part) || phaseOf(part) !== phaseOf(said[0])) flush()
     if (isSaid(part)) said.push(part)

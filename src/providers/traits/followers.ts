@@ -34,6 +34,7 @@ export const followers: readonly Row[] = [
     formats: /^openai-/,
     providers: others,
     developerRole: false,
+    textAfterCalls: false, // DeepSeek refuses it
     freeFormTools: false,
     webSearch: false,
     toolChoices: ['none', 'required', 'tool'],
