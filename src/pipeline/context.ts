@@ -12,6 +12,7 @@ import type { Catalog, Clock } from '../types.ts'
 import type { CloudCall } from '../upstream/cloud-call.ts'
 import type { Choosing } from './choosing.ts'
 import type { Observer } from './observer.ts'
+import type { RefusedOptions } from './refused-options.ts'
 
 /** The limits of one model request: sizes in bytes, times in ms. */
 export interface PipelineLimits {
@@ -61,4 +62,6 @@ export interface PipelineContext {
   items: ItemMemory
   /** Loaded with the first translation. */
   thoughts(): Promise<ThoughtMemory>
+  /** Loaded with the first translation. */
+  refusedOptions(): Promise<RefusedOptions>
 }

@@ -68,6 +68,10 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     const { createThoughtMemory } = await import('../formats/canonical/thought-memory.ts')
     return createThoughtMemory()
   })
+  const refusedOptions = once(async () => {
+    const { createRefusedOptions } = await import('./refused-options.ts')
+    return createRefusedOptions(clock)
+  })
 
   let context: PipelineContext = {
     ...shared,
@@ -83,6 +87,7 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     targetStats,
     items: createItemMemory(),
     thoughts,
+    refusedOptions,
   }
 
   /** The context with the request's way to upstreams; made anew only when that changes, which it hardly ever does. */

@@ -17,6 +17,8 @@ export interface Transform {
   warnings: () => readonly string[]
   /** The answer in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */
   whole(answer: WholeAnswer): Uint8Array
+  /** The request without the options that the failure refuses; `undefined` when it refuses none that may be left out. */
+  withoutRefused?(attempt: FailedAttempt): Promise<Transform | undefined>
   /** A failure with the provider's error in the client's format. */
   failed(attempt: FailedAttempt): FailedAttempt
   streamType: 'text/event-stream' | 'application/json'

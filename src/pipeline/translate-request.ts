@@ -48,7 +48,8 @@ export async function translateRequest(
     ...{ warnings, route, ...(version && { version }) },
     itemOf: (id) => context.items.find(owner, id),
   })
-  const traits = traitsFor(upstream.traits, target, context.catalog)
+  const refused = await context.refusedOptions()
+  const traits = refused.without(target, traitsFor(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const told = { model: target.model, traits, origin, warnings }
   const memory = await context.thoughts()

@@ -4,12 +4,14 @@ import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
 import { gatherStream } from '../formats/gather-stream.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import type { OptionName } from '../traits.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
+import type { RefusableOption } from './refused-options.ts'
 import { relayTranslated } from './relay-translated.ts'
 import { type Transform, wantsArray } from './transform.ts'
-import { translateRequest, untranslatable } from './translate-request.ts'
+import { type TranslatedRequest, translateRequest, untranslatable } from './translate-request.ts'
 import { translatedFailure } from './translated-failure.ts'
 
 /** The transform through the canonical form. Rejects with `INVALID_REQUEST` when the target's format cannot carry the request. */
@@ -48,6 +50,11 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
       memory.keep(said, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
+    async withoutRefused(attempt) {
+      const refused = await context.refusedOptions()
+      if (!refused.note(routeTarget, attempt, sentOptions(carried))) return undefined
+      return translated(request, routeTarget).catch(() => undefined) // a strict request loses nothing
+    },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
     streamType: isArray ? 'application/json' : 'text/event-stream',
     stream: (body, committed, terms) =>
@@ -65,3 +72,13 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
       }),
   }
 }
+
+/** The options of a request that may be left out, by their paths in the provider's request. */
+function sentOptions({ request, upstream }: TranslatedRequest): Map<string, RefusableOption> {
+  const names = (Object.keys(request.options) as OptionName[]).filter((name) => !NEEDED.has(name)) // the options have no other keys
+  const sent = names.map((name): [string, RefusableOption] => [upstream.fieldNames?.[name] ?? name, name])
+  return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
+}
+
+/** Without these the answer would be another one, or longer than the client has room for. */
+const NEEDED: ReadonlySet<OptionName> = new Set(['candidates', 'maxOutputTokens', 'modalities', 'moderation', 'speech'])

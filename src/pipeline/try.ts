@@ -40,7 +40,7 @@ export interface FailedTry extends FailedAttempt {
   kept?: Success
 }
 
-/** A call to one target, which reports to the target's health and to the report. */
+/** A call to one target, which reports to the target's health and to the report. Calls that only leave out refused options belong to it. */
 export interface Try {
   route: Route
   /** Rejects when the client no longer waits. */
@@ -64,6 +64,7 @@ class TargetTry implements Try, Abandonable {
   #abandon: ((reason: unknown) => void) | undefined = undefined
   #isCalled = false
   #isLost = false
+  #corrections = 0
 
   constructor(request: ModelRequest, candidate: Candidate) {
     this.#request = request
@@ -148,11 +149,27 @@ class TargetTry implements Try, Abandonable {
 
   async #oddOutcomeOf(result: AttemptResult, upstream: UpstreamCall): Promise<Success | FailedTry> {
     try {
+      const corrected = result.kind === 'failure' ? await this.#outcomeWithoutRefused(result) : undefined
+      if (corrected) return corrected
       const { oddOutcome } = await loadOddOutcome()
       return await oddOutcome(result, { request: this.#request, candidate: this.#candidate, upstream, attempt: this })
     } catch (thrown) {
       return failedBy(thrown)
     }
+  }
+
+  /** The outcome of a call without the options that the target has refused, if those may be left out. */
+  async #outcomeWithoutRefused(failed: FailedAttempt): Promise<Success | FailedTry | undefined> {
+    const request = this.#request
+    const candidate = this.#candidate
+    const { withoutRefused } = candidate.transform
+    if (!withoutRefused || this.#corrections === MAX_CORRECTIONS) return undefined
+    this.#corrections += 1
+    const transform = await this.unlessAbandoned(withoutRefused(failed))
+    if (!transform || this.#isLost || request.client.gone) return undefined
+    candidate.transform = transform
+    const prepared = await prepareCall(request, candidate, this)
+    return 'failure' in prepared ? prepared : this.#outcomeOf(await this.#call(prepared), prepared)
   }
 
   /** The success that an answer is. Throws when it cannot be read. */
@@ -172,6 +189,9 @@ export interface Answered extends Pick<Success, 'answer' | 'transform'> {
   /** Is it not known yet whether it will be read? */
   isUnread?: true
 }
+
+/** How often one attempt leaves out what its target has refused: some targets name one field at a time. */
+const MAX_CORRECTIONS = 3
 
 const NONE: readonly string[] = []
 
