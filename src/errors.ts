@@ -22,6 +22,7 @@ const table = {
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here.'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'The content type is not supported.'],
+  WEBSOCKETS_NOT_SERVED: [426, 'WebSockets are not served here. Send the request over HTTP.'],
   CLIENT_CLOSED_REQUEST: [499, 'The client closed the request.'],
   INTERNAL: [500, 'Internal server error'],
   STORAGE_FAILED: [500, 'The gateway cannot read its storage.'],

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
-import type { Reply } from '../lib/exchange.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Method } from './route.ts'
 
@@ -13,10 +13,12 @@ interface Served {
 }
 
 /**
- * The reply to a request that fits no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that is served. Throws `NOT_FOUND` and
- * `METHOD_NOT_ALLOWED`.
+ * The reply to a request that fits no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that is served. Throws `NOT_FOUND`,
+ * `METHOD_NOT_ALLOWED` and `WEBSOCKETS_NOT_SERVED`.
  */
-export function withoutRoute(path: string, method: string, { methods, paths }: Served): Reply {
+export function withoutRoute(path: string, exchange: Exchange, { methods, paths }: Served): Reply {
+  const { method } = exchange
+  refuseWebSocket(path, exchange)
   if (!methods) {
     const hint = hintFor(path, paths)
     throw gatewayError('NOT_FOUND', { message: `There is no ${method} ${path} here.${hint ? ` ${hint}` : ''}` })
@@ -29,6 +31,21 @@ export function withoutRoute(path: string, method: string, { methods, paths }: S
     headers: { allow },
   })
 }
+
+/** Refuses a WebSocket where OpenAI has one. Codex tries one first, and turns to HTTP at once only after a 426. */
+function refuseWebSocket(path: string, exchange: Exchange) {
+  const advice = SOCKETS.get(path)
+  if (!advice || exchange.method !== 'GET' || !/\bwebsocket\b/i.test(exchange.header('upgrade') ?? '')) return
+  throw gatewayError('WEBSOCKETS_NOT_SERVED', {
+    message: `WebSockets are not served here. ${advice}`,
+    headers: { connection: 'upgrade', upgrade: 'HTTP/1.1' }, // RFC 9110, 15.5.22
+  })
+}
+
+const SOCKETS: ReadonlyMap<string, string> = new Map([
+  ['/v1/responses', 'Send the request over HTTP: POST /v1/responses.'],
+  ['/v1/realtime', 'There are no realtime sessions; send requests over HTTP, such as POST /v1/responses.'],
+])
 
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 

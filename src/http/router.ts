@@ -30,7 +30,7 @@ export function createRouter(routes: readonly Route[], admit: () => void): Dispa
     if (reply) return reply
     const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
     const { withoutRoute } = await import('./no-route.ts')
-    return withoutRoute(path, exchange.method, { methods, paths: exact.keys() })
+    return withoutRoute(path, exchange, { methods, paths: exact.keys() })
   }
 
   return (path, exchange, key) => {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
 import { clientOf } from './client.ts'
@@ -88,6 +89,17 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     assert.is(response.status, 404)
     assert.type((await response.json()).error, 'string')
   })
+
+  test('answers a request for a WebSocket with 426 and serves the next request', async () => {
+    for (const path of ['/v1/responses', '/v1/realtime?model=m']) {
+      const answer = await askForWebSocket(`${url}${path}`)
+      assert.match(answer, /^HTTP\/1\.1 426 /)
+      if (!name.startsWith('workerd')) assert.match(answer, /^upgrade: HTTP\/1\.1\r$/im) // which keeps headers of one hop to itself
+      assert.match(answer, /WebSockets are not served here/)
+    }
+    assert.is((await client.chat('Hi', false)).status, 200)
+  })
+
   test('follows no redirect of a provider, whatever carries the credential', async () => {
     const redirects = await startRedirects()
     try {
@@ -116,5 +128,25 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     } finally {
       redirects.close()
     }
+  })
+}
+
+/** All that a server writes to a request for a WebSocket until it has written a whole JSON body or hangs up. */
+function askForWebSocket(url: string): Promise<string> {
+  const { hostname, port, pathname, search } = new URL(url)
+  return new Promise((resolve) => {
+    let text = ''
+    const socket = connect(Number(port), hostname)
+    socket.setEncoding('latin1')
+    socket.on('data', (part) => {
+      text += part
+      if (text.includes('}}')) socket.destroy()
+    })
+    socket.on('error', () => {}) // seen by its close
+    socket.on('close', () => resolve(text))
+    socket.write(
+      `GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    )
   })
 }
