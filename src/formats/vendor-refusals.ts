@@ -11,8 +11,8 @@ const NO_MODEL_CODE =
 
 /** The name must be a single word, so that no sentence about something else matches. */
 const NO_MODEL: readonly RegExp[] = [
-  /^(?:the |this |requested |publisher )*model(?: id| name)?:? *(?:`[^`]*`|\S+)? *(?:does )?not (?:exist|found)\b/i,
-  /^(?:the |this |requested |publisher )*model *(?:`[^`]*`|\S+)? *(?:was not found|is not (?:found|available|supported)(?:\.|,|$| by provider )|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
+  /^(?:the |this |requested |publisher )*model(?: id| name)?:? *(?:(?:`[^`]*`|\S+) *)?(?:does )?not (?:exist|found)\b/i,
+  /^(?:the |this |requested |publisher )*model *(?:(?:`[^`]*`|\S+) *)?(?:was not found|is not (?:found|available|supported)(?:\.|,|$| by provider )|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
   /^(?:invalid params, )?(?:invalid|unknown|unavailable|not found the|unable to access(?: non-serverless)?) model\b/i,
   /^models\/\S+ is (?:not found|no longer available)/, // Google
   /^No endpoints found for \S|^\S+ is not a valid model ID/, // OpenRouter; what "no endpoints" can not do is up to the request

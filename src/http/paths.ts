@@ -1,3 +1,5 @@
+import { withoutTrailing } from '../lib/trim-end.ts'
+
 /** The parts of the path space that belong to the gateway, each with its own guard. */
 export type Area = 'models' | 'management' | 'health'
 
@@ -5,7 +7,7 @@ const areas: Record<string, Area> = { v1: 'models', v1beta: 'models', api: 'mana
 
 /** The base path with a leading slash and without a trailing one; `''` for the root. Throws a TypeError on anything that is no path. */
 export function normaliseBasePath(basePath: string | undefined): string {
-  const trimmed = (basePath ?? '').replace(/\/+$/, '')
+  const trimmed = withoutTrailing(basePath ?? '', '/')
   if (trimmed !== '' && !/^(\/[\w.~-]+)+$/.test(trimmed)) {
     throw new TypeError(`basePath must look like "/ai", got ${JSON.stringify(basePath)}`)
   }

@@ -4,16 +4,19 @@
  */
 export function withoutCredentialShapes(text: string): string {
   return SHAPES.reduce(
-    (rest, shape) =>
-      rest.replace(shape, (_, before: unknown) => `${typeof before === 'string' ? before : ''}[credential]`),
-    text,
+    (rest, shape) => rest.replace(shape, (_, before: unknown) => (typeof before === 'string' ? before : '') + REPLACED),
+    text.replace(JWT, (found) => (found.includes('.') ? REPLACED : found)),
   )
 }
+
+const REPLACED = '[credential]'
+
+/** What has no dot behind its first part is no JWT, but matches all the same: else the search would start anew at each `eyJ` in it. */
+const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
 
 /** Long enough, or of such a form, that no word of a message matches. Matched in linear time; a capture group is kept. */
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
-  /\beyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+)?/g, // a JWT
   /\b(?:sk|rk)[-_][\w-]{16,}/g, // OpenAI, Anthropic, DeepSeek, OpenRouter and many others
   /\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}/g, // Google
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, // AWS

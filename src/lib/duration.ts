@@ -2,7 +2,7 @@
 export function durationMs(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/.test(text)) return undefined
   let ms = 0
-  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[dhms])/g))
+  for (const [, amount, unit = ''] of text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|[dhms])/g))
     ms += Number(amount) * (UNITS[unit] ?? 0)
   return ms
 }

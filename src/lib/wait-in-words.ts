@@ -15,7 +15,7 @@ const ASKS = new RegExp(
   String.raw`\b(?:(?:try again|retry(?: your requests?)?) (?:in|after)|resets? in|wait(?: for)?) (${DURATION}(?:,? ?(?:and )?${DURATION}){0,3})`,
   'i',
 )
-const PART = /(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi
+const PART = /(?<![\d.])(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi
 
 const UNITS: Readonly<Record<string, number>> = {
   milli: 1,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { withoutTrailing } from '../lib/trim-end.ts'
 import type { Store } from '../store/store.ts'
 import type { Settings } from '../types.ts'
 import { addressProblem } from './address.ts'
@@ -33,14 +34,8 @@ export function createSettingsOperations({ store }: { store: Store }): SettingsO
 }
 
 function normalised(cloudUrl: string): string {
-  const base = withoutSlashes(cloudUrl.trim().replace(/\/v1\/?$/, ''))
+  const base = withoutTrailing(cloudUrl.trim().replace(/\/v1\/?$/, ''), '/')
   const problem = base === '' ? undefined : addressProblem(base)
   if (problem) throw invalidInput(`"cloudUrl" ${problem}, or be empty`)
   return base
-}
-
-function withoutSlashes(text: string): string {
-  let end = text.length
-  while (text[end - 1] === '/') end--
-  return text.slice(0, end)
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../lib/trim-end.ts'
 import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFormat, WireFormat } from '../types.ts'
 import { compatibleFormat } from './compatible.ts'
 import { definitionOf } from './names.ts'
@@ -28,6 +29,7 @@ type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
 export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): Target<C> {
   const definition = definitionOf(catalog, connection.provider)
   const own = connection.providerSpecificData
+  const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
   const isVendors = !own?.format && !own?.baseUrl?.trim()
   return {
     ...(isVendors && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
@@ -40,7 +42,7 @@ export function targetOf<C extends Connectable>(catalog: Catalog, connection: C,
       definition?.format ??
       compatibleFormat(connection.provider) ??
       'openai-chat',
-    baseUrl: (own?.baseUrl?.trim() || definition?.baseUrl)?.replace(/\/+$/, ''),
+    baseUrl: baseUrl === undefined ? undefined : withoutTrailing(baseUrl, '/'),
     auth: definition?.auth,
     cloud: definition?.cloud,
   }

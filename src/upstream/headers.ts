@@ -116,5 +116,5 @@ export function replyHeaders(answer: UpstreamAnswer, mediaType: MediaType): Reco
 /** Accepts parameters such as a charset, and `text/json`. */
 function isOfType(said: string | undefined, mediaType: string): boolean {
   if (said === undefined) return false
-  return said.startsWith(mediaType) || said.toLowerCase().includes(mediaType.replace(/.*\//, ''))
+  return said.startsWith(mediaType) || said.toLowerCase().includes(mediaType.slice(mediaType.indexOf('/') + 1))
 }

@@ -1,3 +1,4 @@
+import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
@@ -88,6 +89,18 @@ for (const status of [400, 429, 500]) {
     }
   })
 }
+
+test('a long text that begins like a credential again and again is passed on without delay', async () => {
+  for (const piece of ['eyJ-', 'sk-', 'AIza-', 'bearer ', '://a:']) {
+    const said = piece.repeat(60_000 / piece.length)
+    const { world } = await open(() => json({ error: { message: said } }, 400))
+    const before = busyMs()
+    const response = await world.chat({})
+    await response.text()
+    assert.is(response.status, 400)
+    assert.ok(busyMs() - before < 400, `${piece}: ${busyMs() - before} ms`)
+  }
+})
 
 test('words that are none stay', async () => {
   for (const said of [

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { withoutTrailing } from '../../lib/trim-end.ts'
 
 /*
  * A number of JSON may have more digits than a number of JavaScript: ids of 64 bits do. Such ones are kept as their text
@@ -58,7 +59,7 @@ const isSame = (value: number, source: string): boolean =>
 function plain(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
-  const digits = (whole + fraction).replace(/0+$/, '')
+  const digits = withoutTrailing(whole + fraction, '0')
   const zeros = whole.length + fraction.length - digits.length
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
 }

@@ -1,5 +1,6 @@
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { pathSegment } from '../../lib/path-segment.ts'
+import { withoutTrailing } from '../../lib/trim-end.ts'
 import type { Target } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
 import { withModel } from '../body-model.ts'
@@ -45,8 +46,8 @@ const isChat = (path: string) => !path.startsWith('/responses')
 
 /** The resource's address, without the path that people often paste with it. */
 function address({ baseUrl, resource }: ProviderSpecificData): string {
-  const given = baseUrl?.trim().replace(/\/+$/, '')
-  return given ? given.replace(/\/openai(?:\/.*)?$/, '') : `https://${resource}.openai.azure.com`
+  const given = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  return given ? given.replace(/\/openai(?:\/.*|$)/s, '') : `https://${resource}.openai.azure.com`
 }
 
 const DATED = /^\d{4}-/

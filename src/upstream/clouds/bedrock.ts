@@ -1,4 +1,5 @@
 import type { UpstreamCall } from '../../lib/exchange.ts'
+import { withoutTrailing } from '../../lib/trim-end.ts'
 import type { ProviderSpecificData } from '../../types.ts'
 import { type Ask, callBelow } from '../request.ts'
 import { awsCredentials } from './aws-credentials.ts'
@@ -24,7 +25,7 @@ export async function bedrockCall(
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
-  const call = callBelow(baseUrl?.trim().replace(/\/+$/, '') || address(region), ask)
+  const call = callBelow(withoutTrailing(baseUrl?.trim() ?? '', '/') || address(region), ask)
   const { headers, body = '' } = call
   const credentials = awsCredentials(apiKey)
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }

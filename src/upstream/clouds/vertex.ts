@@ -1,4 +1,5 @@
 import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import { withoutTrailing } from '../../lib/trim-end.ts'
 import type { Target } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
 import { type Ask, callBelow } from '../request.ts'
@@ -62,11 +63,7 @@ function address(region: string): string {
     : `https://${region}-aiplatform.googleapis.com`
 }
 
-const root = (baseUrl: string) =>
-  baseUrl
-    .trim()
-    .replace(/\/+$/, '')
-    .replace(/\/v1(?:beta1)?$/, '')
+const root = (baseUrl: string) => withoutTrailing(baseUrl.trim(), '/').replace(/\/v1(?:beta1)?$/, '')
 
 /** The prefixes of Google API keys; access tokens have others. */
 const API_KEY = /^(?:AIza|AQ\.)/

@@ -1,0 +1,154 @@
+/*
+ * Inputs on which a pattern that backtracks, or starts anew at every place, takes the square of their length. They are derived from the
+ * pattern: for each quantifier without an upper bound, what leads to it, what it repeats, and an end that does not match.
+ */
+
+/** A pattern as a tree, with only what inputs are made of. */
+type Node =
+  | { kind: 'text'; samples: readonly string[] }
+  | { kind: 'sequence'; parts: readonly Node[] }
+  | { kind: 'choice'; options: readonly Node[] }
+  | { kind: 'repeat'; of: Node; min: number; isUnbounded: boolean }
+
+/** One of each sort of character that patterns tell apart. */
+const CHARACTERS = [...'aAeE05_- \t\n/\\:.,;"\'`{}[]()<>=@%+?!*&|~$#^', '\r', '\u0000', 'é', 'ÿ', '模', '😀']
+
+/** Samples of one class; more cost time and show nothing else. */
+const MAX_SAMPLES = 4
+
+/** An input of about so many characters. */
+export type Attack = (length: number) => string
+
+/** The inputs for a pattern; none if all its quantifiers have an upper bound. */
+export function attacksOn({ source, flags }: RegExp): Attack[] {
+  const tree = parse(source, flags.replace(/[gy]/g, ''))
+  const attacks = new Map<string, Attack>()
+  for (const { before, repeated } of repeatsIn(tree, '')) {
+    for (const pump of repeated) {
+      for (const [start, one] of [
+        [before, pump],
+        ['', before + pump],
+        ['', pump + before],
+        [before, pump + before],
+      ] as const) {
+        if (one === '') continue
+        for (const end of ENDS)
+          attacks.set(
+            JSON.stringify([start, one, end]),
+            (length) => start + one.repeat(Math.ceil(length / one.length)) + end,
+          )
+      }
+    }
+  }
+  return [...attacks.values()]
+}
+
+const ENDS = ['\u0000', '\n\u0001', '!']
+
+/** Each quantifier without an upper bound, with a text that leads to it and texts that it repeats. */
+function repeatsIn(node: Node, before: string): { before: string; repeated: string[] }[] {
+  switch (node.kind) {
+    case 'text':
+      return []
+    case 'choice':
+      return node.options.flatMap((option) => repeatsIn(option, before))
+    case 'sequence': {
+      let lead = before
+      return node.parts.flatMap((part) => {
+        const found = repeatsIn(part, lead)
+        lead += sampleOf(part)
+        return found
+      })
+    }
+    case 'repeat': {
+      const inner = repeatsIn(node.of, before)
+      return node.isUnbounded ? [{ before, repeated: samplesOf(node.of) }, ...inner] : inner
+    }
+  }
+}
+
+const sampleOf = (node: Node): string => samplesOf(node)[0] ?? ''
+
+function samplesOf(node: Node): string[] {
+  switch (node.kind) {
+    case 'text':
+      return [...node.samples]
+    case 'choice':
+      return node.options.flatMap(samplesOf)
+    case 'sequence': {
+      const all = node.parts.map(samplesOf)
+      const longest = Math.min(MAX_SAMPLES, Math.max(0, ...all.map(({ length }) => length)))
+      return Array.from({ length: longest }, (_, nth) => all.map((some) => some[nth % some.length] ?? '').join(''))
+    }
+    case 'repeat':
+      return samplesOf(node.of).map((sample) => sample.repeat(Math.max(1, node.min)))
+  }
+}
+
+/** Reads a pattern that the engine has accepted. */
+function parse(source: string, flags: string): Node {
+  let at = 0
+  return choice()
+
+  function choice(): Node {
+    const options = [sequence()]
+    while (source[at] === '|') {
+      at++
+      options.push(sequence())
+    }
+    return options.length === 1 ? (options[0] as Node) : { kind: 'choice', options }
+  }
+
+  function sequence(): Node {
+    const parts: Node[] = []
+    while (at < source.length && source[at] !== '|' && source[at] !== ')') parts.push(quantified(atom()))
+    return { kind: 'sequence', parts }
+  }
+
+  function quantified(of: Node): Node {
+    const [whole, sign, least, comma, most] = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(source.slice(at)) ?? []
+    if (whole === undefined) return of
+    at += whole.length
+    if (sign) return { kind: 'repeat', of, min: sign === '+' ? 1 : 0, isUnbounded: sign !== '?' }
+    return { kind: 'repeat', of, min: Number(least), isUnbounded: comma === ',' && most === '' }
+  }
+
+  function atom(): Node {
+    const rest = source.slice(at)
+    const [group] = /^\((?:\?(?:[:=!]|<[=!]|<\w+>))?/.exec(rest) ?? []
+    if (group) {
+      at += group.length
+      const inner = choice()
+      at++
+      return group.endsWith('=') || group.endsWith('!') ? NOTHING : inner
+    }
+    const [set] = /^\[(?:[^\]\\]|\\.)*\]/.exec(rest) ?? []
+    const [escaped] = /^\\(?:u\{[\da-f]+\}|u[\da-f]{4}|x[\da-f]{2}|p\{\w+\}|c[A-Z]|k<\w+>|.)/iu.exec(rest) ?? []
+    const one = set ?? escaped ?? String.fromCodePoint(rest.codePointAt(0) ?? 0)
+    at += one.length
+    if (/^(?:\^|\$|\\[bB]|\\[1-9k].*)$/.test(one)) return NOTHING
+    return { kind: 'text', samples: matching(one, flags) }
+  }
+}
+
+const NOTHING: Node = { kind: 'text', samples: [''] }
+
+function matching(one: string, flags: string): string[] {
+  const pattern = new RegExp(`^(?:${one})$`, flags)
+  const found = CHARACTERS.filter((character) => pattern.test(character))
+  if (found.length > 0) return spread(found)
+  for (let code = 0; code < 0x10000; code++) {
+    const character = String.fromCharCode(code)
+    if (pattern.test(character)) return [character]
+  }
+  throw new Error(`No character matches ${one}.`)
+}
+
+/** The first, the last, and some between. */
+const spread = (all: readonly string[]): string[] =>
+  all.length <= MAX_SAMPLES
+    ? [...all]
+    : Array.from(
+        { length: MAX_SAMPLES },
+        (_, nth) => all[Math.floor((nth * (all.length - 1)) / (MAX_SAMPLES - 1))] ?? '',
+      )

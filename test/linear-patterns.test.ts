@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { withoutCredentialShapes } from '../src/lib/credential-shapes.ts'
+import { waitInWords } from '../src/lib/wait-in-words.ts'
+import { windowSaid } from '../src/pipeline/window-said.ts'
+import { attacksOn } from './architecture/pattern-attacks.ts'
+import { cpuMs } from './support/cpu-time.ts'
+import { assert, suite } from './support/suite.ts'
+
+const root = new URL('..', import.meta.url).pathname
+
+const patterns = suite('every pattern in the source')
+
+interface Found {
+  where: string
+  pattern: RegExp
+}
+
+/** The literals of all files, and the files that build patterns at run time. */
+function read(): { literals: Found[]; builders: string[] } {
+  const literals: Found[] = []
+  const builders = new Set<string>()
+  for (const folder of ['src', 'adapters']) {
+    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
+      if (!name.endsWith('.ts')) continue
+      const path = `${folder}/${name}`
+      const file = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true)
+      const visit = (node: ts.Node): void => {
+        if (ts.isRegularExpressionLiteral(node))
+          literals.push({ where: `${path}: ${node.text}`, pattern: evaluated(node.text) })
+        if (ts.isIdentifier(node) && node.text === 'RegExp' && !ts.findAncestor(node, ts.isTypeNode)) builders.add(path)
+        ts.forEachChild(node, visit)
+      }
+      visit(file)
+    }
+  }
+  return { literals, builders: [...builders].sort() }
+}
+
+function evaluated(text: string): RegExp {
+  const end = text.lastIndexOf('/')
+  return new RegExp(text.slice(1, end), text.slice(end + 1))
+}
+
+/** In characters. An input is doubled from the first to the last, so that a pattern that is slow is found before it takes seconds. */
+const LENGTHS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
+
+/** Time that no linear pattern needs for the longest input, on any machine; one that takes the square needs hundreds. */
+const MIN_MS = 15
+
+/** What four times the input costs: 4 times as much if the time is linear, 16 times if it is the square. */
+const MAX_RATIO = 9
+
+/** How the work grows where its time begins to matter; `undefined` where it never does. */
+function growth(work: (text: string) => void, inputOf: (length: number) => string): number | undefined {
+  for (const length of LENGTHS) {
+    const long = inputOf(length)
+    if (leastMs(work, long) < MIN_MS) continue
+    return leastMs(work, long) / leastMs(work, inputOf(length / 4))
+  }
+  return undefined
+}
+
+/** Of three times, as a machine under load may be slow at one of them. */
+function leastMs(work: (text: string) => void, input: string): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 3; round++) {
+    least = Math.min(
+      least,
+      cpuMs(() => work(input)),
+    )
+    if (least < MIN_MS / MAX_RATIO) break
+  }
+  return least
+}
+
+/** The input on which the work takes more than linear time. */
+function worstInput(work: (text: string) => void, pattern: RegExp): string | undefined {
+  const attacks = attacksOn(pattern)
+  const worst = attacks.find((attack) => (growth(work, attack) ?? 0) > MAX_RATIO)
+  return worst?.(60)
+}
+
+/** All places where it matches, as callers that replace or split look for them. */
+const searching = (pattern: RegExp) => (text: string) => {
+  pattern.lastIndex = 0
+  if (pattern.global) text.replace(pattern, '')
+  else pattern.test(text)
+}
+
+const { literals, builders } = read()
+
+/** So many in a test, which has a limit of time. */
+const PART = 100
+
+patterns('is found', () => assert.ok(literals.length > 300))
+
+for (let at = 0; at < literals.length; at += PART) {
+  const part = literals.slice(at, at + PART)
+  patterns(`takes time in proportion to its input, whatever the input is: from number ${at + 1} on`, () => {
+    const slow = part.flatMap(({ where, pattern }) => {
+      const input = worstInput(searching(pattern), pattern)
+      return input === undefined ? [] : [`${where} on ${JSON.stringify(input)}`]
+    })
+    assert.equal(slow, [])
+  })
+}
+
+/** What uses the patterns that are built at run time, or why they need no test. */
+const built: Record<string, string | [use: (text: string) => unknown, like: RegExp]> = {
+  'src/formats/canonical/prepare/names.ts': 'its classes are repeated up to a limit, from one place',
+  'src/formats/canonical/unwrap-output.ts':
+    'it is read from one place, and each of its repeats ends at another character',
+  'src/formats/gemini/broken.ts': 'it has no repeats',
+  'src/lib/wait-in-words.ts': [
+    waitInWords,
+    /(?:try again|retry(?: your requests?)?) in (?:\d+(?:\.\d+)?\s*s,? ?(?:and )?)+/,
+  ],
+  'src/pipeline/window-said.ts': [windowSaid, /(?:context length is |tokens > |context limit: [^>]+> ?)(?:\d+,?)+/],
+}
+
+patterns('that is built at run time is known here', () => {
+  assert.equal(builders, Object.keys(built).sort())
+  for (const [path, use] of Object.entries(built)) {
+    if (typeof use === 'string') continue
+    assert.is(worstInput(use[0], use[1]), undefined, path)
+  }
+})
+
+patterns('of a credential is linear for texts that providers quote', () => {
+  for (const piece of [
+    'eyJ-',
+    'eyJ0.',
+    'sk-',
+    'AIza',
+    'ya29.',
+    'bearer ',
+    '://a:',
+    '-----BEGIN PRIVATE KEY-----',
+    'gsk_',
+  ]) {
+    const ratio = growth(withoutCredentialShapes, (length) => piece.repeat((4 * length) / piece.length))
+    assert.ok(ratio === undefined || ratio < MAX_RATIO, `${piece}: ${ratio}`)
+  }
+})
+
+patterns('that takes the square of its input is found by these inputs', () => {
+  for (const slow of [/\beyJ[\w-]{10,}\./g, /\/+$/, /a\s*b?\s*c/, /x+y*z?x*$/, /<[^>]*>/])
+    assert.ok(worstInput(searching(slow), slow) !== undefined, slow.source)
+})
