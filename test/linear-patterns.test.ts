@@ -117,11 +117,12 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
     waitInWords,
     /(?:try again|retry(?: your requests?)?) in (?:\d+(?:\.\d+)?\s*s,? ?(?:and )?)+/,
   ],
+  'src/pipeline/refused-options.ts': 'its repeats have upper bounds',
   'src/pipeline/window-said.ts': [windowSaid, /(?:context length is |tokens > |context limit: [^>]+> ?)(?:\d+,?)+/],
 }
 
 patterns('that is built at run time is known here', () => {
-  assert.equal(builders, Object.keys(built).sort())
+  assert.equal(builders, Object.keys(built).sort(), 'a file that builds patterns needs a line in this test')
   for (const [path, use] of Object.entries(built)) {
     if (typeof use === 'string') continue
     assert.is(worstInput(use[0], use[1]), undefined, path)
