@@ -16,7 +16,7 @@ interface Call {
 /** Method (all but GET and DELETE have a body), path, message for an internal error, operation, and its status if it is not 200. */
 type Row = readonly [Method, string, failure: string, run: (call: Call) => Promise<object>, status?: number]
 
-/** The management API over HTTP, one row for each operation. `maxBodyBytes`: largest body. */
+/** The management API over HTTP, one row for each operation; `PATCH` does what `PUT` does. `maxBodyBytes`: largest body. */
 export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024 * 1024 } = {}): Route[] {
   const { keys, settings, combos, connections, customModels, aliases, providers, health, explain } = api
   const rows: readonly Row[] = [
@@ -64,8 +64,12 @@ export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024
     ['DELETE', '/api/health', 'Failed to reset health', () => health.reset()],
     ['DELETE', '/api/health/:id', 'Failed to reset health', ({ id }) => health.reset(id)],
   ]
-  return rows.map((row) => routeOf(row, maxBodyBytes))
+  return [...rows, ...rows.filter(isPut).map(asPatch)].map((row) => routeOf(row, maxBodyBytes))
 }
+
+const isPut = ([method]: Row) => method === 'PUT'
+
+const asPatch = ([, ...rest]: Row): Row => ['PATCH', ...rest]
 
 function routeOf([method, path, failure, run, status = 200]: Row, maxBodyBytes: number): Route {
   const bringsBody = method !== 'GET' && method !== 'DELETE'

@@ -131,3 +131,22 @@ test('an error that was not meant for the client says nothing of what is inside,
   assert.is(bodyOf(gatewayError('NOT_FOUND', { cause: broken })), '{"error":"Not found"}')
   assert.equal(errors, [broken, named, named])
 })
+
+test('PATCH does what PUT does', async () => {
+  const { expect } = openDoor()
+  const key = await expect(201, 'POST', '/api/keys', { name: 'app' })
+  const combo = await expect(201, 'POST', '/api/combos', { name: 'c', models: ['openai/x'] })
+  const connection = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
+  for (const [path, body] of [
+    [`/api/keys/${key.id}`, { isActive: false }],
+    [`/api/combos/${combo.id}`, { name: 'd' }],
+    [`/api/connections/${connection.id}`, { name: 'e' }],
+    ['/api/models/aliases', { alias: 'a', model: 'openai/x' }],
+    ['/api/providers/openai', { strategy: 'random' }],
+  ] as const) {
+    const answers = [await expect(200, 'PATCH', path, body), await expect(200, 'PUT', path, body)]
+    const [patched, put] = answers.map(({ updatedAt, ...rest }) => rest)
+    assert.equal(patched, put, path)
+    await expect(400, 'PATCH', path, { unknown: 1 })
+  }
+})
