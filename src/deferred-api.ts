@@ -7,11 +7,11 @@ type Operations = Partial<Record<string, Partial<Record<string, Operation>>>>
 
 /** Every operation of every resource. */
 const operations: { readonly [R in Resource]: Readonly<Record<keyof Management[R], true>> } = {
-  keys: { list: true, get: true, create: true, update: true, delete: true },
+  keys: { list: true, get: true, create: true, update: true, put: true, delete: true },
   settings: { get: true, update: true },
-  combos: { list: true, get: true, create: true, update: true, delete: true },
-  connections: { list: true, get: true, create: true, update: true, delete: true },
-  customModels: { list: true, create: true, delete: true },
+  combos: { list: true, get: true, create: true, update: true, put: true, delete: true },
+  connections: { list: true, get: true, create: true, update: true, put: true, delete: true },
+  customModels: { list: true, create: true, put: true, delete: true },
   aliases: { list: true, set: true, delete: true },
   providers: { list: true, get: true, update: true },
   health: { list: true, reset: true },

@@ -10,10 +10,10 @@ export type {
   UpstreamCall,
   UpstreamFetch,
 } from './lib/exchange.ts'
-export type { ComboChange, NewCombo } from './management/combos.ts'
-export type { ConnectionChange, NewConnection, ShownConnection } from './management/connections.ts'
+export type { ComboChange, ComboPut, NewCombo } from './management/combos.ts'
+export type { ConnectionChange, ConnectionPut, NewConnection, ShownConnection } from './management/connections.ts'
 export type { ExplainedRequest } from './management/explain.ts'
-export type { ShownKey } from './management/keys.ts'
+export type { KeyPut, ShownKey } from './management/keys.ts'
 export type { Management } from './management/management.ts'
 export type { Provider, ProviderChange } from './management/providers.ts'
 export type { GatewayOptions, Limits } from './options.ts'

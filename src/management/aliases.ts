@@ -12,7 +12,10 @@ import { closed, invalidInput, parseInput } from './input.ts'
 export interface AliasOperations<Input = never> {
   /** Model names by alias, in the order of creation. */
   list(): Promise<{ aliases: Record<string, string> }>
-  /** Creates or changes an alias; one that leads back to itself is an `INVALID_REQUEST`. A combo of the same name takes precedence. */
+  /**
+   * Creates or changes an alias, and writes nothing when nothing would change. One that leads back to itself is an `INVALID_REQUEST`. A combo
+   * of the same name takes precedence.
+   */
   set(input: AliasRecord | Input): Promise<AliasRecord>
   delete(alias: string): Promise<{ success: true }>
 }
@@ -31,7 +34,9 @@ export function createAliasOperations({ store, inTurn }: { store: Store; inTurn:
     async set(input) {
       const record = parseInput(aliasInput, input)
       return inTurn(async () => {
-        const others = (await aliases.all()).filter(({ alias }) => alias !== record.alias)
+        const all = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
+        if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return record
+        const others = all.filter(({ alias }) => alias !== record.alias)
         const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
         if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${shownCycle(cycle)}`)
         await aliases.upsert(record.alias, record)

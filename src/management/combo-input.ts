@@ -39,14 +39,21 @@ export const newCombo = closed({
 })
 
 /** `null` removes. */
-export const comboChange = closed({
-  name: v.exactOptional(fields.text),
+const changes = {
   models: v.exactOptional(models),
   ...shared,
   stickyLimit: v.exactOptional(v.nullable(stickyLimit)),
   connectionStrategy: v.exactOptional(v.nullable(connectionStrategy)),
   hedge: v.exactOptional(v.nullable(fields.flag)),
+}
+
+export const comboChange = closed({
+  name: v.exactOptional(fields.text),
+  ...changes,
   id: v.exactOptional(fields.text),
   createdAt: fields.ignored,
   updatedAt: fields.ignored,
 })
+
+/** What `combos.put` takes; without an `id` the name says which combo is meant. */
+export const comboPut = closed({ name: fields.text, ...changes, id: v.exactOptional(fields.recordId) })

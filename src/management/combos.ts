@@ -1,14 +1,17 @@
-import { gatewayError } from '../errors.ts'
+import type * as v from 'valibot'
+import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Mutex } from '../lib/mutex.ts'
 import { comboLabel } from '../routing/groups.ts'
 import type { Rotation } from '../routing/rotation.ts'
+import { retryLostRace } from '../store/retry-lost-race.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock, Combo, ComboModel, Kind, Strategy } from '../types.ts'
-import { comboChange, newCombo } from './combo-input.ts'
+import { comboChange, comboPut, newCombo } from './combo-input.ts'
 import { createComboRecords } from './combo-records.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './cycle.ts'
 import { present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
+import { isSameJson } from './same-json.ts'
 import { timestamp } from './time.ts'
 
 /** Combos (spec.md, Combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -19,6 +22,11 @@ export interface ComboOperations<Input = never> {
   create(input: NewCombo | Input): Promise<Combo>
   /** Changes the members that are given; an empty `name` counts as absent. Resets the rotation even when nothing changes. */
   update(id: string, input: ComboChange | Input): Promise<Combo>
+  /**
+   * Creates the combo of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
+   * nothing and resets nothing when nothing would change, so that a host may call it at every start.
+   */
+  put(input: ComboPut | Input): Promise<Combo>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -39,6 +47,11 @@ export interface ComboChange extends Partial<Omit<Combo, 'stickyLimit' | 'connec
   stickyLimit?: number | null
   connectionStrategy?: Strategy | null
   hedge?: boolean | null
+}
+
+/** A combo to create or change by `put`; `models` is required for one that does not exist. */
+export interface ComboPut extends Omit<ComboChange, 'createdAt' | 'updatedAt'> {
+  name: string
 }
 
 /** Beyond the rule of spec.md, so that names can be stored. */
@@ -63,46 +76,74 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
     return present((await store.combos.all()).find(has), 'Combo')
   }
 
+  async function add(id: string, input: v.InferOutput<typeof newCombo>): Promise<Combo> {
+    const { name, models, strategy = 'fallback', ...more } = input
+    const aliases = await store.aliases.all()
+    const now = timestamp(clock)
+    const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
+    await records.add(combo, (others) => {
+      requireFreeName(combo, others)
+      requireNoCycle(combo, { combos: [...others, combo], aliases })
+    })
+    await rotation.reset(comboLabel(name)) // an instance that had not heard of a deletion may have gone on with its turns
+    return shown(combo)
+  }
+
+  async function change(id: string, { name, ...given }: Omit<ComboChange, 'id'>): Promise<Combo> {
+    const aliases = await store.aliases.all()
+    const { before, after } = await records.change(id, {
+      check: (all) => name && requireFreeName({ id, name }, all),
+      edit(combo, all) {
+        const changed = withoutNulls({ ...combo, ...given, name: name ?? combo.name, updatedAt: timestamp(clock) })
+        const combos = all.map((other) => (other.id === id ? changed : other))
+        if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
+        return changed
+      },
+    })
+    await rotation.reset(comboLabel(before.name))
+    if (after.name !== before.name) await rotation.reset(comboLabel(after.name))
+    return shown(after)
+  }
+
   return {
     list: async () => ({ combos: (await store.combos.all()).map(shown) }),
 
     get: async (id) => shown(await find(id)),
 
     async create(input) {
-      const { name, models, strategy = 'fallback', ...more } = parseInput(newCombo, input)
-      requireName(name)
-      return inTurn(async () => {
-        const aliases = await store.aliases.all()
-        const now = timestamp(clock)
-        const combo = { id: crypto.randomUUID(), name, ...more, models, strategy, createdAt: now, updatedAt: now }
-        await records.add(combo, (others) => {
-          requireFreeName(combo, others)
-          requireNoCycle(combo, { combos: [...others, combo], aliases })
-        })
-        await rotation.reset(comboLabel(name)) // an instance that had not heard of a deletion may have gone on with its turns
-        return shown(combo)
-      })
+      const combo = parseInput(newCombo, input)
+      requireName(combo.name)
+      return inTurn(() => add(crypto.randomUUID(), combo))
     },
 
     async update(id, input) {
-      const { name, id: sentId = id, createdAt, updatedAt, ...change } = parseInput(comboChange, input)
+      const { name, id: sentId = id, createdAt, updatedAt, ...given } = parseInput(comboChange, input)
       if (name) requireName(name)
       if (sentId !== id) throw invalidInput('"id" cannot be changed; leave it out')
-      return inTurn(async () => {
-        const aliases = await store.aliases.all()
-        const { before, after } = await records.change(id, {
-          check: (all) => name && requireFreeName({ id, name }, all),
-          edit(combo, all) {
-            const changed = withoutNulls({ ...combo, ...change, name: name || combo.name, updatedAt: timestamp(clock) })
-            const combos = all.map((other) => (other.id === id ? changed : other))
-            if (change.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
-            return changed
-          },
-        })
-        await rotation.reset(comboLabel(before.name))
-        if (after.name !== before.name) await rotation.reset(comboLabel(after.name))
-        return shown(after)
-      })
+      return inTurn(() => change(id, { ...given, ...(name && { name }) }))
+    },
+
+    async put(input) {
+      const { id, ...given } = parseInput(comboPut, input)
+      const { name } = given
+      requireName(name)
+      return inTurn(() =>
+        retryLostRace(async () => {
+          await store.combos.entries({ fresh: true })
+          const found = (await store.combos.all()).find((combo) =>
+            id === undefined ? combo.name === name : combo.id === id,
+          )
+          if (found) {
+            const isSame = isSameJson(shown(found), shown(withoutNulls({ ...found, ...given })))
+            return isSame ? shown(found) : change(found.id, given)
+          }
+          const combo = parseInput(newCombo, withoutNulls(given))
+          return add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
+            if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false // another process has just made it
+            throw error
+          })
+        }),
+      )
     },
 
     delete: (id) =>

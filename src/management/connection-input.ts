@@ -1,8 +1,10 @@
 import * as v from 'valibot'
+import { isObject } from '../lib/json.ts'
 import type { ProviderSpecificData } from '../types.ts'
 import { addressProblem } from './address.ts'
 import { fields } from './fields.ts'
-import { closed, invalidInput, noList } from './input.ts'
+import { closed, invalidInput, noList, parseInput } from './input.ts'
+import { isSameJson } from './same-json.ts'
 
 /** A credential is sent as a header: pasted line ends are dropped, what no header can carry is refused. */
 const apiKey = v.pipe(
@@ -53,7 +55,15 @@ const providerSpecificData = closed({
 })
 
 /** What belongs in a field of a connection, by its name. */
-export const innerFields = { providerSpecificData: Object.keys(providerSpecificData.entries) }
+const innerFields = { providerSpecificData: Object.keys(providerSpecificData.entries) }
+
+/** The members of `providerSpecificData` that a connection may carry at its top level as well; `null` removes. */
+const topLevel = closed({
+  prefix: v.exactOptional(v.nullable(fields.raw(200))),
+  enabledModels: v.exactOptional(v.nullable(providerSpecificData.entries.enabledModels.wrapped)),
+  baseUrl: v.exactOptional(v.nullable(baseUrl)),
+  format: v.exactOptional(v.nullable(fields.format)),
+})
 
 const shared = {
   isActive: v.exactOptional(fields.flag),
@@ -76,11 +86,55 @@ export const connectionChange = closed({
   health: fields.ignored,
 })
 
+/** What `connections.put` takes: a change, and the id that the host has chosen. */
+export const connectionPut = closed({
+  id: fields.recordId,
+  name: v.exactOptional(fields.name),
+  ...shared,
+  provider: fields.name,
+})
+
+/** The members of `providerSpecificData` that stood at the top level. */
+export type TopLevel = v.InferOutput<typeof topLevel>
+
+/** Parses a connection by one of the schemas above, and apart from it the members at its top level that belong further in. */
+export function parseConnection<E extends v.ObjectEntries>(schema: ReturnType<typeof closed<E>>, input: unknown) {
+  const isTop = ([name]: [string, unknown]) => Object.hasOwn(topLevel.entries, name)
+  const members = isObject(input) ? Object.entries(input) : []
+  const rest = isObject(input) ? Object.fromEntries(members.filter((member) => !isTop(member))) : input
+  return {
+    given: parseInput(schema, rest, innerFields),
+    top: parseInput(topLevel, Object.fromEntries(members.filter(isTop))),
+  }
+}
+
+/**
+ * The `providerSpecificData` after a change: `given` replaces what is `stored`, and members at the top level change only themselves. `null`
+ * removes it, `undefined` leaves it. Throws `INVALID_REQUEST` when the two disagree, and what `checkedData` throws.
+ */
+export function changedData(
+  stored: ProviderSpecificData | undefined,
+  given: ProviderSpecificData | null | undefined,
+  top: TopLevel,
+): ProviderSpecificData | null | undefined {
+  const members = Object.entries(top)
+  if (members.length === 0) return given && checkedData(given)
+  const next: Record<string, unknown> = { ...(given === undefined ? stored : given) }
+  for (const [name, value] of members) {
+    const other = given?.[name as keyof ProviderSpecificData] // a member of both
+    if (other !== undefined && !isSameJson(other, value))
+      throw invalidInput(`"${name}" and "providerSpecificData.${name}" differ; send one of them`)
+    if (value === null) delete next[name]
+    else next[name] = value
+  }
+  return Object.keys(next).length === 0 ? null : checkedData(next)
+}
+
 /**
  * Throws `INVALID_REQUEST` when the base URL already holds a path that the gateway adds; one that ends in `/messages` is specified
  * (spec.md, Upstream model fetch). A blank one is dropped: it counts as not set.
  */
-export function checkedData(data: ProviderSpecificData): ProviderSpecificData {
+function checkedData(data: ProviderSpecificData): ProviderSpecificData {
   const { baseUrl, ...rest } = data
   if (!baseUrl) return rest
   const [path] = ENDPOINT.exec(baseUrl) ?? []

@@ -17,6 +17,18 @@ export function requireProvider(catalog: Catalog, provider: string, data: Provid
   )
 }
 
+/**
+ * The id of the provider that is meant by its id or, if it belongs to one provider alone, by an alias; any other name stays as it is. Throws
+ * `INVALID_REQUEST` naming the providers that share the alias.
+ */
+export function providerMeant(catalog: Catalog, name: string): string {
+  if (definitionOf(catalog, name)) return name
+  const owners = Object.keys(catalog).filter((id) => builtInNames(catalog, id).has(name))
+  if (owners.length > 1)
+    throw invalidInput(`"provider" must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`)
+  return owners[0] ?? name
+}
+
 /** Ids of providers, found by the family of models that people name them after, and by their ids, aliases and names. */
 function nearestProviders(catalog: Catalog, provider: string): string[] {
   const ids = new Map<string, string>()

@@ -1,16 +1,26 @@
+import { gatewayError } from '../errors.ts'
 import { createMutex } from '../lib/mutex.ts'
 import { definitionOf, type NamedConnection } from '../providers/names.ts'
 import type { Health } from '../routing/health.ts'
 import type { HealthEntry } from '../routing/health-entry.ts'
 import type { ConnectionRecord } from '../store/collections.ts'
 import { type Destination, placeOfApiKey } from '../store/proofs.ts'
+import { retryLostRace } from '../store/retry-lost-race.ts'
 import { openApiKey, type Store } from '../store/store.ts'
-import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
+import type { Catalog, Clock, Connection, ProviderSpecificData, WireFormat } from '../types.ts'
 import { checkCloud } from './cloud-connection.ts'
-import { checkedData, connectionChange, innerFields, newConnection } from './connection-input.ts'
-import { requireOwnPrefix, requireProvider } from './connection-provider.ts'
+import {
+  changedData,
+  connectionChange,
+  connectionPut,
+  newConnection,
+  parseConnection,
+  type TopLevel,
+} from './connection-input.ts'
+import { providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
 import { findRecord, present } from './find.ts'
-import { invalidInput, parseInput } from './input.ts'
+import { invalidInput } from './input.ts'
+import { isSameJson } from './same-json.ts'
 import { timestamp, timestampAfter } from './time.ts'
 
 /** Connections. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -25,6 +35,11 @@ export interface ConnectionOperations<Input = never> {
   create(input: NewConnection | Input): Promise<ShownConnection>
   /** Changes the members that are given; `providerSpecificData` is replaced as a whole. Forgets the connection's health. */
   update(id: string, input: ConnectionChange | Input): Promise<ShownConnection>
+  /**
+   * Creates the connection of this id, or changes the members that are given; what is not given stays. Writes nothing when nothing would
+   * change, so that a host may call it at every start. `provider` of a connection that exists cannot change.
+   */
+  put(input: ConnectionPut | Input): Promise<ShownConnection>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -43,12 +58,25 @@ export interface ConnectionChange {
   priority?: number | null
   apiKey?: string | null
   providerSpecificData?: ProviderSpecificData | null
+  /** This and the following: the same as in `providerSpecificData`; each changes that member alone. */
+  prefix?: string | null
+  baseUrl?: string | null
+  enabledModels?: string[] | null
+  format?: WireFormat | null
 }
 
 /** A connection to create; `null` counts as absent. */
 export interface NewConnection extends ConnectionChange {
   provider: string
 }
+
+/** A connection to create or change by `put`: `id` is chosen by the host; letters, digits, ".", "_" and "-". */
+export interface ConnectionPut extends NewConnection {
+  id: string
+}
+
+/** Parsed members of a connection. */
+type Given = Omit<ConnectionChange, keyof TopLevel> & { provider?: string }
 
 interface Dependencies {
   store: Store
@@ -126,70 +154,110 @@ export function createConnectionOperations({
     requireOwnPrefix(catalog, connection, others)
   }
 
+  /** Inserts a connection; `undefined` when its id is taken. */
+  async function insert(
+    id: string,
+    { name, isActive, priority, apiKey, ...given }: Given & { provider: string },
+    top: TopLevel,
+  ): Promise<ConnectionRecord | undefined> {
+    const provider = providerMeant(catalog, given.provider)
+    const data = changedData(undefined, given.providerSpecificData, top)
+    requireProvider(catalog, provider, data ?? undefined)
+    checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
+    const now = timestamp(clock)
+    const record: ConnectionRecord = {
+      id,
+      provider,
+      name: name ?? definitionOf(catalog, provider)?.name ?? provider,
+      ...(isActive !== undefined && { isActive }),
+      ...(typeof priority === 'number' && { priority }),
+      ...(data && { providerSpecificData: data }),
+      createdAt: now,
+      updatedAt: now,
+    }
+    if (typeof apiKey === 'string') record.sealedApiKey = await seal(record, apiKey)
+    const isNew = await inTurn(async () => {
+      await checkPrefix(record)
+      return connections.insert(id, record)
+    })
+    return isNew ? record : undefined
+  }
+
+  /** Changes a connection; `isIdempotent`: writes nothing, and leaves its health alone, when nothing would change. */
+  async function change(
+    found: ConnectionRecord,
+    given: Given,
+    top: TopLevel,
+    { isIdempotent = false } = {},
+  ): Promise<ConnectionRecord> {
+    const { id, provider } = found
+    if (given.provider !== undefined && ![given.provider, providerMeant(catalog, given.provider)].includes(provider))
+      throw invalidInput('"provider" cannot be changed; make a new connection instead')
+    const data = changedData(found.providerSpecificData, given.providerSpecificData, top)
+    if (data !== undefined) requireProvider(catalog, provider, data ?? undefined)
+    if (data !== undefined || typeof given.apiKey === 'string') {
+      const apiKey = given.apiKey === undefined ? await readCredential(found) : (given.apiKey ?? undefined)
+      const next = data === undefined ? found.providerSpecificData : (data ?? undefined)
+      checkCloud(catalog, provider, { data: next, apiKey })
+    }
+
+    const changedFrom = (current: ConnectionRecord): ConnectionRecord => {
+      const next = { ...current }
+      if (given.name !== undefined) next.name = given.name
+      if (given.isActive !== undefined) next.isActive = given.isActive
+      put(next, 'priority', given.priority)
+      put(next, 'providerSpecificData', changedData(current.providerSpecificData, given.providerSpecificData, top))
+      return next
+    }
+    if (isIdempotent && (await isStored(found, given.apiKey)) && isSameJson(changedFrom(found), found)) return found
+
+    const changed = await inTurn(async () => {
+      const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
+      if (touchesPrefix) await checkPrefix({ id, provider, ...(data && { providerSpecificData: data }) })
+      return connections.update(id, async (current) => {
+        const next = { ...changedFrom(current), updatedAt: timestampAfter(current.updatedAt, clock) }
+        put(next, 'sealedApiKey', await sealedFor(next, { was: current, apiKey: given.apiKey }))
+        return next
+      })
+    })
+    health.reset(id) // what failed may be mended
+    return present(changed, 'Connection')
+  }
+
+  /** Is the given credential the stored one, or none given? */
+  async function isStored(found: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
+    if (apiKey === undefined) return true
+    return apiKey === null ? found.sealedApiKey === undefined : apiKey === (await readCredential(found))
+  }
+
   return {
     list: async () => ({ connections: await Promise.all((await connections.all()).map(shown)) }),
 
     get: async (id) => shown((await find(id)).record),
 
     async create(input) {
-      const { provider, name, isActive, priority, apiKey, providerSpecificData } = parseInput(
-        newConnection,
-        input,
-        innerFields,
-      )
-      const data = providerSpecificData && checkedData(providerSpecificData)
-      requireProvider(catalog, provider, data ?? undefined)
-      checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
-      const id = crypto.randomUUID()
-      const now = timestamp(clock)
-      const record: ConnectionRecord = {
-        id,
-        provider,
-        name: name ?? definitionOf(catalog, provider)?.name ?? provider,
-        ...(isActive !== undefined && { isActive }),
-        ...(typeof priority === 'number' && { priority }),
-        ...(data && { providerSpecificData: data }),
-        createdAt: now,
-        updatedAt: now,
-      }
-      if (typeof apiKey === 'string') record.sealedApiKey = await seal(record, apiKey)
-      await inTurn(async () => {
-        await checkPrefix(record)
-        await connections.insert(id, record)
-      })
+      const { given, top } = parseConnection(newConnection, input)
+      const record = await insert(crypto.randomUUID(), given, top)
+      if (!record) throw gatewayError('INTERNAL') // a random id was drawn twice
       return shown(record)
     },
 
     async update(id, input) {
-      const change = parseInput(connectionChange, input, innerFields)
-      if (change.id !== undefined && change.id !== id) throw invalidInput('"id" cannot be changed; leave it out')
-      const { record: found } = await find(id)
-      if (change.provider !== undefined && change.provider !== found.provider) {
-        throw invalidInput('"provider" cannot be changed; make a new connection instead')
-      }
-      const data = change.providerSpecificData && checkedData(change.providerSpecificData)
-      if (data !== undefined) requireProvider(catalog, found.provider, data ?? undefined)
-      if (data !== undefined || typeof change.apiKey === 'string') {
-        const apiKey = change.apiKey === undefined ? await readCredential(found) : (change.apiKey ?? undefined)
-        const next = data === undefined ? found.providerSpecificData : (data ?? undefined)
-        checkCloud(catalog, found.provider, { data: next, apiKey })
-      }
-      const changed = await inTurn(async () => {
-        const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
-        if (touchesPrefix)
-          await checkPrefix({ id, provider: found.provider, ...(data && { providerSpecificData: data }) })
-        return connections.update(id, async (current) => {
-          const next: ConnectionRecord = { ...current, updatedAt: timestampAfter(current.updatedAt, clock) }
-          if (change.name !== undefined) next.name = change.name
-          if (change.isActive !== undefined) next.isActive = change.isActive
-          put(next, 'priority', change.priority)
-          put(next, 'providerSpecificData', data)
-          put(next, 'sealedApiKey', await sealedFor(next, { was: current, apiKey: change.apiKey }))
-          return next
-        })
+      const { given, top } = parseConnection(connectionChange, input)
+      if (given.id !== undefined && given.id !== id) throw invalidInput('"id" cannot be changed; leave it out')
+      return shown(await change((await find(id)).record, given, top))
+    },
+
+    async put(input) {
+      const { given, top } = parseConnection(connectionPut, input)
+      const { id, ...members } = given
+      return retryLostRace(async () => {
+        const entries = await connections.entries({ fresh: true })
+        const found = entries.find(({ record }) => record.id === id)?.record
+        if (found) return shown(await change(found, members, top, { isIdempotent: true }))
+        const record = await insert(id, members, top)
+        return record ? shown(record) : false
       })
-      health.reset(id) // what failed may be mended
-      return shown(present(changed, 'Connection'))
     },
 
     async delete(id) {

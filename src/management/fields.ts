@@ -16,6 +16,12 @@ export const fields = {
   /** The two as parts of a path, which cannot be `.` or `..`. */
   nameInPath: v.pipe(trimmed(200), notDots()),
   modelInPath: v.pipe(trimmed(512), notDots()),
+  /** The id of a record that a host has chosen; it stands in paths. */
+  recordId: v.pipe(
+    v.string(notText),
+    v.regex(/^[\w.-]{1,200}$/, 'must be 1 to 200 letters, digits, ".", "_" or "-"'),
+    notDots(),
+  ),
   /** A model's name where an object with a model may stand as well. */
   modelOrObject: trimmed(512, 'must be text, or an object with "model"'),
   /** Text that values are compared with, as it is. */

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
-import { mintClientKey } from '../store/client-key.ts'
+import { createMutex } from '../lib/mutex.ts'
+import { isClientKey, mintClientKey } from '../store/client-key.ts'
+import type { KeyRecord } from '../store/collections.ts'
 import { CONFIRM_KEY } from '../store/keyring.ts'
 import { openKey, UNREADABLE_KEY } from '../store/open-key.ts'
 import { placeOfKey } from '../store/proofs.ts'
@@ -10,6 +12,7 @@ import { fields } from './fields.ts'
 import { present } from './find.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
 import { createKeyFinder, type FoundKey } from './key-finder.ts'
+import { isSameJson } from './same-json.ts'
 import { timestamp } from './time.ts'
 
 /** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -20,7 +23,21 @@ export interface KeyOperations<Input = never> {
   create(input: { name: string } | Input): Promise<{ key: string; id: string; name: string; createdAt: string }>
   /** Renames, pauses or resumes; takes effect with the next request. */
   update(id: string, input: { name?: string; isActive?: boolean } | Input): Promise<{ key: ShownKey }>
+  /**
+   * Creates the key of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
+   * nothing when nothing would change, so that a host may call it at every start. `key` is a value of the host's own: `sbx_` and 32 to 196
+   * letters, digits, "_" and "-"; without it a value is made once. Another value replaces the old one, which opens nothing from then on.
+   */
+  put(input: KeyPut | Input): Promise<{ key: ShownKey }>
   delete(id: string): Promise<{ success: true }>
+}
+
+/** A key to create or change by `put`. */
+export interface KeyPut {
+  id?: string
+  name: string
+  key?: string
+  isActive?: boolean
 }
 
 /** An API key as the management API shows it. */
@@ -29,6 +46,20 @@ export interface ShownKey extends ApiKey {
   error?: string
 }
 
+const keyPut = closed({
+  name: fields.name,
+  id: v.exactOptional(fields.recordId),
+  key: v.exactOptional(
+    v.pipe(
+      fields.text,
+      v.check(
+        isClientKey,
+        'must be "sbx_" and 32 to 196 letters, digits, "_" or "-", copied whole if the gateway has made it',
+      ),
+    ),
+  ),
+  isActive: v.exactOptional(fields.flag),
+})
 const newKey = closed({ name: fields.name })
 const keyChange = closed({ name: v.exactOptional(fields.name), isActive: v.exactOptional(fields.flag) })
 
@@ -39,6 +70,7 @@ export function createKeyOperations(deps: {
 }): KeyOperations<unknown> {
   const { store, clock, turnEnd } = deps
   const { find, remember, forget } = createKeyFinder(store.keys)
+  const inTurn = createMutex() // two calls at once for one name make one key
 
   /** One that cannot be opened, or was changed elsewhere, must not hide the other keys. */
   async function shown({ digest, record }: FoundKey): Promise<ShownKey> {
@@ -60,6 +92,48 @@ export function createKeyOperations(deps: {
     return { keys }
   }
 
+  /** Seals a value and files a record under its digest, which it resolves to; `undefined` when there is one already. */
+  async function insert(key: string, record: Omit<KeyRecord, 'sealedKey'>): Promise<string | undefined> {
+    const vault = await store.vault()
+    const sealedKey = await vault.seal(placeOfKey(record.id), key)
+    const digest = await vault.digest(key)
+    if (!(await store.keys.insert(digest, { ...record, sealedKey }))) return undefined
+    store.keyring.forget(digest)
+    remember(record.id, digest)
+    return digest
+  }
+
+  /** The key that is meant by an id, or without one by a name; of several the oldest. */
+  async function findPut(id: string | undefined, name: string): Promise<FoundKey | undefined> {
+    const entries = await store.keys.entries({ fresh: true })
+    const entry = entries.find(({ record }) => (id === undefined ? record.name === name : record.id === id))
+    return entry && { digest: entry.id, record: entry.record }
+  }
+
+  async function add(id: string, key = mintClientKey(), { name, isActive = true }: Omit<KeyPut, 'id' | 'key'>) {
+    const digest = await insert(key, { id, name, isActive, createdAt: timestamp(clock) })
+    if (digest === undefined) throw takenValue()
+    return digest
+  }
+
+  /** Changes a key, unless nothing would change; resolves to the digest that it lies under then. */
+  async function change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>) {
+    const isProven = await store.isProvenKey(digest, record)
+    if (!isProven && given.isActive === undefined) throw invalidInput(UNPROVEN_KEY)
+    const next = { ...record, ...given }
+    const other = key === undefined ? digest : await (await store.vault()).digest(key)
+    if (key !== undefined && other !== digest) {
+      const isOwn = (await insert(key, next)) ?? (await store.keys.get(other))?.id === record.id // of a call that was cut off
+      if (!isOwn) throw takenValue()
+      await store.keys.remove(digest).finally(() => store.keyring.forget(digest))
+    } else if (!isProven || !isSameJson(record, next)) {
+      await store.keys
+        .update(digest, (current) => ({ ...current, ...given }))
+        .finally(() => store.keyring.forget(digest))
+    }
+    return other
+  }
+
   return {
     list,
 
@@ -67,15 +141,11 @@ export function createKeyOperations(deps: {
 
     async create(input) {
       const { name } = parseInput(newKey, input)
-      const vault = await store.vault()
       const id = crypto.randomUUID()
       const key = mintClientKey()
       const createdAt = timestamp(clock)
-      const sealedKey = await vault.seal(placeOfKey(id), key)
-      const digest = await vault.digest(key)
-      const isNew = await store.keys.insert(digest, { id, name, sealedKey, isActive: true, createdAt })
-      if (!isNew) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
-      remember(id, digest)
+      const digest = await insert(key, { id, name, isActive: true, createdAt })
+      if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
       return { key, id, name, createdAt }
     },
 
@@ -93,6 +163,15 @@ export function createKeyOperations(deps: {
       return { key: await shown({ digest, record: present(changed, 'Key') }) }
     },
 
+    async put(input) {
+      const { id, key, ...given } = parseInput(keyPut, input)
+      return inTurn(async () => {
+        const found = await findPut(id, given.name)
+        const digest = found ? await change(found, key, given) : await add(id ?? crypto.randomUUID(), key, given)
+        return { key: await shown({ digest, record: present(await store.keys.get(digest), 'Key') }) }
+      })
+    },
+
     async delete(id) {
       const { digest } = await find(id)
       const removed = await store.keys.remove(digest).finally(() => store.keyring.forget(digest))
@@ -104,6 +183,7 @@ export function createKeyOperations(deps: {
 }
 
 const UNPROVEN_KEY = `This record was not written by a gateway with this secret, and the key is refused. ${CONFIRM_KEY}`
+const takenValue = () => invalidInput('"key" must not be the value of another key')
 
 /** So many are opened in a fraction of a millisecond; then requests get their turn. */
 const BATCH = 32

@@ -5,11 +5,12 @@ import type { Settings } from '../types.ts'
 import { addressProblem } from './address.ts'
 import { fields } from './fields.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
+import { isSameJson } from './same-json.ts'
 
 /** The settings (spec.md, Settings). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
-  /** `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed. */
+  /** Writes nothing when nothing would change. `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed. */
   update(input: { requireApiKey?: boolean; cloudUrl?: string } | Input): Promise<Settings>
 }
 
@@ -25,10 +26,12 @@ export function createSettingsOperations({ store }: { store: Store }): SettingsO
 
     async update(input) {
       const { requireApiKey, cloudUrl } = parseInput(settingsChange, input)
-      return store.settings.update({
+      const change = {
         ...(requireApiKey !== undefined && { requireApiKey }),
         ...(cloudUrl !== undefined && { cloudUrl: normalised(cloudUrl) }),
-      })
+      }
+      const stored = await store.settings.reread().catch(() => undefined) // what cannot be read may be mended by the change
+      return stored && isSameJson(stored, { ...stored, ...change }) ? { ...stored } : store.settings.update(change)
     },
   }
 }

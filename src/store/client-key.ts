@@ -3,16 +3,22 @@ import { randomBytes, toBase64Url, toHex } from '../lib/encoding.ts'
 
 const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 
+/** The prefix of admin tokens is not one of client keys. */
+const BROUGHT = /^sbx_(?!admin_)[A-Za-z0-9_-]{32,196}$/
+
 /** A new client key: `sbx_`, 256 random bits in base64url, and a checksum, so that a mistyped key is recognised without a look-up. */
 export function mintClientKey(): string {
   const random = toBase64Url(randomBytes(32))
   return `sbx_${random}${checksum(random)}`
 }
 
-/** Does this credential have the form of a client key, with a correct checksum? */
+/**
+ * Does this credential have the form of a client key: one that was made here, with a correct checksum, or one that a host has brought? The
+ * form of both is known to what keeps secrets out of logs, and spares other credentials a look-up.
+ */
 export function isClientKey(credential: string): boolean {
   const [, random, sum] = PATTERN.exec(credential) ?? []
-  return random !== undefined && checksum(random) === sum
+  return random === undefined ? BROUGHT.test(credential) : checksum(random) === sum
 }
 
 /** CRC-32 in hex. */

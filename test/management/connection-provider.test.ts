@@ -39,8 +39,6 @@ test('any other is accepted with a base URL, and named after itself', async () =
 for (const [provider, hint] of [
   ['opnai', 'Did you mean "openai"?'],
   ['OpenAI', 'Did you mean "openai"?'],
-  ['oa', 'Did you mean "openai"?'],
-  ['mi', 'Did you mean "mistral"?'],
   ['anthropc', 'Did you mean "anthropic"?'],
   ['Claude', 'Did you mean "anthropic"?'],
   ['gpt', 'Did you mean "openai"?'],
@@ -58,6 +56,25 @@ for (const [provider, hint] of [
     ])
   })
 }
+
+for (const [alias, provider] of [
+  ['oa', 'openai'],
+  ['mi', 'mistral'],
+] as const) {
+  test(`the alias "${alias}" stands for "${provider}"`, async () => {
+    const { expect } = openDoor({ catalog })
+    const { id, ...created } = await expect(201, 'POST', '/api/connections', { provider: alias })
+    assert.is(created.provider, provider)
+    assert.is((await expect(200, 'PUT', `/api/connections/${id}`, { provider: alias, name: 'b' })).provider, provider)
+  })
+}
+
+test('an alias that two providers share stands for neither', async () => {
+  const shared = { one: { alias: 'x' }, two: { alias: 'y', catalogAlias: 'x' } }
+  const { refuses } = openDoor({ catalog: shared })
+  const error = '"provider" must not be "x", an alias of "one" and "two"'
+  await refuses(400, error, ['POST', '/api/connections', { provider: 'x' }])
+})
 
 test('a connection that lives by its base URL cannot lose it', async () => {
   const { expect, refuses } = openDoor({ catalog })

@@ -36,6 +36,28 @@ test('every field can be given', async () => {
   assert.equal(shown, input)
 })
 
+test('prefix, base URL, format and models at the top level are taken as those of providerSpecificData', async () => {
+  const { expect } = openDoor()
+  const data = { prefix: 'mine', baseUrl: 'https://up.example/v1', enabledModels: ['a'], format: 'openai-responses' }
+  const created = await expect(201, 'POST', '/api/connections', { provider: 'lab', ...data })
+  assert.equal(created.providerSpecificData, data)
+  const both = { provider: 'lab', prefix: 'mine', providerSpecificData: { ...data, sharesPrefix: true } }
+  const second = await expect(201, 'POST', '/api/connections', both)
+  assert.equal(second.providerSpecificData, { ...data, sharesPrefix: true })
+  const change = { prefix: 'other', enabledModels: null }
+  const changed = await expect(200, 'PUT', `/api/connections/${created.id}`, change)
+  const { enabledModels, ...kept } = data
+  assert.equal(changed.providerSpecificData, { ...kept, prefix: 'other' }, 'the other members stay')
+  assert.equal(enabledModels, ['a'])
+  await expect(400, 'PUT', `/api/connections/${created.id}`, { baseUrl: null })
+  const bare = await expect(201, 'POST', '/api/connections', { provider: 'openai', prefix: null })
+  assert.is(bare.providerSpecificData, undefined)
+  const named = await expect(200, 'PUT', `/api/connections/${bare.id}`, { prefix: 'p' })
+  assert.equal(named.providerSpecificData, { prefix: 'p' })
+  const cleared = await expect(200, 'PUT', `/api/connections/${bare.id}`, { prefix: null })
+  assert.is(cleared.providerSpecificData, undefined)
+})
+
 test('null counts as absent when a connection is made', async () => {
   const { expect } = openDoor()
   const input = { provider: 'openai', priority: null, apiKey: null, providerSpecificData: null }
@@ -99,7 +121,13 @@ const noAddress = '"providerSpecificData.baseUrl" must be an address that starts
 const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{}, '"provider" is required and must not be blank'],
   [{ provider: ' ' }, '"provider" must not be blank'],
-  [{ provider: 'mine', baseUrl: 'http://a' }, 'Unknown field "baseUrl". It belongs in "providerSpecificData".'],
+  [{ provider: 'mine', resource: 'a' }, 'Unknown field "resource". It belongs in "providerSpecificData".'],
+  [{ provider: 'openai', prefix: 1 }, '"prefix" must be text'],
+  [{ provider: 'openai', enabledModels: 'a' }, '"enabledModels" must be a list of model ids'],
+  [
+    { provider: 'openai', prefix: 'a', providerSpecificData: { prefix: 'b' } },
+    '"prefix" and "providerSpecificData.prefix" differ; send one of them',
+  ],
   [
     { provider: 'mine', baseURL: 'http://a' },
     'Unknown field "baseURL". Did you mean "baseUrl"? It belongs in "providerSpecificData".',

@@ -1,0 +1,291 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Catalog, Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('put in gateway.api')
+
+const catalog: Catalog = {
+  openai: { alias: 'oa', name: 'OpenAI', baseUrl: 'https://openai.test/v1', models: [{ id: 'gpt-5' }] },
+  groq: { baseUrl: 'https://groq.test/v1', models: [{ id: 'llama' }] },
+}
+const SECRET = 'sk-test-0123456789-abcd'
+const VALUE = `sbx_${'own-value-of-the-host_'.repeat(2)}`
+
+/** A gateway, and what was written to its storage since it was last asked. */
+function open() {
+  const memory = memoryStorage()
+  let writes: string[] = []
+  const storage: Storage = {
+    ...memory,
+    set: (key, ...rest) => {
+      writes.push(`set ${key}`)
+      return memory.set(key, ...rest)
+    },
+    delete: (key, ...rest) => {
+      writes.push(`delete ${key}`)
+      return memory.delete(key, ...rest)
+    },
+  }
+  const door = openDoor({ storage, catalog, secret: 'a secret of at least 32 characters' })
+  const written = () => {
+    const all = writes
+    writes = []
+    return all
+  }
+  const status = async (key: string) =>
+    (await door.gateway.fetch(new Request('http://g/v1/models', { headers: { authorization: `Bearer ${key}` } })))
+      .status
+  return { ...door, api: door.gateway.api, storage, written, status }
+}
+
+async function errorOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'it was accepted',
+    (error: Error) => error.message,
+  )
+}
+
+/** Everything that a host may seed. */
+const seed = async ({ api }: ReturnType<typeof open>) => {
+  await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1, prefix: 'work' })
+  await api.connections.put({ id: 'second', provider: 'oa', isActive: false })
+  await api.customModels.put({ providerAlias: 'groq', id: 'mine', type: 'image' })
+  await api.aliases.set({ alias: 'quick', model: 'groq/llama' })
+  await api.combos.put({
+    name: 'fast',
+    models: ['quick', { model: 'openai/gpt-5', when: { tools: true, stream: true } }],
+  })
+  await api.combos.put({ id: 'all', name: 'every', models: ['fast'], strategy: 'round-robin', stickyLimit: 2 })
+  await api.keys.put({ name: 'app' })
+  await api.keys.put({ id: 'ci', name: 'ci', key: VALUE })
+  await api.settings.update({ requireApiKey: true, cloudUrl: 'https://cloud.example/v1' })
+}
+
+test('the same calls a second time write nothing and reset nothing', async () => {
+  const world = open()
+  await seed(world)
+  assert.ok(world.written().length > 8)
+  const state = async () => {
+    const { connections, combos, keys, aliases, customModels, settings } = world.api
+    return Promise.all(
+      [connections, combos, keys, aliases, customModels].map((one) => one.list()).concat(settings.get() as never),
+    )
+  }
+  const before = await state()
+  await world.clock.advance(60_000)
+  await seed(world)
+  assert.equal(world.written(), [])
+  assert.equal(await state(), before)
+})
+
+test('two gateways that start at once on one storage make one record each', async () => {
+  const memory = memoryStorage()
+  const doors = [openDoor({ storage: memory, catalog }), openDoor({ storage: memory, catalog })]
+  await Promise.all(
+    doors.map(async ({ gateway: { api } }) => {
+      await api.connections.put({ id: 'main', provider: 'openai' })
+      await api.combos.put({ name: 'fast', models: ['openai/gpt-5'] })
+      await api.keys.put({ name: 'app', key: VALUE }).catch(() => undefined)
+    }),
+  )
+  for (const { gateway } of doors) {
+    assert.is((await gateway.api.connections.list()).connections.length, 1)
+    assert.is((await gateway.api.combos.list()).combos.length, 1)
+    assert.is((await gateway.api.keys.list()).keys.length, 1)
+  }
+})
+
+test('a connection keeps what is not given, and null removes', async () => {
+  const { api, written } = open()
+  const made = await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1 })
+  assert.equal([made.id, made.name, made.apiKey], ['main', 'OpenAI', '…abcd'])
+  await api.connections.update('main', { isActive: false, name: 'Paused by the operator' })
+  written()
+  const same = await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1 })
+  assert.equal([same.isActive, same.name], [false, 'Paused by the operator'])
+  assert.equal(written(), [])
+  const changed = await api.connections.put({
+    id: 'main',
+    provider: 'openai',
+    apiKey: 'sk-other-0123456789-wxyz',
+    priority: null,
+  })
+  assert.equal([changed.apiKey, changed.priority, changed.isActive], ['…wxyz', undefined, false])
+  assert.equal(written(), ['set connections/main'])
+  assert.is((await api.connections.list()).connections.length, 1)
+})
+
+for (const [input, error] of [
+  [{ provider: 'openai' }, '"id" is required and must not be blank'],
+  [{ id: 'a/b', provider: 'openai' }, '"id" must be 1 to 200 letters, digits, ".", "_" or "-"'],
+  [{ id: '..', provider: 'openai' }, '"id" must not be "." or "..", which no address can hold'],
+  [{ id: 'main' }, '"provider" is required and must not be blank'],
+  [{ id: 'taken', provider: 'groq' }, '"provider" cannot be changed; make a new connection instead'],
+  [{ id: 'a', provider: 'nothing-known' }, 'Unknown provider "nothing-known".'],
+  [{ id: 'a', provider: 'groq', prefix: 'openai' }, '"providerSpecificData.prefix" must not be "openai"'],
+] as const) {
+  test(`a connection ${JSON.stringify(input)} is refused`, async () => {
+    const { api, written } = open()
+    await api.connections.put({ id: 'taken', provider: 'openai' })
+    written()
+    assert.match(await errorOf(api.connections.put(input as never)), error)
+    assert.equal(written(), [])
+  })
+}
+
+test('a combo is found by its id, or by its name, and keeps what is not given', async () => {
+  const { api, written } = open()
+  const made = await api.combos.put({ name: 'fast', models: ['openai/a'], strategy: 'round-robin', stickyLimit: 3 })
+  assert.equal(await api.combos.get(made.id), made)
+  const changed = await api.combos.put({ name: 'fast', models: ['openai/b'], stickyLimit: null })
+  assert.equal([changed.id, changed.strategy, changed.stickyLimit], [made.id, 'round-robin', undefined])
+  const renamed = await api.combos.put({ id: made.id, name: 'faster' })
+  assert.equal([renamed.id, renamed.name, renamed.models], [made.id, 'faster', ['openai/b']])
+  await api.combos.put({ id: 'own', name: 'fast', models: [] })
+  assert.equal(
+    (await api.combos.list()).combos.map(({ id }) => id),
+    [made.id, 'own'],
+  )
+  written()
+  assert.is(await errorOf(api.combos.put({ id: 'third', name: 'fast', models: [] })), 'Combo name already exists')
+  assert.is(await errorOf(api.combos.put({ name: 'new' })), '"models" is required and must be a list of model names')
+  assert.match(await errorOf(api.combos.put({ name: 'a b', models: [] })), 'Name can only contain')
+  assert.match(await errorOf(api.combos.put({ name: 'fast', models: ['fast'] })), 'must not lead back')
+  assert.equal(written(), [])
+})
+
+test('an identical put of a combo keeps its turn, a change begins anew', async () => {
+  const asked: string[] = []
+  const upstream = fakeUpstream(({ body }) => {
+    asked.push(JSON.parse(body).model)
+    return json(chatAnswer())
+  })
+  const { gateway, expect } = openDoor({ catalog, fetch: upstream })
+  await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: SECRET })
+  const put = (models: string[]) => gateway.api.combos.put({ name: 'turns', models, strategy: 'round-robin' })
+  const ask = async () => {
+    const body = JSON.stringify({ model: 'turns', messages: [{ role: 'user', content: 'Hi' }] })
+    const headers = { 'content-type': 'application/json' }
+    await (await gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))).text()
+  }
+  const three = ['openai/a', 'openai/b', 'openai/c']
+  await put(three)
+  await ask()
+  await put(three)
+  await ask()
+  await put([...three, 'openai/d'])
+  await ask()
+  assert.equal(asked, ['a', 'b', 'a'])
+})
+
+test('a key is made once, and found by its id or its name', async () => {
+  const { api, status, written } = open()
+  await api.settings.update({ requireApiKey: true })
+  const { key } = await api.keys.put({ name: 'app' })
+  assert.match(key.key, /^sbx_/)
+  assert.is(await status(key.key), 200)
+  assert.equal(await api.keys.put({ name: 'app' }), { key })
+  await api.keys.update(key.id, { isActive: false })
+  assert.is((await api.keys.put({ name: 'app' })).key.isActive, false, 'a key that was paused stays paused')
+  assert.is(await status(key.key), 403)
+  await api.keys.put({ name: 'app', isActive: true })
+  assert.is(await status(key.key), 200)
+  const renamed = await api.keys.put({ id: key.id, name: 'service' })
+  assert.equal([renamed.key.id, renamed.key.name, renamed.key.key], [key.id, 'service', key.key])
+  written()
+  const other = await api.keys.put({ id: 'own', name: 'app' })
+  assert.is(other.key.id, 'own')
+  assert.equal(
+    (await api.keys.list()).keys.map(({ id }) => id),
+    [key.id, 'own'],
+  )
+})
+
+test('a key may have a value of the host, which can be replaced and then opens nothing', async () => {
+  const { api, status } = open()
+  await api.settings.update({ requireApiKey: true })
+  const { key } = await api.keys.put({ name: 'app', key: VALUE })
+  assert.is(key.key, VALUE)
+  assert.is(await status(VALUE), 200)
+  const next = `${VALUE}-2`
+  assert.is(await status(next), 401)
+  assert.is((await api.keys.put({ name: 'app', key: next })).key.id, key.id)
+  assert.equal([await status(VALUE), await status(next)], [401, 200])
+  assert.is((await api.keys.get(key.id)).key.key, next)
+  await api.keys.update(key.id, { isActive: false })
+  assert.is(await status(next), 403)
+  await api.keys.delete(key.id)
+  assert.is(await status(next), 401)
+  assert.equal(await api.keys.list(), { keys: [] })
+})
+
+test('the value of a key must have the form of one, and belong to no other', async () => {
+  const { api } = open()
+  const { key } = await api.keys.put({ name: 'made' })
+  const mistyped = `${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`
+  for (const value of [
+    '',
+    'short',
+    'x'.repeat(40),
+    `sbx_${'x'.repeat(31)}`,
+    `sbx_admin_${'x'.repeat(40)}`,
+    `${VALUE} `,
+    mistyped,
+  ])
+    assert.match(
+      await errorOf(api.keys.put({ name: 'app', key: value })),
+      '"key" must be "sbx_" and 32 to 196 letters',
+      value,
+    )
+  assert.is(await errorOf(api.keys.put({ name: 'app', key: key.key })), '"key" must not be the value of another key')
+  await api.keys.put({ name: 'app', key: VALUE })
+  assert.is(await errorOf(api.keys.put({ name: 'made', key: VALUE })), '"key" must not be the value of another key')
+})
+
+test('a custom model is created, and its type changed', async () => {
+  const { api, written } = open()
+  await api.customModels.put({ providerAlias: 'groq', id: 'm' })
+  assert.equal(await api.customModels.put({ providerAlias: 'groq', id: 'm', type: 'tts' }), {
+    id: 'm',
+    providerAlias: 'groq',
+    type: 'tts',
+  })
+  written()
+  assert.is((await api.customModels.put({ providerAlias: 'groq', id: 'm' })).type, 'tts')
+  assert.equal(written(), [])
+})
+
+test('a record that was changed in the storage is not confirmed by a put that does not say so', async () => {
+  const { api, storage, status } = open()
+  await api.settings.update({ requireApiKey: true })
+  const { key } = await api.keys.put({ name: 'app', key: VALUE, isActive: false })
+  const [row] = await storage.list('keys/')
+  const { order, record } = JSON.parse(row?.value ?? '')
+  await storage.set(row?.key ?? '', JSON.stringify({ order, record: { ...record, isActive: true } }))
+  assert.match(await errorOf(api.keys.put({ name: 'app' })), 'was not written by a gateway with this secret')
+  assert.match(await errorOf(api.keys.put({ name: 'app', key: `${VALUE}-2` })), 'was not written by a gateway')
+  assert.is((await api.keys.put({ name: 'app', isActive: false })).key.isActive, false)
+  assert.is(await status(key.key), 403)
+
+  const settings = JSON.parse((await storage.get('settings'))?.value ?? '')
+  await storage.set('settings', JSON.stringify({ ...settings, requireApiKey: false }))
+  assert.match(await errorOf(api.settings.update({ cloudUrl: '' })), 'were not written by a gateway')
+  assert.is((await api.settings.update({ requireApiKey: true })).requireApiKey, true)
+  assert.is((await api.settings.get()).requireApiKey, true)
+})
+
+test('a connection may move to another host when its key is given again', async () => {
+  const { api } = open()
+  const put = (baseUrl: string, apiKey?: string) =>
+    api.connections.put({ id: 'main', provider: 'lab', baseUrl, ...(apiKey && { apiKey }) })
+  await put('https://one.test/v1', SECRET)
+  assert.match(await errorOf(put('https://two.test/v1')), "changes where the connection's key is sent")
+  const moved = await put('https://two.test/v1', SECRET)
+  assert.equal(
+    [moved.providerSpecificData?.baseUrl, moved.apiKey, moved.error],
+    ['https://two.test/v1', '…abcd', undefined],
+  )
+})
