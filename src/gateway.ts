@@ -28,6 +28,7 @@ import {
   turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
+import { createKeyWatch } from './store/key-watch.ts'
 import { createStore } from './store/store.ts'
 
 /**
@@ -108,6 +109,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     inFlight,
     observer,
   })
+  const keyWatch =
+    (options.endRequestsOfPausedKeys ?? true)
+      ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
+      : undefined
+  const run: typeof pipeline.run = (request, endpoint, pathModel) => {
+    if (request.key) keyWatch?.begun()
+    return pipeline.run(request, endpoint, pathModel)
+  }
   const api = deferredManagement(async () => {
     const [{ createManagement }, { rotation }] = await Promise.all([
       import('./management/management.ts'),
@@ -122,7 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     basePath,
     store,
     allowedOrigins: options.allowedOrigins ?? [],
-    modelRoutes: [...modelsRoutes(listing, { upstream }), ...modelRoutes(pipeline.run)],
+    modelRoutes: [...modelsRoutes(listing, { upstream }), ...modelRoutes(run)],
     manage: createManagementSurface(api, {
       management: options.management,
       maxBodyBytes: limits.maxManagementBodyBytes,
@@ -147,6 +156,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
       await settlesWithin(Promise.all([background.settled(), pipeline.close()]), LAST_WORK_MS, clock)
+      keyWatch?.close()
       store.close()
     },
   }

@@ -71,6 +71,11 @@ export interface GatewayOptions {
    */
   askForUsage?: boolean
   /**
+   * Do the requests under way of a key end when it is paused or deleted? Default `true`: within a second, streams with an error event.
+   * `false` lets them finish; new requests are refused either way.
+   */
+  endRequestsOfPausedKeys?: boolean
+  /**
    * Encrypts keys and credentials at rest; 32 characters or more. Default: the storage's `ownSecret`, if it has one; otherwise they are
    * stored in clear.
    */
@@ -170,7 +175,7 @@ function checkLimits(limits: unknown): void {
 /** No key stretching slows down an attacker who has the storage and tries secrets. */
 const MIN_SECRET_LENGTH = 32
 
-const switches = ['sharedState', 'strict', 'fetchMedia', 'askForUsage'] as const
+const switches = ['sharedState', 'strict', 'fetchMedia', 'askForUsage', 'endRequestsOfPausedKeys'] as const
 const names = [
   'storage',
   'fetch',

@@ -2,7 +2,10 @@ import type { Clock } from '../types.ts'
 import { Crowd, type Member } from './crowd.ts'
 import { startDeadline } from './deadline.ts'
 
-interface Work {
+/** A request under way. */
+export interface Work {
+  /** The digest of the key that it came with, if any. */
+  readonly keyDigest: string | undefined
   cancel(reason: unknown): void
 }
 
@@ -11,6 +14,7 @@ export interface InFlight {
   add(work: Work): InFlightEntry
   /** May be called more than once. */
   remove(entry: InFlightEntry): void
+  values(): readonly Work[]
   /** Waits until none is left, for at most `graceMs`; then cancels the rest with `reason`, and waits for them up to a second. */
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
@@ -47,6 +51,7 @@ export function createInFlight(): InFlight {
   return {
     add: (work) => requests.add(work),
     remove,
+    values: () => requests.values(),
     async drain(clock, graceMs, reason) {
       await emptyWithin(clock, graceMs)
       for (const work of requests.values()) work.cancel(reason) // which may take it out

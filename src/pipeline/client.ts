@@ -1,6 +1,7 @@
 import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight, InFlightEntry } from '../lib/in-flight.ts'
+import type { PresentedKey } from '../store/keyring.ts'
 
 /** The header by which a client says how long it waits at most, in ms. */
 export const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
@@ -8,8 +9,8 @@ export const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
 /** The client of a request, for as long as it waits for the answer. */
 export interface Client {
   /**
-   * Why the client no longer waits: it has left (`CLIENT_CLOSED_REQUEST`), its time-out is over (`UPSTREAM_TIMEOUT`), or the gateway has
-   * closed (`CLOSED`).
+   * Why the client no longer waits: it has left (`CLIENT_CLOSED_REQUEST`), its time-out is over (`UPSTREAM_TIMEOUT`), the gateway has
+   * closed (`CLOSED`), or its key was paused or deleted (`KEY_PAUSED`, `KEY_UNKNOWN`).
    */
   gone: GatewayError | undefined
   /** When its time-out ends; epoch ms. */
@@ -29,13 +30,15 @@ interface Cancellable {
   cancel(reason: unknown): void
 }
 
-/** Watches for the client's leaving and the gateway's closing; either cancels at once what is under way for it. */
-export const watchClient = (exchange: Exchange, inFlight: InFlight): Client => new WatchedClient(exchange, inFlight)
+/** Watches for the client's leaving, the gateway's closing and the end of its key; each cancels at once what is under way for it. */
+export const watchClient = (exchange: Exchange, inFlight: InFlight, key: PresentedKey | undefined): Client =>
+  new WatchedClient(exchange, inFlight, key)
 
 /** The client of one request. */
 class WatchedClient implements Client {
   gone: GatewayError | undefined = undefined
   timeoutAt = Number.POSITIVE_INFINITY
+  readonly keyDigest: string | undefined
   #work: Cancellable | undefined = undefined
   #beside: Set<Cancellable> | undefined = undefined // most requests have none
   #isOver = false
@@ -44,7 +47,8 @@ class WatchedClient implements Client {
   readonly #entry: InFlightEntry
   readonly #stopListening: () => void
 
-  constructor(exchange: Exchange, inFlight: InFlight) {
+  constructor(exchange: Exchange, inFlight: InFlight, key: PresentedKey | undefined) {
+    this.keyDigest = key?.digest
     this.#inFlight = inFlight
     this.#entry = inFlight.add(this)
     this.#stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
@@ -78,7 +82,7 @@ class WatchedClient implements Client {
     this.cancel(reason)
   }
 
-  /** What the closing gateway calls. */
+  /** Called when the gateway closes, or the key may no longer be used. */
   cancel(reason: unknown): void {
     const gone = this.gone ?? toGatewayError(reason)
     this.gone = gone

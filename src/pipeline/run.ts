@@ -58,7 +58,7 @@ class Run {
     this.#owner = key?.id ?? ''
     this.#context = context
     this.#report = createReport(exchange, key, context)
-    this.#client = watchClient(exchange, context.inFlight)
+    this.#client = watchClient(exchange, context.inFlight, key)
   }
 
   async reply(endpoint: Endpoint, pathModel: string | undefined): Promise<Reply> {

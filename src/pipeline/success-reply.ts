@@ -53,7 +53,10 @@ function streamReply(
     report.ended(cancelled ? 499 : (error?.status ?? status), { target, usage, warnings: warnings() })
   }
   const body = transform.stream(answer.body, answer.committed, { onEnd, secrets })
-  client.follows({ cancel: (reason) => (isGatewayError(reason, 'CLOSED') ? body.fail(reason) : body.cancel(reason)) })
+  // A client that has left reads no error.
+  client.follows({
+    cancel: (reason) => (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST') ? body.cancel(reason) : body.fail(reason)),
+  })
   return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would make a new hidden class each time
 }
 

@@ -1,4 +1,4 @@
-import { gatewayError } from '../errors.ts'
+import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { makeRoom } from '../lib/make-room.ts'
 import type { ApiKey, Clock } from '../types.ts'
@@ -10,7 +10,7 @@ import type { Records } from './records.ts'
 import type { Vault } from './vault.ts'
 
 /** The parts of a client key that a request sees. */
-export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'>
+export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'> & { digest: string }
 
 /** Finds the client key behind a credential. */
 export interface Keyring {
@@ -19,6 +19,10 @@ export interface Keyring {
    * gateway wrote it (proofs.ts).
    */
   find(credential: string): Awaitable<PresentedKey | undefined>
+  /** Why the key with this digest may not be used as the storage has it now; `undefined` when it may. Rejects with `STORAGE_FAILED`. */
+  refusalOf(digest: string): Promise<GatewayError | undefined>
+  /** Calls back with the digest of each key that has changed, here or elsewhere. */
+  onChange(listener: (digest: string) => void): void
 }
 
 /**
@@ -34,6 +38,7 @@ export function createKeyring(deps: {
   const { records, vault, freshness, clock } = deps
   const known = new Map<string, { digest: string; key: PresentedKey; readAt: number }>()
   const credentials = new Map<string, string>() // credential by digest
+  const listeners: Array<(digest: string) => void> = []
   let epoch = 0
 
   freshness.onChange((storageKey) => {
@@ -45,6 +50,7 @@ export function createKeyring(deps: {
     const credential = credentials.get(digest)
     credentials.delete(digest)
     if (credential !== undefined) known.delete(credential)
+    for (const listener of listeners) listener(digest)
   }
 
   async function lookUp(credential: string, knownDigest: string | undefined) {
@@ -59,7 +65,7 @@ export function createKeyring(deps: {
     }
     if (!(await isProvenKey(opened, digest, record))) throw changedElsewhere(record)
     const { id, name, isActive } = record
-    const key = isActive === undefined ? { id, name } : { id, name, isActive }
+    const key = isActive === undefined ? { id, name, digest } : { id, name, isActive, digest }
     if (startedIn === epoch) remember(credential, { digest, key, readAt })
     return key
   }
@@ -73,6 +79,13 @@ export function createKeyring(deps: {
 
   return {
     forget,
+    onChange: (listener) => void listeners.push(listener),
+    async refusalOf(digest) {
+      const record = await records.get(digest)
+      if (!record) return gatewayError('KEY_UNKNOWN', { message: 'This API key has been deleted.' })
+      if (!(await isProvenKey(await vault(), digest, record))) return changedElsewhere(record)
+      return record.isActive === false ? gatewayError('KEY_PAUSED') : undefined
+    },
     find(credential) {
       const entry = known.get(credential)
       if (entry && freshness.isFresh(entry.readAt)) return entry.key

@@ -41,6 +41,8 @@ export interface Store {
   /** By provider id. */
   providers: Records<ProviderRecord>
   keyring: Keyring & { forget(digest: string): void }
+  /** Does the storage report changes of others? */
+  isWatched: boolean
   /** Opened on first use; a failure is not cached. */
   vault(): Promise<Vault>
   close(): void
@@ -75,6 +77,7 @@ export function createStore(options: StoreOptions): Store {
     providers: createRecords<ProviderRecord>(PROVIDERS, deps),
     keyring: createKeyring({ records: keys, vault, freshness, clock }),
     vault,
+    isWatched: freshness.isWatched,
     close: freshness.close,
   }
 }

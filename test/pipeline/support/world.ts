@@ -28,6 +28,7 @@ export interface WorldOptions {
   sharedState?: boolean
   fetchMedia?: boolean
   askForUsage?: boolean
+  endRequestsOfPausedKeys?: boolean
   /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
   combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
@@ -84,6 +85,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
     ...(options.askForUsage !== undefined && { askForUsage: options.askForUsage }),
+    ...(options.endRequestsOfPausedKeys !== undefined && { endRequestsOfPausedKeys: options.endRequestsOfPausedKeys }),
     ...(options.secret !== undefined && { secret: options.secret }),
     ...(options.basePath !== undefined && { basePath: options.basePath }),
     ...(options.allowedOrigins && { allowedOrigins: options.allowedOrigins }),

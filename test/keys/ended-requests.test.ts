@@ -1,0 +1,151 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatChunk, messageEvents } from '../pipeline/support/answers.ts'
+import { fakeUpstream, never, sse } from '../pipeline/support/upstream.ts'
+import { openWorld, type World, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a key that is paused or deleted while a request is under way')
+
+/** What each client asks, and how its format's error event says that the key is paused. */
+const clients = {
+  'OpenAI chat': {
+    path: '/v1/chat/completions',
+    body: { messages: [] },
+    says: /"error":\{[^\n]*This API key is paused/,
+  },
+  'OpenAI responses': {
+    path: '/v1/responses',
+    body: { input: 'Hi' },
+    says: /"type":"error"[^\n]*This API key is paused/,
+  },
+  'Anthropic messages': {
+    path: '/v1/messages',
+    body: { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+    says: /event: error\ndata: [^\n]*This API key is paused/,
+  },
+}
+
+/** A gateway whose providers begin to answer and never end, and one stream of a key that has begun. */
+async function streaming(options: WorldOptions & { client?: keyof typeof clients; model?: string } = {}) {
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'claude' ? sse(messageEvents().slice(0, 4), 'hang') : sse([chatChunk({ content: 'Once' })], 'hang'),
+  )
+  const world = await openWorld({ fetch: up, ...options })
+  const { key, id } = await world.api.keys.create({ name: 'team' })
+  const { path, body } = clients[options.client ?? 'OpenAI chat']
+  const ask = (credential?: string) =>
+    world.post(
+      path,
+      { model: options.model ?? 'one/m', stream: true, ...body },
+      credential === undefined ? {} : { headers: { 'x-api-key': credential } },
+    )
+  const response = await ask(key)
+  assert.is(response.status, 200)
+  const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader()
+  await reader.read()
+  return { ...world, up, id, key, ask, rest: rest(reader) }
+}
+
+async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  let text = ''
+  for (let part = await reader.read(); !part.done; part = await reader.read())
+    text += new TextDecoder().decode(part.value)
+  return text
+}
+
+/** Has the stream ended by now? */
+const isOver = (stream: Promise<string>) => Promise.race([stream.then(() => true), turns().then(() => false)])
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+for (const [client, { says }] of Object.entries(clients))
+  for (const model of ['one/m', 'claude/c'])
+    test(`ends the stream of a client of ${client} at ${model} with an error event, and the provider's call`, async () => {
+      const { api, id, rest, up, told } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
+      await api.keys.update(id, { isActive: false })
+      assert.match(await rest, says)
+      assert.is(up.open, 0)
+      assert.equal(
+        told.requests.map(({ status }) => status),
+        [403],
+      )
+      assert.equal((await api.health.list()).health, [])
+    })
+
+test('ends the stream of a deleted key likewise', async () => {
+  const { api, id, rest, up } = await streaming()
+  await api.keys.delete(id)
+  assert.match(await rest, /This API key has been deleted/)
+  assert.is(up.open, 0)
+})
+
+test('ends an answer that has not begun with 403', async () => {
+  const up = fakeUpstream(never)
+  const { api, chat } = await openWorld({ fetch: up })
+  const { key, id } = await api.keys.create({ name: 'team' })
+  const answer = chat({}, { headers: { 'x-api-key': key } })
+  await turns()
+  assert.is(up.open, 1)
+  await api.keys.update(id, { isActive: false })
+  assert.is((await answer).status, 403)
+  assert.is(up.open, 0)
+})
+
+test('leaves the streams of other keys, and those without a key, alone', async () => {
+  const { api, ask, rest, up } = await streaming()
+  const other = await api.keys.create({ name: 'other' })
+  await ask()
+  await api.keys.update(other.id, { isActive: false })
+  await api.keys.update(other.id, { isActive: true, name: 'renamed' })
+  assert.not(await isOver(rest))
+  assert.is(up.open, 2)
+})
+
+test('ends nothing when a key is only renamed, or the option says so', async () => {
+  const renamed = await streaming()
+  await renamed.api.keys.update(renamed.id, { name: 'renamed' })
+  assert.not(await isOver(renamed.rest))
+  const kept = await streaming({ endRequestsOfPausedKeys: false })
+  await kept.api.keys.update(kept.id, { isActive: false })
+  assert.not(await isOver(kept.rest))
+  assert.is((await kept.ask(kept.key)).status, 403)
+})
+
+/** Another gateway on the same storage. */
+const elsewhere = async (storage: Storage): Promise<World['api']> => (await openWorld({ storage, connections: [] })).api
+
+test('ends the stream when it was paused elsewhere and the storage reports it', async () => {
+  const storage = memoryStorage()
+  const { id, rest } = await streaming({ storage })
+  await (await elsewhere(storage)).keys.update(id, { isActive: false })
+  assert.match(await rest, /This API key is paused/)
+})
+
+test('ends the stream within a second when it was paused elsewhere and the storage does not report it', async () => {
+  const { watch: _, ...storage } = memoryStorage()
+  const { id, rest, clock } = await streaming({ storage })
+  await (await elsewhere(storage)).keys.update(id, { isActive: false })
+  assert.not(await isOver(rest))
+  await clock.advance(1_000)
+  assert.match(await rest, /This API key is paused/)
+})
+
+test('goes on while the storage cannot be read', async () => {
+  const { watch: _, ...storage } = memoryStorage()
+  let isAway = false
+  const get: Storage['get'] = async (key) => {
+    if (isAway) throw new Error('away')
+    return storage.get(key)
+  }
+  const { id, rest, clock } = await streaming({ storage: { ...storage, get } })
+  await (await elsewhere(storage)).keys.update(id, { isActive: false })
+  isAway = true
+  await clock.advance(3_000)
+  assert.not(await isOver(rest))
+  isAway = false
+  await clock.advance(1_000)
+  assert.match(await rest, /This API key is paused/)
+})
