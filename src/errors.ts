@@ -25,6 +25,7 @@ const table = {
   WEBSOCKETS_NOT_SERVED: [426, 'WebSockets are not served here. Send the request over HTTP.'],
   CLIENT_CLOSED_REQUEST: [499, 'The client closed the request.'],
   INTERNAL: [500, 'Internal server error'],
+  BODY_ALREADY_READ: [500, 'The request body was read before it came to the gateway.'],
   STORAGE_FAILED: [500, 'The gateway cannot read its storage.'],
   SECRET_MISMATCH: [500, 'The secret does not open this store.'],
   UPSTREAM_FAILED: [502, 'The provider failed.'],

@@ -8,8 +8,9 @@ import { jsonReply } from './reply.ts'
  */
 export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
-  const isInternal = error.code === 'INTERNAL' // its message, if it has one, was written for the client
+  const isInternal = error.code === 'INTERNAL'
+  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // the message, if there is one, was written for the client
   if (error.status === 500) onError(isInternal && error.cause !== undefined ? error.cause : error)
-  const message = error.status === 500 && !isInternal ? gatewayError(error.code).message : error.message
+  const message = error.status === 500 && !isForClient ? gatewayError(error.code).message : error.message
   return jsonReply(error.status, { error: message }, error.headers)
 }

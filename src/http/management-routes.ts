@@ -87,7 +87,9 @@ function routeOf([method, path, failure, run, status = 200]: Row, maxBodyBytes: 
       try {
         return listReply(status, await call(request))
       } catch (cause) {
-        throw toGatewayError(cause).status === 500 ? gatewayError('INTERNAL', { message: failure, cause }) : cause
+        const { status, code } = toGatewayError(cause)
+        if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause
+        throw gatewayError('INTERNAL', { message: failure, cause })
       }
     },
   }

@@ -28,9 +28,13 @@ export async function modelsErrorReply(
 /** Tells SDKs not to retry. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** An internal error goes whole to `onError`, and to the client as "Internal server error"; a provider's 500 does not. */
+/**
+ * An internal error goes whole to `onError`, and to the client as "Internal server error"; a provider's 500 does not. How to mount the gateway
+ * is for both.
+ */
 function asTold(error: GatewayError, onError: (error: unknown) => void): GatewayError {
-  const bare = error.status === 500 ? gatewayError(error.code) : error
+  const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
+  const bare = isBare ? gatewayError(error.code) : error
   if (bare.status !== 500) return error
   onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
   return bare

@@ -14,7 +14,7 @@ export interface BodyTerms {
 /** The body of a Fetch request; see `Exchange.body`. */
 export function readBody(request: Request, fields: HeaderFields, { maxBytes, client }: BodyTerms): Promise<Uint8Array> {
   if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge(maxBytes))
-  if (request.bodyUsed) return Promise.reject(gatewayError('INTERNAL', { cause: new TypeError(USED) }))
+  if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: USED }))
   const body = bodyOf(request, fields)
   if (client.isAborted) {
     body.cancel(request.signal.reason)
@@ -49,4 +49,5 @@ function notRead({ signal }: Request, cause: unknown): never {
 const tooLarge = (maxBytes: number) =>
   gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
 
-const USED = 'The body of the request was read before the gateway got it.'
+const USED =
+  'The request body was read before it came to the gateway. Call the gateway before whatever reads it, or with a clone that was made before.'

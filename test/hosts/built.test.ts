@@ -20,7 +20,7 @@ serves(
   'SvelteKit with adapter-node',
   async () => {
     const { folder } = await sveltekit()
-    const env = { HOST: '127.0.0.1', PORT: '0', BODY_SIZE_LIMIT: 'Infinity' }
+    const env = { HOST: '127.0.0.1', PORT: '0', BODY_SIZE_LIMIT: '20M' }
     return startApp(process.execPath, ['build/index.js'], { folder, env })
   },
   { notFound: /<html/ },

@@ -2,7 +2,6 @@ import { nodes } from '../runtimes/child.ts'
 import { serves, startApp } from './scenario.ts'
 
 const hosts = {
-  Fastify: ['fastify'],
   Koa: ['koa'],
   'NestJS on Express': ['nest-express', /Cannot GET/],
   'NestJS on Fastify': ['nest-fastify', /Cannot GET/],

@@ -105,6 +105,7 @@ export function serves(name: string, start: () => Promise<Served>, { notFound = 
     const gateways = await fetch(`${origin}/ai/v1/nowhere`)
     assert.is(gateways.status, 404)
     assert.match((await gateways.json()).error.message, 'nowhere')
+    assert.is((await fetch(`${origin}/ai/health`)).status, 200)
   })
 
   test('routes of the host still have their bodies parsed', async () => {

@@ -55,9 +55,7 @@ export function readBody(
 export async function parsedBody(req: ParsedMessage, maxBytes: number): Promise<Uint8Array> {
   const bytes = toBytes(req.rawBody instanceof Uint8Array ? req.rawBody : req.body)
   if (!bytes && (req.headers['transfer-encoding'] || Number(req.headers['content-length'] ?? 0) > 0)) {
-    throw gatewayError('INTERNAL', {
-      message: 'The request body was read before it came to the gateway. Mount the gateway before whatever reads it.',
-    })
+    throw gatewayError('BODY_ALREADY_READ', { message: PARSED_ELSEWHERE })
   }
   if (bytes && bytes.length > maxBytes) throw tooLarge(maxBytes)
   return bytes ?? new Uint8Array()
@@ -68,6 +66,13 @@ function toBytes(body: unknown): Uint8Array | undefined {
   if (body instanceof Uint8Array) return body
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
+
+/** A host that keeps what it has parsed where the request does not show it: Fastify, or Koa after a body parser. */
+const PARSED_ELSEWHERE =
+  'The request body was read before it came to the gateway. Mount the gateway before whatever reads it. ' +
+  'In Fastify, whose parsers have read the body of a hijacked request, as a plugin without them: ' +
+  "app.register((scope, _options, done) => { scope.removeAllContentTypeParsers(); scope.addContentTypeParser('*', (_request, _payload, next) => " +
+  "next(null)); scope.all('/ai/*', (request, reply) => { reply.hijack(); toNodeHandler(gateway)(request.raw, reply.raw) }); done() })"
 
 const tooLarge = (maxBytes: number) =>
   gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'
 import { json } from './support/upstream.ts'
-import { openWorld } from './support/world.ts'
+import { openWorld, token } from './support/world.ts'
 
 /*
  * @hono/node-server before 2.1.9 makes requests and responses whose prototype is the platform's, passes the members it knows to a real one, and
@@ -47,5 +47,21 @@ for (const [name, length] of [
     const response = await world.chat({ model: 'one/m' })
     assert.is(response.status, 200)
     assert.match(await response.text(), 'Hello')
+  })
+}
+
+const read = suite('a request whose body the host has read')
+
+for (const path of ['/v1/chat/completions', '/api/keys']) {
+  read(`is answered on ${path} with what to do instead, and the operator gets the same error`, async () => {
+    const world = await openWorld()
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+    const request = new Request(`http://gateway${path}`, { method: 'POST', headers, body })
+    await request.text()
+    const response = await world.gateway.fetch(request)
+    assert.is(response.status, 500)
+    const { error } = await response.json()
+    assert.match(typeof error === 'string' ? error : error.message, 'Call the gateway before whatever reads it')
+    assert.match(String(world.told.errors[0]), 'was read before it came to the gateway')
   })
 }

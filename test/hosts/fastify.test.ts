@@ -1,0 +1,37 @@
+import { nodes } from '../runtimes/child.ts'
+import { assert, suite } from '../support/suite.ts'
+import { serves, startApp } from './scenario.ts'
+
+const HIJACK = `app.all('/ai/*', (request, reply) => { reply.hijack(); toNodeHandler(gateway)(request.raw, reply.raw) })`
+
+for (const [version, node] of nodes) {
+  serves(`Fastify and Node ${version}`, () => startApp(node, ['apps/fastify.mjs']))
+  serves(`Fastify and Node ${version}, by the code in the error`, async () =>
+    startApp(node, ['apps/fastify-code.mjs', await codeInError(node)]),
+  )
+}
+
+const test = suite('a gateway that gets requests of Fastify with their body read')
+
+for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'])
+  test(`answers ${path} with an error that contains the code to write instead`, async () => {
+    assert.match(await codeInError(process.execPath, path), /^app\.register\(.*\)$/)
+  })
+
+/** The code in the error of a gateway that is mounted after Fastify's parsers; the whole message if there is none. */
+async function codeInError(node: string, path = '/ai/v1/chat/completions'): Promise<string> {
+  const served = await startApp(node, ['apps/fastify-code.mjs', HIJACK])
+  try {
+    const response = await fetch(served.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer test-token-of-thirty-two-characters' },
+      body: '{}',
+    })
+    assert.is(response.status, 500)
+    const { error } = await response.json()
+    const message: string = typeof error === 'string' ? error : error.message
+    return /app\.register\(.*$/.exec(message)?.[0] ?? message
+  } finally {
+    await served.stop()
+  }
+}
