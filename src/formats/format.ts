@@ -148,6 +148,11 @@ export interface Format extends UpstreamFormat {
   readonly requestIdHeader: string
   /** A sign of life that clients ignore in a stream. */
   readonly keepAlive: string
+  /**
+   * Makes what takes the whole events of a stream that is passed through and returns what clients can read of them: the same bytes unless they
+   * would throw. Only where providers send what they throw at.
+   */
+  createKeeper?(): (events: Uint8Array) => Uint8Array
   /** The ids by which a request refers to items of earlier answers; only where clients can leave out the items themselves. */
   referencesIn?(request: { text: string; body: JsonObject }): readonly string[]
   /** The body of a request to count tokens, for another model; only where it names the model in more places than one. */

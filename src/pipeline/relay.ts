@@ -33,9 +33,9 @@ export interface RelayedStream extends ByteStream {
 }
 
 /**
- * Passes a committed stream on in whole events, byte for byte. A stream that breaks off, is silent for too long, or ends without the
- * format's end mark gets an error event for the rest, never a normal end. So does one that quotes a secret, or reports an error in a form
- * that clients would not recognise. Keeps a few KiB of the tail for accounting.
+ * Passes a committed stream on in whole events, byte for byte but for what clients of the format throw at (`Format.createKeeper`). A stream
+ * that breaks off, is silent for too long, or ends without the format's end mark gets an error event for the rest, never a normal end. So does
+ * one that quotes a secret, or reports an error in a form that clients would not recognise. Keeps a few KiB of the tail for accounting.
  */
 export function relayStream(
   body: ByteStream,
@@ -45,9 +45,11 @@ export function relayStream(
   const tail = createTail(watch)
   const splitter = createEventSplitter()
   const isQuotedIn = createFinder(secrets)
+  const kept = format.createKeeper?.() ?? unchanged
   let first: Uint8Array | undefined = concatBytes(head)
   let over = false
   let isQuoting = false
+  let counted: Uint8Array = NOTHING // the provider's own bytes of what the client gets next
   let parting: Uint8Array | undefined // what is still to come when all is over
   let broken: ErrorFacts | undefined // and then this is told
   let fault: unknown
@@ -56,6 +58,12 @@ export function relayStream(
     if (over) return
     over = true
     onEnd({ usage: watch.usage, error, cancelled, fault })
+  }
+
+  /** Adds to the tail, and keeps no reference: that would keep the provider's chunk alive for as long as the next one takes. */
+  function addCounted() {
+    tail.add(counted)
+    counted = NOTHING
   }
 
   /** Reads the end of what has been said. */
@@ -71,8 +79,9 @@ export function relayStream(
   function settle(thrown: unknown, rest: Uint8Array = NOTHING) {
     if (over) return
     isQuoting ||= isQuotedIn(rest)
-    parting = isQuoting ? NOTHING : rest
-    tail.add(parting)
+    counted = isQuoting ? NOTHING : rest
+    parting = kept(counted)
+    addCounted()
     observe()
     const clean = thrown === undefined ? watch.ended : watch.closed
     if (!isQuoting && fault === undefined && (clean || watch.error)) {
@@ -98,7 +107,7 @@ export function relayStream(
     settle(thrown, rest)
   }
 
-  /** Takes a chunk; returns the whole events that it completes, if any. */
+  /** Takes a chunk; returns the whole events that it completes, if any, as clients can read them. */
   function take(chunk: Uint8Array): Uint8Array | undefined {
     const whole = splitter.take(chunk)
     if (!whole) return undefined
@@ -106,7 +115,11 @@ export function relayStream(
       isQuoting = true
       throw quoted()
     }
-    return whole
+    const readable = kept(whole)
+    counted = whole
+    if (readable.length > 0) return readable
+    tail.add(whole)
+    return undefined
   }
 
   /** Ends the stream at an error event, whatever follows it, unless the answer was complete before. */
@@ -117,7 +130,7 @@ export function relayStream(
       return watch
     }
     const failed = await failedEvents(whole, { format, secrets, before })
-    tail.add(whole)
+    addCounted()
     if (!failed) return whole
     body.cancel()
     tail.observe()
@@ -134,7 +147,7 @@ export function relayStream(
           const whole = chunk ? take(chunk) : await end(undefined)
           if (!whole) continue
           if (maySpeakOfErrors(whole)) return await unlessFailed(whole)
-          tail.add(whole)
+          addCounted()
           return whole
         }
       } catch (thrown) {
@@ -160,6 +173,8 @@ export function relayStream(
     },
   }
 }
+
+const unchanged = (events: Uint8Array): Uint8Array => events
 
 const endedEarly = () =>
   gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before its answer was complete.' })

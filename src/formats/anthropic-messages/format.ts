@@ -4,6 +4,7 @@ import { embeddedError } from '../embedded-error.ts'
 import { fixedEndpoint } from '../endpoint.ts'
 import type { Format } from '../format.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
+import { createMessageKeeper } from './one-message.ts'
 import { watchMessageStream } from './stream.ts'
 import { messageUsage } from './usage.ts'
 
@@ -23,6 +24,7 @@ export const anthropicMessages: Format = {
   loadFailures: once(async () => (await import('./failures.ts')).messageFailures),
   keepAlive: KEEP_ALIVE,
   watchStream: watchMessageStream,
+  createKeeper: createMessageKeeper,
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),

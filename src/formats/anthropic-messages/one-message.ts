@@ -1,0 +1,95 @@
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { createFinder } from '../../lib/find-bytes.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { withMember } from '../../lib/json-member.ts'
+import { splitEvents } from '../../lib/split-events.ts'
+import { createSseParser, type SseEvent } from '../../lib/sse.ts'
+
+/**
+ * Keeps a stream one message: a second `message_start`, at which Anthropic's clients throw, is left out, blocks after it that begin with
+ * index 0 again are counted on, and nothing follows the end of the message. All other events stay as they are, byte for byte.
+ */
+export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
+  const mayMatter = createFinder(['_start"', '_stop"'])
+  const places = new Map<number, number>() // of blocks in the client's message, by the provider's index
+  const open = new Set<number>() // by the provider's index
+  let next = 0
+  let hasStarted = false
+  let hasStopped = false
+  let isSpliced = false
+  let isOver = false
+
+  function keep(bytes: Uint8Array): Uint8Array {
+    if (isOver) return NOTHING
+    const event = eventIn(bytes)
+    const said = event && tryParseJson(event.data)
+    if (!event || !isObject(said)) return bytes
+    const { index } = said
+    switch (said.type ?? event.event) {
+      case 'message_start':
+        if (!hasStarted) {
+          hasStarted = true
+          return bytes
+        }
+        isSpliced = true
+        isOver = hasStopped
+        return NOTHING
+      case 'content_block_start':
+        return typeof index === 'number' ? begin(index, bytes, event) : bytes
+      case 'content_block_delta':
+        return typeof index === 'number' ? moved(bytes, event, places.get(index) ?? index) : bytes
+      case 'content_block_stop':
+        if (typeof index !== 'number') return bytes
+        open.delete(index)
+        return moved(bytes, event, places.get(index) ?? index)
+      case 'message_stop':
+        hasStopped = true
+        return bytes
+      default:
+        return bytes
+    }
+  }
+
+  function begin(index: number, bytes: Uint8Array, event: SseEvent): Uint8Array {
+    const before = places.get(index) ?? index
+    const isTaken = isSpliced && index < next
+    const unended = isTaken && open.has(index) ? encodeUtf8(stopOf(before)) : NOTHING
+    const place = isTaken ? next : index
+    places.set(index, place)
+    open.add(index)
+    next = Math.max(next, place + 1)
+    const start = moved(bytes, event, place)
+    return unended.length > 0 ? concatBytes([unended, start]) : start
+  }
+
+  return (events) => {
+    if (isOver) return NOTHING
+    if (!isSpliced && !mayMatter(events)) return events
+    const given = splitEvents(events)
+    const kept = given.map(keep)
+    return kept.every((bytes, at) => bytes === given[at]) ? events : concatBytes(kept)
+  }
+}
+
+function eventIn(bytes: Uint8Array): SseEvent | undefined {
+  let found: SseEvent | undefined
+  const parser = createSseParser((event) => {
+    found = event
+  })
+  parser.push(decodeUtf8Lenient(bytes))
+  parser.end()
+  return found
+}
+
+/** The event under another index of its block; unchanged where it has that. */
+function moved(bytes: Uint8Array, { event, data }: SseEvent, place: number): Uint8Array {
+  const said = tryParseJson(data)
+  if (isObject(said) && said.index === place) return bytes
+  const name = event === undefined ? '' : `event: ${event}\n`
+  return encodeUtf8(`${name}data: ${withMember(data, 'index', () => String(place))}\n\n`)
+}
+
+const stopOf = (index: number) =>
+  `event: content_block_stop\ndata: ${JSON.stringify({ type: 'content_block_stop', index })}\n\n`
+
+const NOTHING = new Uint8Array(0)
