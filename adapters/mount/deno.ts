@@ -1,13 +1,14 @@
+import type { Server } from 'node:http'
 import { checkOptions } from '../lib/options.ts'
 import type { DenoRuntime, DenoServer } from '../types/deno.ts'
-import type { FetchGateway } from '../types/gateway.ts'
+import type { ExchangeGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import { checkGateway } from './lib/gateway.ts'
-import { guardedFetch } from './lib/guarded-fetch.ts'
-import { refusal } from './lib/refusal.ts'
+import { refuse } from './node/refuse.ts'
+import { createGatewayServer } from './node/server.ts'
 
 export type { DenoServer } from '../types/deno.ts'
-export type { FetchGateway } from '../types/gateway.ts'
+export type { ExchangeGateway } from '../types/gateway.ts'
 export type { ListenOptions } from '../types/listen.ts'
 
 /** The options of `serveDeno`. */
@@ -24,42 +25,85 @@ export interface DenoGatewayServer extends DenoServer {
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** Serves a gateway with `Deno.serve`, without its message on the console. */
-export function serveDeno(gateway: FetchGateway, options: ServeDenoOptions = {}): DenoGatewayServer {
-  checkGateway('serveDeno', gateway, 'fetch')
+/**
+ * Serves a gateway with Deno's `node:http`. `Deno.serve` does not abort the signal of a request whose body came in a packet of its own when
+ * the client leaves before its answer begins (Deno 2.9), and the provider would go on.
+ */
+export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = {}): DenoGatewayServer {
+  checkGateway('serveDeno', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
   const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global; its own types are not to be needed
   if (!Deno) throw new TypeError('serveDeno runs in Deno only.')
-  const fetch = guardedFetch((request) => gateway.fetch(request), { hostname, allowedHosts })
   const underWay = new Set<Promise<void>>()
-  const abort = new AbortController()
-  let isClosing = false
+  let closing: Promise<void> | undefined
 
-  const server = Deno.serve({ port, hostname, signal: abort.signal, onListen() {} }, async (request, { completed }) => {
-    if (isClosing) return refusal(503, 'The gateway is shutting down.')
-    const done = completed.catch(() => {}) // a client that left is as good as answered
-    underWay.add(done)
-    void done.then(() => underWay.delete(done))
-    return fetch(request)
-  })
-
-  return Object.assign(server, {
-    port: server.addr.port,
-    url: urlOf(server.addr),
-    // Not by `shutdown()`: a server that shuts down can no longer be told to cut what takes too long.
-    async close({ graceMs = 10_000 } = {}) {
-      isClosing = true
-      let timer: ReturnType<typeof setTimeout> | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs)
-      })
-      await Promise.race([Promise.all(underWay), late])
-      clearTimeout(timer)
-      abort.abort()
-      await server.finished
+  const server = createGatewayServer(gateway, {
+    hostname,
+    allowedHosts,
+    upstream: false, // Deno's own fetch
+    before(req, res) {
+      if (closing !== undefined) {
+        res.setHeader('connection', 'close')
+        refuse(req, res, 503, 'The gateway is shutting down.')
+        return true
+      }
+      const done = new Promise<void>((resolve) => res.once('close', resolve)) // also when the client leaves
+      underWay.add(done)
+      void done.then(() => underWay.delete(done))
+      return false
     },
   })
+  const finished = new Promise<void>((resolve, reject) => {
+    server.once('close', resolve)
+    server.once('error', reject)
+  })
+  const addr = listenNow(server, Deno, { port, hostname })
+
+  async function drain(graceMs: number) {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs)
+    })
+    await Promise.race([Promise.all(underWay), late])
+    clearTimeout(timer)
+    server.close()
+    server.closeAllConnections()
+    await finished
+  }
+
+  return {
+    addr,
+    finished,
+    port: addr.port,
+    url: urlOf(addr),
+    close({ graceMs = 10_000 } = {}) {
+      closing ??= drain(graceMs)
+      return closing
+    },
+  }
+}
+
+/** What Node keeps under this name for older code: `listen` without the look-up of a host name, which takes a turn of the event loop. */
+type Listens = Server & { _listen2?: (address: string, port: number, family: 4 | 6, backlog: number) => void }
+
+const BACKLOG = 511
+
+/**
+ * Starts listening before it returns, so that a request to the address that follows at once finds a server. Deno's own listener, which is
+ * closed again, resolves the name, chooses the port, and throws when the port is not available.
+ */
+function listenNow(
+  server: Listens,
+  Deno: DenoRuntime,
+  address: { port: number; hostname: string },
+): DenoServer['addr'] {
+  const listener = Deno.listen(address)
+  const { hostname, port } = listener.addr
+  listener.close()
+  server._listen2?.(hostname, port, hostname.includes(':') ? 6 : 4, BACKLOG)
+  if (!server.listening) server.listen(port, hostname)
+  return { hostname, port }
 }
 
 const urlOf = ({ hostname, port }: DenoServer['addr']): string =>

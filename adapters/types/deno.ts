@@ -1,13 +1,11 @@
-/** What `Deno.serve` returns, as far as a mount needs it. */
+/** The server of `serveDeno`, with the members that one of `Deno.serve` has, too. */
 export interface DenoServer {
   readonly addr: { readonly hostname: string; readonly port: number }
+  /** Resolves when the server has closed. */
   readonly finished: Promise<void>
 }
 
 /** The global `Deno`, as far as a mount needs it. */
 export interface DenoRuntime {
-  serve(
-    options: { port: number; hostname: string; signal: AbortSignal; onListen(): void },
-    handler: (request: Request, info: { readonly completed: Promise<void> }) => Promise<Response>,
-  ): DenoServer
+  listen(options: { port: number; hostname: string }): { readonly addr: DenoServer['addr']; close(): void }
 }

@@ -1,6 +1,11 @@
 import { assert } from '../support/suite.ts'
 
+/** As long as the first requests of coding tools at least: a runtime may see a client leave only after a request that came in one packet. */
+export const LONG_PROMPT = 'Hi '.repeat(7_000)
+
 export const TOKEN = 'test-token-of-thirty-two-characters'
+
+const long = { role: 'user', content: LONG_PROMPT }
 
 /** A client of a gateway at `url`, with the administrator's token. */
 export function clientOf(url: string) {
@@ -31,7 +36,7 @@ export function clientOf(url: string) {
       fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model, stream, messages: [{ role: 'user', content }] }),
+        body: JSON.stringify({ model, stream, messages: [{ role: 'user', content }, long] }),
         ...(signal && { signal }),
       }),
   }

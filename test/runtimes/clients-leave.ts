@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
-import { clientOf } from './client.ts'
+import { clientOf, LONG_PROMPT } from './client.ts'
 import { accounts, phases, startHangingUpstream } from './hanging-upstream.ts'
 
 const routes = [
@@ -14,6 +14,9 @@ const routes = [
   { path: '/v1/responses', prefix: 'chat', stream: false },
   { path: '/v1/responses', prefix: 'chat', stream: true },
 ] as const
+
+/** How much of the body a client has sent that leaves while it sends. */
+const PART = 5_000
 
 /** On every route in every phase; a thousand of them make the figure in CI. */
 const EACH = isCi ? 28 : 4
@@ -79,7 +82,9 @@ async function leave(client: number, { served, upstream }: Stage): Promise<strin
   const body = JSON.stringify({
     model: `${prefix}/${model}`,
     stream,
-    ...(path === '/v1/responses' ? { input: 'Hi' } : { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+    ...(path === '/v1/responses'
+      ? { input: LONG_PROMPT }
+      : { max_tokens: 9, messages: [{ role: 'user', content: LONG_PROMPT }] }),
   })
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
 
@@ -94,7 +99,7 @@ async function leave(client: number, { served, upstream }: Stage): Promise<strin
     text += part
     if (isRead && text.includes('Hel')) moment.resolve()
   })
-  socket.write(isUpload ? head + body.slice(0, 40) : head + body, () => isUpload && moment.resolve())
+  socket.write(isUpload ? head + body.slice(0, PART) : head + body, () => isUpload && moment.resolve())
   if (!isRead) upstream.onMoment(model, moment.resolve)
   await Promise.race([moment.promise, closed])
   if (client % 4 > 1) await new Promise((resolve) => setTimeout(resolve, 3)) // what was sent has arrived

@@ -1,4 +1,5 @@
-import { sharedBy, startChild } from './child.ts'
+import { assert, suite } from '../support/suite.ts'
+import { runScript, sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { keepsToFakeTimers } from './fake-timers.ts'
 import { tellsInContext } from './in-context.ts'
@@ -18,3 +19,14 @@ clientsLeave('serveDeno', mount)
 mountGuardsAndCloses('serveDeno', mount)
 tellsInContext('Deno', deno, 'run', '--allow-net', '--no-prompt')
 keepsToFakeTimers('Deno', ['byHand'], deno, 'run', '--allow-net', '--no-prompt')
+opensAtOnce()
+
+/** Node's own server listens a turn of the event loop later. */
+function opensAtOnce() {
+  const test = suite('serveDeno on an address')
+  test('listens before it returns, throws when the port is taken, and lets go of it when it closes', async () => {
+    const said = JSON.parse(await runScript(deno, ['run', '--allow-net', '--no-prompt', 'apps/deno-ports.mjs']))
+    const each = [200, true, 'AddrInUse', 'closed']
+    assert.equal(said, { '127.0.0.1': each, localhost: each, '::1': each })
+  })
+}

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { suite } from '../support/suite.ts'
 import { nodes, type Served, sharedBy, startChild } from './child.ts'
-import { clientOf } from './client.ts'
+import { clientOf, LONG_PROMPT } from './client.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
@@ -27,7 +27,14 @@ function pipelinedClientsLeave(version: string, start: () => Promise<Served>): v
     const [served, upstream] = await Promise.all([start(), startUpstream()])
     try {
       await clientOf(served.url).connect(upstream.url)
-      const body = JSON.stringify({ model: 'up/m', stream: true, messages: [{ role: 'user', content: 'forever' }] })
+      const body = JSON.stringify({
+        model: 'up/m',
+        stream: true,
+        messages: [
+          { role: 'user', content: 'forever' },
+          { role: 'user', content: LONG_PROMPT },
+        ],
+      })
       const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
       const cut = upstream.nextCut(3)
       const socket = connect(Number(new URL(served.url).port), '127.0.0.1')

@@ -1,18 +1,12 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import { checkOptions } from '../../lib/options.ts'
 import type { ExchangeGateway } from '../../types/gateway.ts'
 import type { ListenOptions } from '../../types/listen.ts'
 import { checkGateway } from '../lib/gateway.ts'
-import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
-import { awaitContinue } from './continue.ts'
-import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
+import type { NodeHandlerOptions } from './handler.ts'
 import { listen } from './listen.ts'
-import { refuse } from './refuse.ts'
+import { createGatewayServer } from './server.ts'
 
-/** Longer than the minute after which load balancers close idle connections, so that none is closed under a request. */
-const KEEP_ALIVE_MS = 65_000
-/** How many unsent bytes a client that does not read may have, besides the kernel's buffers. */
-const WRITE_AHEAD = 16 * 1024
 const DEFAULT_GRACE_MS = 10_000
 const SWEEP_MS = 50
 
@@ -37,27 +31,18 @@ export interface NodeServer {
 export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOptions = {}): Promise<NodeServer> {
   checkGateway('serveNode', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true, hostAdvice: true, upstream: true })
-  const { port = 0, hostname = '127.0.0.1', allowedHosts, hostAdvice, ...handlerOptions } = options
-  const isWelcome = createHostGuard(hostname, allowedHosts)
-  const handle = toNodeHandler(gateway, handlerOptions)
+  const { port = 0, hostname = '127.0.0.1', allowedHosts, ...handlerOptions } = options
   let closing: Promise<void> | undefined
   let isClosing = false
 
-  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
-    const { host } = req.headers
-    if (isClosing) res.setHeader('connection', 'close')
-    if (host !== undefined && !isWelcome(host)) refuse(req, res, 403, hostRefusal(host, hostAdvice))
-    else handle(req, res)
-  }
-  const { createServer } = process.getBuiltinModule('node:http') // an import would load Node's own fetch with it, in 50 ms
-  // No limit on the time of an answer: streams are long. requestTimeout and headersTimeout bound what a client sends.
-  const server = createServer(
-    { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: WRITE_AHEAD },
-    onRequest,
-  )
-  server.on('checkContinue', (req, res) => {
-    awaitContinue(req, res)
-    onRequest(req, res)
+  const server = createGatewayServer(gateway, {
+    ...handlerOptions,
+    hostname,
+    allowedHosts,
+    before(_, res) {
+      if (isClosing) res.setHeader('connection', 'close')
+      return false
+    },
   })
   const address = await listen(server, port, hostname)
   return {

@@ -7,8 +7,20 @@ const lab = createLab()
 const test = suite('a client that leaves')
 test.after(lab.close)
 
-const GET = 'GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n'
-const serve = (answer: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHandler(stubGateway(answer)))
+/** A body as long as those of coding tools at least, which does not come in one packet with its head. */
+const BODY = 'x'.repeat(20_000)
+const POST = `POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
+
+/** A gateway that reads the body before it answers. */
+const serve = (answer: Parameters<typeof stubGateway>[0]) =>
+  lab.listen(
+    toNodeHandler(
+      stubGateway(async (exchange) => {
+        await exchange.body(BODY.length)
+        return answer(exchange)
+      }),
+    ),
+  )
 
 /** Settles once the exchange has told of its client's leaving. */
 const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
@@ -21,7 +33,7 @@ test('is told before there is an answer', async () => {
     left.resolve()
     return json('too late')
   })
-  const dialled = lab.dial(port, GET)
+  const dialled = lab.dial(port, POST)
   await left.promise
 })
 
@@ -33,7 +45,7 @@ test('is told, and cancels the stream, before the first chunk and in mid stream'
       exchange.onAbort(left.resolve)
       return { status: 200, headers: {}, body }
     })
-    const dialled = lab.dial(port, GET)
+    const dialled = lab.dial(port, POST)
     await dialled.until(/\r\n\r\n$/)
     for (let i = 0; i < chunks; i += 1) body.push('chunk')
     if (chunks) await dialled.until(/chunk[\s\S]*chunk\r\n$/)
@@ -45,7 +57,7 @@ test('is told, and cancels the stream, before the first chunk and in mid stream'
 test('is told while it does not read', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
-  const dialled = lab.dial(port, GET)
+  const dialled = lab.dial(port, POST)
   await dialled.until(/\r\n\r\n$/)
   dialled.socket.pause()
   for (let i = 0; i < 200; i += 1) body.push('x'.repeat(64 * 1024))
@@ -57,7 +69,7 @@ test('is told while it does not read', async () => {
 test('is told when it only closes its side by a reset', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
-  const dialled = lab.dial(port, GET)
+  const dialled = lab.dial(port, POST)
   await dialled.until(/\r\n\r\n$/)
   dialled.socket.resetAndDestroy()
   await body.cancelled
@@ -70,7 +82,7 @@ test('cancels the stream of a reply that comes too late', async () => {
     await leaving(exchange)
     return { status: 200, headers: {}, body }
   })
-  const dialled = lab.dial(port, GET)
+  const dialled = lab.dial(port, POST)
   await body.cancelled
 })
 
@@ -88,7 +100,7 @@ test('is told to everybody, also when one stops another', async () => {
     dialled.socket.destroy()
     return new Promise(() => {})
   })
-  const dialled = lab.dial(port, GET)
+  const dialled = lab.dial(port, POST)
   await done.promise
   assert.equal(seen, [1, 2, 3])
 })
@@ -105,7 +117,7 @@ test('is told at once to whoever listens later, once to each, and not to those w
     done.resolve()
     return undefined
   })
-  const dialled = lab.dial(port, GET)
+  const dialled = lab.dial(port, POST)
   await done.promise
   assert.equal(seen, ['early', 'late'])
 })
@@ -139,10 +151,10 @@ test('has not left when its answer is whole: text, a stream, or one that it clos
     return { status: 200, headers: {}, body }
   })
   for (const path of ['/v1/text', '/v1/stream']) {
-    const dialled = lab.dial(port, GET.replace('/v1', path))
+    const dialled = lab.dial(port, POST.replace('/v1', path))
     await dialled.until(/whole"|0\r\n\r\n$/)
     dialled.socket.destroy()
-    const other = lab.dial(port, GET.replace('/v1', '/v1/text')) // by its answer the server has seen the other one leave
+    const other = lab.dial(port, POST.replace('/v1', '/v1/text')) // by its answer the server has seen the other one leave
     await other.until(/whole"$/)
   }
   await turn()
@@ -160,7 +172,7 @@ test('is told to every request that it has pipelined, without a warning, also to
     if (leavings.length === 15) started.resolve()
     return new Promise(() => {})
   })
-  const dialled = lab.dial(port, GET.repeat(15))
+  const dialled = lab.dial(port, POST.repeat(15))
   await started.promise
   dialled.socket.destroy()
   await Promise.all(leavings)
@@ -185,6 +197,6 @@ test('that never came to a handler in time is gone from the start', async () => 
     res.on('close', () => handle(req, res))
     dialled.socket.destroy()
   })
-  const dialled = lab.dial(port, GET)
+  const dialled = lab.dial(port, POST)
   assert.is(await gone.promise, true)
 })

@@ -1,0 +1,48 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { ExchangeGateway } from '../../types/gateway.ts'
+import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
+import { awaitContinue } from './continue.ts'
+import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
+import { refuse } from './refuse.ts'
+
+/** Longer than the minute after which load balancers close idle connections, so that none is closed under a request. */
+const KEEP_ALIVE_MS = 65_000
+/** How many unsent bytes a client that does not read may have, besides the kernel's buffers. */
+const WRITE_AHEAD = 16 * 1024
+
+/** What a server of a gateway depends on besides. */
+export interface ServerTerms extends NodeHandlerOptions {
+  hostname: string
+  allowedHosts?: readonly string[] | undefined
+  /** The advice for a client whose `Host` is refused. */
+  hostAdvice?: string
+  /** Called with each request first; returns true when it has answered it. */
+  before(req: IncomingMessage, res: ServerResponse): boolean
+}
+
+/** A server of `node:http`, not listening yet, that answers with a gateway the requests whose `Host` it may answer. */
+export function createGatewayServer(
+  gateway: ExchangeGateway,
+  { hostname, allowedHosts, hostAdvice, before, ...handlerOptions }: ServerTerms,
+): Server {
+  const isWelcome = createHostGuard(hostname, allowedHosts)
+  const handle = toNodeHandler(gateway, handlerOptions)
+
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    if (before(req, res)) return
+    const { host } = req.headers
+    if (host !== undefined && !isWelcome(host)) refuse(req, res, 403, hostRefusal(host, hostAdvice))
+    else handle(req, res)
+  }
+  const { createServer } = process.getBuiltinModule('node:http') // an import would load Node's own fetch with it, in 50 ms
+  // No limit on the time of an answer: streams are long. requestTimeout and headersTimeout bound what a client sends.
+  const server = createServer(
+    { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: WRITE_AHEAD },
+    onRequest,
+  )
+  server.on('checkContinue', (req, res) => {
+    awaitContinue(req, res)
+    onRequest(req, res)
+  })
+  return server
+}
