@@ -46,15 +46,17 @@ export function soonestAgain<F extends Fault>(
 }
 
 /**
- * In ms, and not before the target has recovered; infinite when it is not to be tried again. What was never sent is tried once more at
- * once; otherwise after the time that the answer names, or an exponential back-off with full jitter.
+ * In ms; infinite when it is not to be tried again. What was never sent is tried once more at once; otherwise after the time that the answer
+ * names, or an exponential back-off with full jitter, and not within a rate limit or another cooldown that is firm.
  */
 function waitBefore({ route, failure }: Fault, { health, clock, random, times }: AgainDependencies): number {
   const { code, isInviting, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
   const isUnsent = times === 0 && UNSENT.test(String(code))
   if (!isUnsent && !isInviting) return Number.POSITIVE_INFINITY
-  const { dueAt = 0 } = health.standingOf(route.target) ?? {}
-  return Math.max(isUnsent ? 0 : retryAfterMs, dueAt - clock.now())
+  if (isUnsent) return 0
+  const standing = health.standingOf(route.target)
+  const isLimited = standing?.isFirm || standing?.class === 'rate-limit'
+  return isLimited ? Math.max(retryAfterMs, standing.dueAt - clock.now()) : retryAfterMs
 }
 
 /** There was no connection, so the provider has received nothing: the codes of Node, undici and Bun. */

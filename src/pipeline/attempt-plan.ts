@@ -19,9 +19,10 @@ import type { FailedTry } from './try.ts'
 /** Which target to try next, given the outcomes so far. */
 export interface AttemptPlan {
   /**
-   * The next candidate, or throws what looking for it came upon; `undefined` when there is none, the client is at fault, or the attempts or the retry budget are used up. Cooling
-   * targets are skipped; when all are cooling, the one that recovers first is used, by one request at a time. A hedge never uses a cooling
-   * target, and does not count against the retry budget.
+   * The next candidate, or throws what looking for it came upon; `undefined` when there is none, the client is at fault, or the attempts or
+   * the retry budget are used up. Cooling targets come after all others, the one that recovers first before the rest; those whose cooldown
+   * is firm only when nothing was tried, and by one request at a time. A hedge never uses a cooling target, and does not count against the
+   * retry budget.
    */
   next(options?: { hedge: boolean }): Awaitable<Candidate | undefined>
   failed(route: Route, result: FailedTry): void
@@ -58,7 +59,8 @@ class RequestPlan implements AttemptPlan {
   readonly #spares: Route[] = [] // left aside to keep the last attempt for another
   #attempts = 0 // in which somebody was called
   #repeats = 0
-  #isLast = false // one that is cooling was tried for want of another
+  #isCooling = false // only targets are left that are cooling, or were tried
+  #isLast = false // one whose cooldown is firm was tried for want of another
   #stop: Stop | undefined = undefined
   #untried: Route | undefined = undefined
 
@@ -158,19 +160,25 @@ class RequestPlan implements AttemptPlan {
     return candidate
   }
 
-  /** When no other target is left: one that was tried before, or, when none was, one that is cooling. */
+  /** When no other target is left: one that is cooling, else one that was tried before. */
   async #lastResort(): Promise<Candidate | undefined> {
     const progress = this.#progress
     const attempts = this.#attempts
     if (this.#isLast || (attempts === 0 && progress.cooling.length === 0)) return undefined
-    const { lastCandidate, candidateAgain } = await import('./last-candidates.ts')
-    if (attempts > 0) return candidateAgain(progress, { times: this.#repeats++, mayRetry: () => this.#mayRetry() })
+    const { coolingCandidate, lastCandidate, candidateAgain } = await import('./last-candidates.ts')
+    const cooling = await coolingCandidate(progress)
+    if (cooling) {
+      this.#isCooling = true
+      return this.#affordable(cooling)
+    }
+    const mayRetry = () => this.#mayRetry()
+    if (attempts > 0) return candidateAgain(progress, { times: this.#repeats++, mayRetry })
     this.#isLast = true
     return lastCandidate(progress)
   }
 
   #mayRetry(): boolean {
-    if (!this.#progress.request.context.retryBudget.spend()) this.#stop = 'retry-budget'
+    if (!this.#progress.request.context.retryBudget.spend({ isCooling: this.#isCooling })) this.#stop = 'retry-budget'
     return !this.#stop
   }
 

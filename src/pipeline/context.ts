@@ -3,7 +3,7 @@ import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
-import type { Budget, HedgeBudget } from '../routing/budget.ts'
+import type { HedgeBudget, RetryBudget } from '../routing/budget.ts'
 import type { Health } from '../routing/health.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
@@ -44,7 +44,7 @@ export interface PipelineContext {
   random(): number
   catalog: Catalog
   limits: PipelineLimits
-  retryBudget: Budget
+  retryBudget: RetryBudget
   hedgeBudget: HedgeBudget
   /** Is a request refused when its translation would lose something? */
   isStrict: boolean

@@ -20,7 +20,7 @@ export async function explainTargets(
   let used = 0
   let only: string | undefined // the model of all that are used so far
   const seen = new Set<string>()
-  const cooling: Array<{ at: number; route: Route; standing: Standing }> = []
+  const cooling: Cooling[] = []
   let refusal: GatewayError | undefined
 
   async function refused(route: Route): Promise<GatewayError | undefined> {
@@ -59,20 +59,30 @@ export async function explainTargets(
     targets.push(reason ? explained(route, 'skipped', cannotCarry(reason)) : explained(route, usable, whyOf(route)))
     if (!reason) only = used++ === 0 || only === modelOf(route) ? modelOf(route) : undefined
   }
-  if (used > 0) return { targets }
-  for (const { at, route, standing } of cooling.sort((one, other) => one.standing.dueAt - other.standing.dueAt)) {
+  for (const { at, route, standing } of cooling.sort(byRecovery)) {
+    if (used > 0 && (standing.isFirm || used >= limits.maxAttempts)) continue
     const reason = await refused(route)
     refusal ??= reason
     targets[at] = reason
       ? explained(route, 'skipped', cannotCarry(reason))
       : explained(route, 'last-resort', isCooling(standing))
-    if (!reason) return { targets }
+    if (!reason) used++
   }
   const isEstimated = call.endpoint.operation === 'count-tokens' && refusal?.data.param !== 'model'
-  if (!refusal || isEstimated) return { targets }
+  if (used > 0 || !refusal || isEstimated) return { targets }
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }
 }
+
+interface Cooling {
+  at: number
+  route: Route
+  standing: Standing
+}
+
+/** Those whose cooldown is firm come after all others. */
+const byRecovery = ({ standing: one }: Cooling, { standing: other }: Cooling) =>
+  Number(one.isFirm) - Number(other.isFirm) || one.dueAt - other.dueAt
 
 const modelOf = ({ target }: Route) => `${target.provider}/${target.model}`
 

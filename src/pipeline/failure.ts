@@ -6,6 +6,8 @@ export interface Failure {
   class: FailureClass
   /** What it counts against, where that differs from its class's default. */
   level?: HealthLevel
+  /** Would every other call of the target fail as well? */
+  isCertain?: boolean
   /** The HTTP status of the failure; 502 or 504 where the provider gave none. */
   status: number
   /** The provider's status, where the client gets another one. */
@@ -40,7 +42,7 @@ export function failureOfError(thrown: unknown): Failure {
   const isOfAddress = failureClass === 'network' && typeof code === 'string' && !OF_ONE_CALL.test(code)
   return {
     class: failureClass,
-    ...(isOfAddress && { level: 'connection' }),
+    ...(isOfAddress && { level: 'connection', isCertain: !TIMED_OUT.test(code) }),
     status: error.status,
     message: error.message,
     code,
@@ -51,6 +53,9 @@ export function failureOfError(thrown: unknown): Failure {
  * Codes of connections that were made and broke off. Any other code means that no connection was made: name, port or certificate are wrong.
  */
 const OF_ONE_CALL = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_(?!CONNECT_)|ERR_HTTP2_|ConnectionClosed|HPE_)/
+
+/** No connection was made in time, which says less than one that was refused, a name that is unknown, or a certificate that is wrong. */
+const TIMED_OUT = /TIMEDOUT|TIMEOUT/
 
 const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
   INVALID_REQUEST: 'client',

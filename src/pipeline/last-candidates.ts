@@ -3,12 +3,29 @@ import type { Route } from '../routing/group.ts'
 import type { Standing } from '../routing/health.ts'
 import { pause, soonestAgain } from './again.ts'
 import { type Candidate, candidateOf } from './candidate.ts'
-import type { Progress } from './progress.ts'
+import { isAmong, isTooSmall, type Progress } from './progress.ts'
 import { stillCooling } from './still-cooling.ts'
 
 /**
- * When all targets are cooling: of those whose format can carry the request, the candidate that recovers first. `undefined` when there is
- * none, or when another request has just failed there, which counts as a failure of this one, too.
+ * When no other target is left: of those that are cooling and not yet tried, the candidate that recovers first, but none whose cooldown is
+ * firm. `undefined` when there is none whose format can carry the request.
+ */
+export async function coolingCandidate(progress: Progress): Promise<Candidate | undefined> {
+  const { request, cooling } = progress
+  for (const one of [...cooling]) {
+    const { target } = one.route
+    const { isFirm = false } = request.context.health.standingOf(target) ?? {}
+    if (isFirm || isAmong(progress.tried, target) || isTooSmall(target, progress)) continue
+    const candidate = await candidateOf(one.route, progress)
+    if (candidate) return candidate
+    cooling.splice(cooling.indexOf(one), 1) // to wait for it would be of no use
+  }
+  return undefined
+}
+
+/**
+ * When all cooldowns are firm: of the targets whose format can carry the request, the candidate that recovers first. `undefined` when there
+ * is none, or when another request has just failed there in a way that this one would meet, too.
  */
 export async function lastCandidate(progress: Progress): Promise<Candidate | undefined> {
   const { request, failures, cooling } = progress

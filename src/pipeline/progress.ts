@@ -1,6 +1,7 @@
 import type { GatewayError } from '../errors.ts'
 import { contextWindowOf } from '../providers/catalog-model.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
+import type { Standing } from '../routing/health.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { FailedTry } from './try.ts'
 
@@ -11,10 +12,15 @@ export interface Progress {
   tried: readonly RouteTarget[]
   /** The last failure of each target that was tried. */
   readonly failures: FailedTarget[]
-  /** The cooling targets that were passed over, and when they recover (epoch ms), the first one first. */
-  readonly cooling: Array<{ route: Route; dueAt: number }>
+  /** The cooling targets that were passed over: first those that are tried when no other is left, each by the time of its recovery. */
+  readonly cooling: CoolingTarget[]
   /** What the first target was refused for whose format cannot carry the request. */
   refusal: GatewayError | undefined
+}
+
+/** A cooling target, and when it recovers (epoch ms); see `Standing`. */
+export interface CoolingTarget extends Pick<Standing, 'dueAt' | 'isFirm'> {
+  route: Route
 }
 
 /** The failure of a target that was tried. */
@@ -43,7 +49,7 @@ export function isPassedOver(route: Route, progress: Progress): boolean {
   }
   const standing = context.health.standingOf(target)
   if (standing) {
-    noteCooling(route, standing.dueAt, cooling)
+    noteCooling({ ...standing, route }, cooling)
     report.skipped(route, standing.class)
     return true
   }
@@ -55,13 +61,13 @@ export function isPassedOver(route: Route, progress: Progress): boolean {
 const failureOf = (target: RouteTarget, failures: readonly FailedTarget[]) =>
   failures.find((one) => isSame(one.route.target, target))
 
-function noteCooling(route: Route, dueAt: number, cooling: Progress['cooling']): void {
-  const later = cooling.findIndex((one) => one.dueAt > dueAt)
-  cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt })
+function noteCooling({ route, dueAt, isFirm }: CoolingTarget, cooling: CoolingTarget[]): void {
+  const later = cooling.findIndex((one) => (one.isFirm === isFirm ? one.dueAt > dueAt : one.isFirm))
+  cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt, isFirm })
 }
 
 /** Has the request not fitted into a window of that size? By the catalog, else as the provider said; any where neither tells. */
-function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
+export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
   const sizeOf = (one: RouteTarget) => contextWindowOf(request.context.catalog, one)
   return failures.some(({ route, failure }) => {
     if (failure.class !== 'context-overflow') return false

@@ -15,6 +15,7 @@ export function retold(failureClass: FailureClass, status: number, said: VendorS
       return {
         class: failureClass,
         level: 'connection',
+        isCertain: true,
         status: 502,
         upstreamStatus: status,
         message: proxyWantsCredentials(status),

@@ -1,5 +1,13 @@
 import type { Clock } from '../types.ts'
-import { type Cooling, type FailureClass, type HealthLevel, ofProvider, unsteady } from './failure-class.ts'
+import { type CallWindows, isFailing, isOut } from './call-windows.ts'
+import {
+  type Cooling,
+  type FailureClass,
+  type HealthLevel,
+  lasting,
+  ofProvider,
+  type ScopedTerms,
+} from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
 
 /** The parts of a failure that health uses. */
@@ -7,6 +15,8 @@ export interface HealthFailure {
   class: FailureClass
   /** What it counts against; default: that of its class. */
   level?: HealthLevel
+  /** Would every other call fail as well, so that its class's share of failures need not be waited for? */
+  isCertain?: boolean
   message: string
   /** The wait that the provider asked for. */
   retryAfterMs?: number | undefined
@@ -15,18 +25,26 @@ export interface HealthFailure {
 /** A failure, and the number of its call in the order of all calls and cooldowns. */
 type FailedCall = HealthFailure & { began: number }
 
-/** Counts failures in the records of health, and sets their cooldowns. */
+/** Counts calls and failures, and sets the cooldowns of the records of health. */
 export interface Cooldowns {
   /** A call has failed; `cooling` is that of its class. It counts at every level that it says something about. */
   failed(target: HealthTarget, failure: FailedCall, cooling: Cooling): void
   /** A stream broke off after its beginning. */
-  cut(target: HealthTarget, failure: FailedCall): void
+  cut(target: HealthTarget, failure: FailedCall & { isCounted: boolean }): void
+  /** A call went well; of a stream it may be known at its beginning. */
+  succeeded(target: HealthTarget): void
+  /** Ends the failures of a record, and of the calls that led to its cooldown. */
+  forget(record: HealthRecord, target: HealthTarget): void
 }
 
-type Terms = Omit<Cooling, 'level'>
+/** How long one kind of failure takes a record out of use. */
+interface BackOff {
+  baseMs: number
+  maxMs: number
+}
 
-/** The cooldown of a provider, after so many consecutive failures at two or more of its connections. */
-const PROVIDER: Terms = { after: 5, baseMs: 5_000, maxMs: 60_000 }
+/** The longest cooldown of a provider. */
+const PROVIDER_MAX_MS = 60_000
 const PROVIDER_CONNECTIONS = 2
 const ANY_MODEL = ''
 /** The longest wait that a provider may ask for. */
@@ -42,25 +60,45 @@ const JITTER = 0.1
 export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
   retryAt !== undefined && cooledIn > began
 
+/** Is it known of the failure that the next call would meet the same: a refused key or connection, a wait that was asked for? */
+export const isEvident = ({ class: failure, isCertain, retryAfterMs }: HealthFailure): boolean =>
+  isCertain === true || retryAfterMs !== undefined || lasting.has(failure)
+
 /** A wait shorter than the first back-off is believed once: a target that keeps asking for it must still get longer cooldowns. */
-const isBelieved = (asked: number | undefined, { baseMs }: Terms, { times }: HealthRecord): asked is number =>
+const isBelieved = (asked: number | undefined, { baseMs }: BackOff, { times }: HealthRecord): asked is number =>
   asked !== undefined && (asked >= baseMs || times === 1)
 
-const backOff = ({ baseMs, maxMs }: Terms, { times }: HealthRecord) => Math.min(maxMs, baseMs * 2 ** (times - 1))
+const backOff = ({ baseMs, maxMs }: BackOff, { times }: HealthRecord) =>
+  Math.min(Math.max(baseMs, maxMs), baseMs * 2 ** (times - 1))
 
-/** Makes the cooldowns of some records. `nextOrder`: the next number in the order of all calls and cooldowns. */
-export function createCooldowns({
-  clock,
-  random,
-  records,
-  nextOrder,
-}: {
+/** What the cooldowns of one gateway work on. `nextOrder`: the next number in the order of all calls and cooldowns. */
+export interface CooldownDependencies {
   clock: Clock
   random: () => number
   records: HealthRecords
+  windows: CallWindows
   nextOrder: () => number
-}): Cooldowns {
-  function count(record: HealthRecord, cooling: Terms, failure: FailedCall) {
+}
+
+/** Makes the cooldowns for requests under some terms. */
+export function createCooldowns(
+  { combo, ...terms }: ScopedTerms,
+  { clock, random, records, windows, nextOrder }: CooldownDependencies,
+): Cooldowns {
+  const { windowMs } = terms
+  const ofTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
+  const ofProviders: BackOff = { ...ofTerms, maxMs: Math.min(ofTerms.maxMs, PROVIDER_MAX_MS) }
+
+  /** Counts a call at all levels; `failedAt` are those of which it says that they fail. */
+  function note(target: HealthTarget, failedAt: Readonly<Partial<Record<HealthRecord['level'], boolean>>>) {
+    for (const level of levels)
+      windows.note({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount: false, windowMs })
+  }
+
+  const countsOf = (target: HealthTarget, level: HealthRecord['level']) => windows.countsOf({ target, level, combo })
+
+  /** `isEnough`: does the failure start a cooldown, if none is under way? */
+  function count(record: HealthRecord, failure: FailedCall, { backOff: times, isEnough }: Counting) {
     const now = clock.now()
     const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
     if (record.failures === 0) record.since = now
@@ -73,11 +111,9 @@ export function createCooldowns({
     }
     record.reason = failure.class
     record.message = failure.message.slice(0, MAX_MESSAGE)
-    if (retryAt === undefined && record.failures < cooling.after && !asked) return
+    if (retryAt === undefined && !isEnough && !asked) return
     record.times += 1
-    const ms = isBelieved(asked, cooling, record)
-      ? asked
-      : Math.ceil(backOff(cooling, record) * (1 + JITTER * random()))
+    const ms = isBelieved(asked, times, record) ? asked : Math.ceil(backOff(times, record) * (1 + JITTER * random()))
     leaveAlone(record, ms, failure)
   }
 
@@ -87,6 +123,7 @@ export function createCooldowns({
     const until = now + Math.ceil(ms)
     if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
     record.retryAt = until
+    record.isAsked = failure.retryAfterMs !== undefined
     record.cooledIn = nextOrder()
     record.reason = failure.class
     record.message = failure.message.slice(0, MAX_MESSAGE)
@@ -94,35 +131,59 @@ export function createCooldowns({
 
   /** Counts a failure against the connection as well: a failing model alone does not, but calls of two models that break off do. */
   function countForConnection(target: HealthTarget, failure: FailedCall) {
-    const record = records.at(target, 'connection')
+    const record = records.at(target, 'connection', combo)
     record.models.add(target.model)
-    const after = record.models.size > 1 ? unsteady.after : Number.POSITIVE_INFINITY
-    count(record, { ...unsteady, after }, { ...failure, retryAfterMs: undefined })
+    const isEnough = record.models.size > 1 && isOut(countsOf(target, 'connection'), terms)
+    count(record, { ...failure, retryAfterMs: undefined }, { backOff: ofTerms, isEnough })
   }
 
   function countForProvider(target: HealthTarget, failure: FailedCall) {
-    const record = records.at(target, 'provider')
+    const record = records.at(target, 'provider', combo)
     record.connections.set(target.connection.id, target.connection.updatedAt)
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
     const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one bad model takes no other with it
     const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
-    count(record, isWide ? PROVIDER : { ...PROVIDER, after: Number.POSITIVE_INFINITY }, {
-      ...failure,
-      retryAfterMs: undefined,
-    })
+    const isEnough = isWide && isOut(countsOf(target, 'provider'), terms)
+    count(record, { ...failure, retryAfterMs: undefined }, { backOff: ofProviders, isEnough })
   }
 
   return {
     failed(target, failure, cooling) {
       const level = failure.level ?? cooling.level
-      count(records.at(target, level), cooling, failure)
-      if (failure.class === 'network' && level === 'model') countForConnection(target, failure)
-      if (ofProvider.has(failure.class)) countForProvider(target, failure)
+      const isNetwork = failure.class === 'network'
+      const isWide = ofProvider.has(failure.class)
+      note(target, { model: true, connection: isNetwork || level === 'connection', provider: isWide })
+      const isAtOnce = isEvident(failure) || cooling.starts === 'at-once'
+      const { baseMs, maxMs } = cooling
+      count(records.at(target, level, isAtOnce ? undefined : combo), failure, {
+        backOff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : ofTerms,
+        isEnough: failure.isCertain || cooling.starts === 'at-once' || isFailing(countsOf(target, level), terms),
+      })
+      if (isNetwork && level === 'model') countForConnection(target, failure)
+      if (isWide) countForProvider(target, failure)
     },
     cut(target, failure) {
-      const record = records.at(target, 'model')
+      const { isCounted: isRecount } = failure
+      windows.note({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
+      const record = records.at(target, 'model', combo)
       record.isCut = true
-      count(record, unsteady, failure)
+      count(record, failure, { backOff: ofTerms, isEnough: isFailing(countsOf(target, 'model'), terms) })
+    },
+    succeeded: (target) => note(target, NONE),
+    forget(record, target) {
+      records.forget(record)
+      if (record.retryAt === undefined) return
+      for (const level of levels.slice(levels.indexOf(record.level))) windows.forget({ target, level, combo })
     },
   }
 }
+
+interface Counting {
+  backOff: BackOff
+  isEnough: boolean
+}
+
+/** The widest first. */
+const levels = ['provider', 'connection', 'model'] as const
+
+const NONE = {}

@@ -19,7 +19,7 @@ export interface ExplainedTarget {
   connection: string
   /**
    * `first`: called first; `next`: called, in this order, when those before fail; `beyond`: not called, as the attempts are used up before;
-   * `last-resort`: called although it is cooling, as all are and it recovers first; `skipped`: not called.
+   * `last-resort`: called although it is cooling, when no other is left; `skipped`: not called.
    */
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
   /** The reason for its place, or for its being skipped. */

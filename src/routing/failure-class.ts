@@ -18,29 +18,59 @@ export type HealthLevel = 'connection' | 'model'
 /** The cooldown that failures of one class cause. */
 export interface Cooling {
   level: HealthLevel
-  /** Consecutive failures until the cooldown starts. */
-  after: number
-  /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. */
-  baseMs: number
-  maxMs: number
+  /** `at-once`: the first failure starts the cooldown; `by-share`: the share of failures among the latest calls does (`HealthTerms`). */
+  starts: 'at-once' | 'by-share'
+  /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. Default: that of the `HealthTerms`. */
+  baseMs?: number
+  maxMs?: number
+}
+
+/** By which failures a target is taken out of use, and for how long. Times in ms. */
+export interface HealthTerms {
+  /** The share of failed calls, above 0 and up to 1, from which on a target cools. */
+  failureShare: number
+  /** The calls of so long count. */
+  windowMs: number
+  /** No cooldown starts before so many calls. */
+  minCalls: number
+  /** The first cooldown; it doubles each time a probe fails. */
+  cooldownMs: number
+  maxCooldownMs: number
+}
+
+/** Health terms, and the combo whose requests alone they are for; absent: for all others. */
+export interface ScopedTerms extends HealthTerms {
+  combo?: string | undefined
 }
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** For failures that happen now and then: only several in a row start a cooldown. */
-export const unsteady = { level: 'model', after: 3, baseMs: 5 * SECOND, maxMs: 5 * MINUTE } as const
+/** The terms that hold where neither the settings nor the combo of the request set others. */
+export const defaultHealthTerms: HealthTerms = {
+  failureShare: 0.5,
+  windowMs: MINUTE,
+  minCalls: 5,
+  cooldownMs: 5 * SECOND,
+  maxCooldownMs: 5 * MINUTE,
+}
+
+/** For failures that happen now and then, so that one alone is no evidence. */
+export const unsteady: Cooling = { level: 'model', starts: 'by-share' }
 
 /** By class; classes that are missing do not affect health. */
 export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {
-  credentials: { level: 'connection', after: 1, baseMs: MINUTE, maxMs: 30 * MINUTE },
-  'rate-limit': { level: 'connection', after: 1, baseMs: SECOND, maxMs: MINUTE },
-  network: unsteady, // an address that cannot be reached is told of as the connection's
+  credentials: { level: 'connection', starts: 'at-once', baseMs: MINUTE, maxMs: 30 * MINUTE },
+  'rate-limit': { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
+  network: unsteady, // an address that cannot be reached is reported as certain, and as the connection's
   server: unsteady,
   timeout: unsteady,
   content: unsteady,
-  'model-not-found': { level: 'model', after: 1, baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
+  'model-not-found': { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
 }
 
-/** Classes that count against the whole provider when several of its connections fail with them at once. */
+/** Classes that count against the whole provider when several of its connections fail with them. */
 export const ofProvider: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout'])
+
+/** Classes that no other call to the target mends before its cooldown is over. */
+export const lasting: ReadonlySet<FailureClass> = new Set(['credentials', 'model-not-found'])

@@ -15,6 +15,8 @@ export interface HealthRecord {
   provider: string
   connectionId?: string
   model?: string
+  /** The combo with health terms of its own whose requests have failed; absent where the failures count for all requests. */
+  combo?: string
   /** The connection's `updatedAt` at the time of the failure. */
   updatedAt?: string
   /** The connections whose failures count against the provider, by id, with their `updatedAt` at that time. */
@@ -31,6 +33,8 @@ export interface HealthRecord {
   since: number
   /** Absent while failures are only counted. */
   retryAt?: number
+  /** Has the provider asked for the wait until then? */
+  isAsked?: boolean
   /** When its cooldown began or was extended: a number in the order of all calls and cooldowns. */
   cooledIn: number
   /** Did streams break off? Then the beginning of another stream is no sign of recovery. */
@@ -44,13 +48,13 @@ export interface HealthRecord {
 /** The health records, in memory; at most 1,000. */
 export interface HealthRecords {
   isEmpty(): boolean
-  /** The records that apply to a target: at most one for each level. */
-  of(target: HealthTarget): HealthRecord[]
+  /** The records that apply to a target, for all requests and for those of `combo`: at most one for each level. */
+  of(target: HealthTarget, combo?: string): HealthRecord[]
   /** The record of one level, created if there is none. */
-  at(target: HealthTarget, level: HealthRecord['level']): HealthRecord
+  at(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord
   forget(record: HealthRecord): void
   /** Ends the probe of a target, at every level. */
-  release(target: HealthTarget): void
+  release(target: HealthTarget, combo?: string): void
   /** The records of connections that have not changed since. */
   current(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
@@ -64,16 +68,16 @@ export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
   /** Another instance may have changed the connection, and told nobody but the storage. */
-  function read(target: HealthTarget, level: HealthRecord['level']): HealthRecord | undefined {
-    const key = keyOf(subjectOf(target, level))
+  function read(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
+    const key = keyOf(subjectOf(target, level, combo))
     const record = records.get(key)
     if (!record || !isMended(record, target.connection)) return record
     records.delete(key)
     return undefined
   }
 
-  function make(target: HealthTarget, level: HealthRecord['level']): HealthRecord {
-    const subject = subjectOf(target, level)
+  function make(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord {
+    const subject = subjectOf(target, level, combo)
     const record: HealthRecord = {
       ...subject,
       connections: new Map(),
@@ -98,18 +102,21 @@ export function createHealthRecords(): HealthRecords {
     if (key !== undefined) records.delete(key)
   }
 
-  const of = (target: HealthTarget) => levels.flatMap((level) => read(target, level) ?? [])
+  const of = (target: HealthTarget, combo?: string) => {
+    const forAll = levels.flatMap((level) => read(target, level) ?? [])
+    return combo === undefined ? forAll : [...forAll, ...levels.flatMap((level) => read(target, level, combo) ?? [])]
+  }
 
   return {
     isEmpty: () => records.size === 0,
     of,
-    at: (target, level) => read(target, level) ?? make(target, level),
+    at: (target, level, combo) => read(target, level, combo) ?? make(target, level, combo),
     forget(record) {
       const key = keyOf(record)
       if (records.get(key) === record) records.delete(key)
     },
-    release(target) {
-      for (const record of of(target)) {
+    release(target, combo) {
+      for (const record of of(target, combo)) {
         record.probing = false
         delete record.probeCall
       }
@@ -146,19 +153,27 @@ const isTrifle = ([, { level, reason, retryAt }]: Kept) =>
 
 const levels = ['provider', 'connection', 'model'] as const
 
-/** The subject of a record. */
-type Subject = Pick<HealthRecord, 'level' | 'provider' | 'connectionId' | 'updatedAt' | 'model'>
+/** What a record, or a window of calls, is about. */
+export type Subject = Pick<HealthRecord, 'level' | 'provider' | 'connectionId' | 'updatedAt' | 'model' | 'combo'>
 
-function subjectOf({ provider, model, connection }: HealthTarget, level: HealthRecord['level']): Subject {
-  if (level === 'provider') return { level, provider }
+/** A target at one level; of `combo`, where that has health terms of its own. */
+export function subjectOf(
+  { provider, model, connection }: HealthTarget,
+  level: HealthRecord['level'],
+  combo?: string,
+): Subject {
   const { id: connectionId, updatedAt } = connection
-  return level === 'connection'
-    ? { level, provider, connectionId, updatedAt }
-    : { level, provider, connectionId, updatedAt, model }
+  const of = combo === undefined ? undefined : { combo }
+  if (level === 'provider') return { level, provider, ...of }
+  if (level === 'connection') return { level, provider, connectionId, updatedAt, ...of }
+  return { level, provider, connectionId, updatedAt, model, ...of }
 }
 
 /** A connection that has changed counts as another one: calls from before say nothing about it. */
-function keyOf({ level, provider, connectionId, updatedAt, model }: Subject): string {
-  if (level === 'provider') return `provider ${provider}`
-  return level === 'connection' ? `${connectionId} ${updatedAt}` : `${connectionId} ${updatedAt} ${model}`
+export function keyOf({ level, provider, connectionId, updatedAt, model, combo }: Subject): string {
+  const scope = combo === undefined ? '' : `${combo}:` // ids and times hold no colon before their first blank
+  if (level === 'provider') return `${scope}provider ${provider}`
+  return level === 'connection'
+    ? `${scope}${connectionId} ${updatedAt}`
+    : `${scope}${connectionId} ${updatedAt} ${model}`
 }

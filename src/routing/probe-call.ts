@@ -7,7 +7,7 @@ export interface ProbeCall {
   ended: Promise<Ending>
 }
 
-/** What became of it; `dropped`: nobody waited to hear. */
+/** What became of it; `dropped`: it says nothing about the next call, as its client has left, or its failure may have been chance. */
 export type Ending = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {

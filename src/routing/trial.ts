@@ -1,4 +1,4 @@
-import { type Cooldowns, type HealthFailure, isNewer } from './cooldowns.ts'
+import { type Cooldowns, type HealthFailure, isEvident, isNewer } from './cooldowns.ts'
 import { coolings, type FailureClass } from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
 import type { Ending } from './probe-call.ts'
@@ -24,6 +24,8 @@ export interface TrialTerms {
   probed: readonly HealthRecord[]
   /** Ends the probe, where it is one. */
   end: ((ending: Ending) => void) | undefined
+  /** The combo whose own health terms hold for the call. */
+  combo: string | undefined
   records: HealthRecords
   cooldowns: Cooldowns
 }
@@ -35,6 +37,7 @@ class TargetTrial implements Trial {
   readonly #target: HealthTarget
   readonly #terms: TrialTerms
   #hasBegun = false
+  #isCounted = false // as a call that goes well
 
   constructor(target: HealthTarget, terms: TrialTerms) {
     this.#target = target
@@ -46,46 +49,52 @@ class TargetTrial implements Trial {
   }
 
   answered(): void {
-    const { end, records } = this.#terms
+    const { end, cooldowns } = this.#terms
     end?.('answered')
-    for (const record of this.#heldAgainst()) if (!this.#hasBegun || record.isCut) records.forget(record)
+    const held = this.#heldAgainst()
+    if (!this.#isCounted) cooldowns.succeeded(this.#target)
+    for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
   }
 
+  /** The beginning of a stream is a call that goes well, but not where streams have broken off after theirs. */
   begun(): void {
-    const { end, records } = this.#terms
+    const { end, cooldowns } = this.#terms
     this.#hasBegun = true
     end?.('answered')
-    for (const record of this.#heldAgainst()) {
+    const held = this.#heldAgainst()
+    this.#isCounted = !held.some(({ isCut }) => isCut)
+    if (this.#isCounted) cooldowns.succeeded(this.#target)
+    for (const record of held) {
       if (record.isCut) delete record.retryAt
-      else records.forget(record)
+      else cooldowns.forget(record, this.#target)
     }
   }
 
   cut(failure: HealthFailure): void {
     const { cooldowns, began } = this.#terms
-    cooldowns.cut(this.#target, { ...failure, began })
+    cooldowns.cut(this.#target, { ...failure, began, isCounted: this.#isCounted })
   }
 
   failed(failure: HealthFailure): void {
     const { end, cooldowns, began, probed } = this.#terms
     const cooling = coolings[failure.class]
-    end?.(cooling ? 'failed' : 'answered')
+    end?.(!cooling ? 'answered' : isEvident(failure) ? 'failed' : 'dropped')
     if (cooling) cooldowns.failed(this.#target, { ...failure, began }, cooling)
     else for (const record of probed) this.#isBack(record)
   }
 
   /** The records that are not newer than the call. */
   #heldAgainst(): readonly HealthRecord[] {
-    const { records, began } = this.#terms
-    return records.isEmpty() ? NONE : olderThan(began, records.of(this.#target))
+    const { records, began, combo } = this.#terms
+    return records.isEmpty() ? NONE : olderThan(began, records.of(this.#target, combo))
   }
 
   /** Ends the failures of a record, unless it has newer ones. */
   #isBack(record: HealthRecord): void {
-    const { records, began } = this.#terms
+    const { cooldowns, began } = this.#terms
     if (isNewer(record, began)) return
     if (record.level === 'model' && isUnsteady(record.reason)) delete record.retryAt
-    else records.forget(record)
+    else cooldowns.forget(record, this.#target)
   }
 }
 
@@ -94,5 +103,5 @@ const NONE: readonly HealthRecord[] = []
 const olderThan = (began: number, records: readonly HealthRecord[]) =>
   records.filter((record) => !isNewer(record, began))
 
-/** Does the class need several consecutive failures? */
-const isUnsteady = (reason: FailureClass) => (coolings[reason]?.after ?? 1) > 1
+/** Does the class need more than one failure? */
+const isUnsteady = (reason: FailureClass) => coolings[reason]?.starts === 'by-share'

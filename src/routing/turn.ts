@@ -12,34 +12,36 @@ interface Dependencies {
   /** Settles when the client no longer waits. */
   left: Promise<unknown>
   clock: Clock
+  /** The combo whose own health terms hold for the request. */
+  combo: string | undefined
   records: HealthRecords
   standingOf(target: HealthTarget): Standing | undefined
   begin(target: HealthTarget): Trial
 }
 
 /**
- * The turn of a request whose only target is unhealthy. One request at a time calls it, and the others wait for the outcome: an answer lets
- * all of them through; a failure is theirs too, and they get the target's standing. While a call has no outcome, one more may follow every
- * five seconds, and the rest get the standing.
+ * The turn of a request whose only target is unhealthy. Where the standing is firm, one request at a time calls it, and the others wait for
+ * the outcome: an answer lets all of them through; a failure that each would meet is theirs too, and they get the target's standing; after
+ * any other the next one calls. While a call has no outcome, one more may follow every five seconds, and the rest get the standing.
  */
 export async function takeTurn(
   target: HealthTarget,
-  { left, clock, records, standingOf, begin }: Dependencies,
+  { left, clock, combo, records, standingOf, begin }: Dependencies,
 ): Promise<Trial | Standing> {
   const since = clock.now()
   let isLeft = false
   void left.then(() => {
     isLeft = true
   })
-  const probeCall = () => records.of(target).find((record) => record.probeCall)?.probeCall
+  const probeCall = () => records.of(target, combo).find((record) => record.probeCall)?.probeCall
   for (;;) {
     const standing = standingOf(target)
-    const current = standing && probeCall()
+    const current = standing?.isFirm && probeCall()
     if (!current) return begin(target)
     const now = clock.now()
     if (now - since >= MAX_WAIT_MS) {
       if (now - current.since < MAX_WAIT_MS) return standing
-      records.release(target)
+      records.release(target, combo)
       return begin(target)
     }
     const ending = await within(since + MAX_WAIT_MS - now, { ended: current.ended, left, clock })

@@ -112,9 +112,9 @@ for (const stream of [false, true]) {
   test(`is held against a model beside one that says more: ${what}`, async () => {
     const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
     const more = { model: 'pair' }
-    for (let turn = 0; turn < 3; turn++)
+    for (let turn = 0; turn < 5; turn++)
       assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=200:content, two/m=200'])
-    assert.equal(await standing(), [{ level: 'model', failures: 3 }])
+    assert.equal(await standing(), [{ level: 'model', failures: 5 }])
     assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=skipped:content, two/m=200'])
     assert.equal(seen(await ask('one/m', stream)).slice(0, 2), [200, 'one/m'])
   })

@@ -65,7 +65,7 @@ for (const stream of [false, true]) {
   test(`is soon left alone, and the next one answers its clients: ${how}`, async () => {
     const { calls, failed, answered } = await load({ seconds: 5, model: () => 'one/m', stream })
     assert.ok(answered >= REQUESTS - AT_ONCE, `${answered} answered: all but some of the first moment`)
-    assert.ok(failed >= 3 && failed <= AT_ONCE + 1, `${failed} calls to the failing one: those under way, then a probe`)
+    assert.ok(failed >= 5 && failed <= AT_ONCE + 1, `${failed} calls to the failing one: those under way, then a probe`)
     assert.is(calls, answered + failed)
   })
 
@@ -84,9 +84,9 @@ for (const stream of [false, true]) {
   }
 
   test(`costs no more than the budget when it answers now and then, so that it is never left alone: ${how}`, async () => {
-    const isFailing = (nth: number) => nth % 3 < 2
+    const isFailing = (nth: number) => nth % 3 === 2
     const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
-    assert.ok(failed > 600, `${failed} failures`)
+    assert.ok(failed > 300, `${failed} failures`)
     assert.is(calls, answered + failed)
     assert.ok(calls <= mostCalls(10), `${calls} calls`)
   })

@@ -178,7 +178,7 @@ for (const [what, end, reason] of [
       const attempts = response.headers.get('x-signalbox-attempts') ?? ''
       return { text: await response.text(), attempts: attempts.replace(/;via=[^,]*/g, '') }
     }
-    for (let at = 0; at < 3; at++) {
+    for (let at = 0; at < 5; at++) {
       const { text, attempts } = await ask()
       assert.match(text, '"error"')
       assert.is(attempts, 'one/m=200')
@@ -240,7 +240,7 @@ for (const [code, takes] of [
     down.one = () => {
       throw fetchFailed(code)
     }
-    for (let times = 0; times < 3; times++) await ask()
+    for (let times = 0; times < 5; times++) await ask()
     assert.is(await ask(), '200 one/m=skipped:network, two/m=200')
     delete down.one
     assert.is(await ask('others'), takes ? '200 one/other=skipped:network, two/m=200' : '200 one/other=200')

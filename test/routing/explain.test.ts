@@ -36,6 +36,19 @@ test('when all are cooling, the one that recovers first is the last resort', asy
   assert.is(await pool.asks(1), 'two')
 })
 
+test('a target that cools after failures by chance is the last resort beside a good one, within the attempts', async () => {
+  for (const [maxAttempts, use] of [
+    [3, 'last-resort'],
+    [1, 'skipped'],
+  ] as const) {
+    const pool = await open('fallback', { limits: { maxAttempts } })
+    pool.down.set('one', 503)
+    for (let at = 0; at < 5; at++) await pool.world.chat({ model: 'one/m' })
+    const uses = (await told(pool)).map((line) => line.split(':')[0])
+    assert.equal(uses.slice(0, 2), [`one ${use}`, 'two first'])
+  }
+})
+
 test('a model without a combo: its connections by priority', async () => {
   const pool = await openPool([], { connections: ['two', { provider: 'two', name: 'spare' }] })
   const { targets } = await pool.world.api.explain({ model: 'two/m' })

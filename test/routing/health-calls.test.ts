@@ -58,12 +58,9 @@ test('streams that break off count, though each had begun, until an answer comes
     trial.begun()
     trial[end](failure('network'))
   }
-  stream('cut')
-  stream('cut')
-  stream('answered')
-  stream('cut')
-  stream('cut')
-  assert.is(waitOf(), undefined)
+  for (let at = 0; at < 6; at++) stream('answered')
+  for (let at = 0; at < 5; at++) stream('cut')
+  assert.is(waitOf(), undefined, 'five of eleven')
   stream('cut')
   assert.is(waitOf(), 5_000)
   assert.is(health.standingOf(target())?.class, 'network')
@@ -91,7 +88,7 @@ test('a stream that has begun ends what is held against its target, but for stre
 
 test('streams that come to their end say nothing of calls that fail meanwhile', () => {
   const { health, fail, waitOf } = open()
-  const streams = [1, 2, 3].map(() => health.begin(target()))
+  const streams = [1, 2, 3, 4, 5].map(() => health.begin(target()))
   for (const stream of streams) stream.begun()
   for (const stream of streams) {
     fail('server')
@@ -104,7 +101,7 @@ test('an old stream that breaks off does not prolong a cooldown that began after
   const { health, fail, waitOf } = open()
   const old = health.begin(target())
   old.begun()
-  for (let at = 0; at < 3; at++) fail('server')
+  for (let at = 0; at < 5; at++) fail('server')
   old.cut(failure('network'))
   assert.is(waitOf(), 5_000)
   assert.is(health.standingOf(target())?.class, 'server')
@@ -130,7 +127,7 @@ test('a call that began before its connection was changed says nothing of what i
 
 test('what stands against a provider ends with the change of a connection that has failed there', () => {
   const { failAddress, waitOf } = open()
-  for (const id of ['a', 'a', 'b', 'b', 'b']) failAddress(target(id))
+  for (let at = 0; at < 10; at++) failAddress(target(at < 5 ? 'a' : 'b'))
   assert.is(waitOf(target('c')), 5_000)
   assert.is(waitOf(target('c', 'm', '2')), 5_000, 'it has not failed')
   assert.is(waitOf(target('a', 'm', '2')), undefined)

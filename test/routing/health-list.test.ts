@@ -39,7 +39,7 @@ test('operators see what is not well, and can forget it', async () => {
 test('model names that clients make up fill no memory, and make nothing forgotten that matters more', async () => {
   const { fail, health, waitOf } = open()
   fail('credentials', target('b'))
-  for (let at = 0; at < 3; at++) fail('server', target('c'))
+  for (let at = 0; at < 5; at++) fail('server', target('c'))
   for (let at = 0; at < 1_050; at++) fail('model-not-found', target('a', `made-up-${at}`))
   for (let at = 0; at < 1_050; at++) fail('content', target('a', `failing-${at}`))
   assert.is((await health.list([connection('a'), connection('b'), connection('c')])).length, 1_000)
@@ -52,7 +52,7 @@ test('model names that clients make up fill no memory, and make nothing forgotte
 test('as many models that cool as there is room for make room for each other, the oldest first', () => {
   const { fail, waitOf } = open()
   fail('credentials', target('b'))
-  for (let at = 0; at < 3 * 1_001; at++) fail('content', target('a', `failing-${Math.floor(at / 3)}`))
+  for (let at = 0; at < 5 * 1_001; at++) fail('content', target('a', `failing-${Math.floor(at / 5)}`))
   assert.is(waitOf(target('b')), 60_000)
   assert.is(waitOf(target('a', 'failing-0')), undefined)
   assert.is(waitOf(target('a', 'failing-1000')), 5_000)

@@ -72,24 +72,24 @@ test(`over ${times(10_000)} histories of four targets it says the same`, { timeo
       function end({ trial, call, isStream }: (typeof underWay)[number], as: End) {
         if (isStream && as === 'answer') {
           trial.answered()
-          model.close(call)
+          model.close(call, nowMs)
         } else if (isStream) {
           if (as === 'drop' || as === 'stream') return // the client has left
           trial.cut({ class: 'network', message: '' })
           model.cut(call, nowMs)
         } else if (as === 'stream') {
           trial.begun()
-          model.open(call)
+          model.open(call, nowMs)
           underWay.push({ trial, call, isStream: true })
         } else if (as === 'answer') {
           trial.answered()
-          model.answer(call)
+          model.answer(call, nowMs)
         } else if (as === 'drop') {
           trial.dropped()
           model.drop(call)
         } else {
           const { asked, level } = as
-          trial.failed({ class: as.fail, message: '', retryAfterMs: asked, ...(level && { level }) })
+          trial.failed({ class: as.fail, message: '', retryAfterMs: asked, ...(level && { level, isCertain: true }) })
           model.fail(call, as.fail, { asked, level, now: nowMs })
         }
       }

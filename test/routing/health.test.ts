@@ -1,4 +1,4 @@
-import { coolings, type FailureClass } from '../../src/routing/failure-class.ts'
+import { coolings, defaultHealthTerms, type FailureClass } from '../../src/routing/failure-class.ts'
 import { assert, suite } from '../support/suite.ts'
 import { connection, failure, open, target } from './support/health.ts'
 
@@ -7,14 +7,14 @@ const test = suite('health')
 const table: Array<[FailureClass, failures: number, firstMs: number, level: 'model' | 'connection']> = [
   ['credentials', 1, 60_000, 'connection'],
   ['rate-limit', 1, 1_000, 'connection'],
-  ['network', 3, 5_000, 'model'],
-  ['server', 3, 5_000, 'model'],
-  ['timeout', 3, 5_000, 'model'],
-  ['content', 3, 5_000, 'model'],
+  ['network', 5, 5_000, 'model'],
+  ['server', 5, 5_000, 'model'],
+  ['timeout', 5, 5_000, 'model'],
+  ['content', 5, 5_000, 'model'],
   ['model-not-found', 1, 300_000, 'model'],
 ]
 for (const [what, failures, firstMs, level] of table) {
-  test(`${what}: after ${failures} in a row the ${level} is left alone for ${firstMs / 1_000} s`, () => {
+  test(`${what}: after ${failures} of ${failures} calls the ${level} cools for ${firstMs / 1_000} s`, () => {
     const { fail, waitOf, health } = open()
     for (let at = 1; at < failures; at++) {
       fail(what)
@@ -37,12 +37,12 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
     const { fail, waitOf } = open()
     for (let at = 0; at < 10; at++) fail(what)
     assert.is(waitOf(), undefined)
-    fail('server')
-    fail(what)
-    fail('server')
-    fail(what)
-    fail('server')
-    assert.is(waitOf(), 5_000, 'three in a row, for all that came between')
+    for (let at = 0; at < 5; at++) {
+      assert.is(waitOf(), undefined)
+      fail(what)
+      fail('server')
+    }
+    assert.is(waitOf(), 5_000, 'five of five, for all that came between')
     fail(what)
     assert.is(waitOf(), 5_000)
   })
@@ -59,7 +59,7 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
       assert.is(waitOf(), undefined)
       assert.equal(await health.list([connection('a')]), [])
     }
-    for (let at = 0; at < 3; at++) fail('server')
+    for (let at = 0; at < 5; at++) fail('server')
     pass(5_000)
     fail(what)
     health.begin(target())
@@ -73,14 +73,92 @@ test('every class has its row, or none', () => {
   assert.equal(Object.keys(coolings).sort(), table.map(([what]) => what).sort())
 })
 
-test('a success between failures starts the count anew', () => {
+test('a target whose calls fail more rarely than the share is used, however many fail', () => {
   const { health, fail, waitOf } = open()
-  for (let at = 0; at < 10; at++) {
-    fail('server')
-    fail('server')
+  for (let at = 0; at < 100; at++) {
     health.begin(target()).answered()
+    health.begin(target()).answered()
+    fail('server')
   }
   assert.is(waitOf(), undefined)
+})
+
+test('a target half of whose calls fail cools, though no two fail in a row', () => {
+  const { health, fail, waitOf } = open()
+  for (let at = 0; at < 3; at++) {
+    assert.is(waitOf(), undefined)
+    health.begin(target()).answered()
+    fail('server')
+  }
+  assert.is(waitOf(), 5_000)
+})
+
+test('failures older than the window do not count', () => {
+  const { fail, waitOf, pass } = open()
+  for (let at = 0; at < 4; at++) fail('server')
+  pass(60_000)
+  fail('server')
+  assert.is(waitOf(), undefined)
+  for (let at = 0; at < 4; at++) fail('server')
+  assert.is(waitOf(), 5_000)
+})
+
+test('a target that went well a thousand times cools after ten failures in a row', () => {
+  const { health, fail, waitOf } = open()
+  for (let at = 0; at < 1_000; at++) health.begin(target()).answered()
+  for (let at = 0; at < 9; at++) fail('server')
+  assert.is(waitOf(), undefined)
+  fail('server')
+  assert.is(waitOf(), 5_000)
+})
+
+test('a target that is back is judged by its calls since then', () => {
+  const { health, fail, waitOf, pass } = open()
+  for (let at = 0; at < 5; at++) fail('server')
+  pass(5_000)
+  health.begin(target()).answered()
+  for (let at = 0; at < 4; at++) fail('server')
+  assert.is(waitOf(), undefined)
+  fail('server')
+  assert.is(waitOf(), 5_000)
+})
+
+test('a failure that is certain starts a cooldown at once, and one that is not waits for the share', () => {
+  for (const [isCertain, wait] of [
+    [true, 5_000],
+    [false, undefined],
+  ] as const) {
+    const { health, waitOf } = open()
+    health.begin(target()).failed({ ...failure('network'), level: 'connection', isCertain })
+    assert.is(waitOf(), wait)
+  }
+})
+
+test('only a wait that was asked for, a refused key and a missing model are firm', () => {
+  for (const [what, isCertain, asked, isFirm] of [
+    ['rate-limit', false, 1_000, true],
+    ['server', false, 1_000, true],
+    ['credentials', false, undefined, true],
+    ['model-not-found', false, undefined, true],
+    ['rate-limit', false, undefined, false],
+    ['network', true, undefined, false],
+  ] as const) {
+    const { health } = open()
+    health.begin(target()).failed({ ...failure(what, asked), isCertain })
+    assert.is(health.standingOf(target())?.isFirm, isFirm, `${what} ${asked}`)
+  }
+})
+
+test('what a combo with terms of its own judges is no other request’s, but for failures that are evident', () => {
+  const { health, waitOf } = open()
+  const combo = health.under({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
+  combo.begin(target()).failed(failure('server'))
+  assert.is(combo.standingOf(target()), undefined)
+  combo.begin(target()).failed(failure('server'))
+  assert.is(Number(combo.standingOf(target())?.retryAt) - 1_000_000, 1_000)
+  assert.is(waitOf(), undefined)
+  combo.begin(target('b')).failed(failure('credentials'))
+  assert.is(waitOf(target('b')), 60_000)
 })
 
 test('what the provider asks for counts, for an hour at most and not a moment longer than it says', async () => {
@@ -120,8 +198,7 @@ test('a wait shorter than the first of its class is believed once, and then the 
 
 test('a wait of nothing leaves nothing alone that takes several failures', async () => {
   const { fail, health, waitOf } = open()
-  fail('server', target(), 0)
-  fail('server', target(), 0)
+  for (let at = 0; at < 4; at++) fail('server', target(), 0)
   const [entry] = (await health.list([connection('a')])).filter(({ level }) => level === 'model')
   assert.is(entry?.state, 'counting')
   fail('server')
@@ -173,13 +250,13 @@ test('a model that fails at every account takes no other model with it, unless n
   for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)
   const gone = open()
-  for (const id of ['a', 'b', 'a', 'b', 'a']) gone.failAddress(target(id, 'only'))
+  for (let at = 0; at < 10; at++) gone.failAddress(target(at % 2 ? 'a' : 'b', 'only'))
   assert.is(gone.waitOf(target('c', 'good')), 5_000)
 })
 
 test('an address that cannot be reached is left alone for every model of its connection', () => {
   const { failAddress, waitOf } = open()
-  for (let at = 0; at < 3; at++) failAddress()
+  failAddress()
   assert.is(waitOf(target('a', 'other')), 5_000)
   assert.is(waitOf(target('b')), undefined)
 })
@@ -189,7 +266,7 @@ test('calls that break off take the key with them when they are of two models, n
   for (let at = 0; at < 20; at++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
   health.begin(target('a', 'good')).answered()
-  for (const model of ['bad', 'worse']) fail('network', target('a', model))
+  for (let at = 0; at < 9; at++) fail('network', target('a', at % 2 ? 'bad' : 'worse'))
   assert.is(waitOf(target('a', 'good')), undefined, 'an answer in between is an end')
   fail('network', target('a', 'worse'))
   assert.is(waitOf(target('a', 'good')), 5_000)
@@ -207,7 +284,7 @@ test('a provider is left alone when two of its accounts fail, never for one', ()
   for (let at = 0; at < 50; at++) one.fail('network')
   assert.is(one.waitOf(target('b')), undefined)
   const two = open()
-  for (const id of ['a', 'a', 'b', 'b', 'b']) two.fail('server', target(id, `model-${id}`))
+  for (let at = 0; at < 10; at++) two.fail('server', target(at < 5 ? 'a' : 'b', `model-${at}`))
   assert.is(two.waitOf(target('c', 'another')), 5_000)
   two.health.begin(target('c', 'another')).answered()
   assert.is(two.waitOf(target('d')), undefined, 'one success is enough')

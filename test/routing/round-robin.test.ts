@@ -16,7 +16,7 @@ test('a dead first of three leaves the same share to the two others', async () =
 test('so it does before the dead one is known to be dead', async () => {
   const { down, asks } = await openPool(turns)
   down.set('one', 500)
-  assert.is(await asks(7), 'one>two three one>two three one>two three two')
+  assert.is(await asks(11), 'one>two three one>two three one>two three one>two three one>two three two')
 })
 
 test('when none answers, the turn stays where it is', async () => {

@@ -1,4 +1,9 @@
-import { coolings, type FailureClass, type HealthLevel } from '../../../src/routing/failure-class.ts'
+import {
+  coolings,
+  defaultHealthTerms,
+  type FailureClass,
+  type HealthLevel,
+} from '../../../src/routing/failure-class.ts'
 import type { HealthTarget } from '../../../src/routing/health-records.ts'
 
 /** A call that is under way. */
@@ -7,11 +12,26 @@ export interface ModelCall {
   began: number
   /** What it probes. */
   probes: Held[]
+  /** Is it a stream that counts as a call that went well? */
+  isCounted?: boolean
 }
+
+/** A call that has ended: at which moment, and whether it failed. A stream that was counted and breaks off has two. */
+interface Ended {
+  at: number
+  failed: boolean
+  isRecount: boolean
+}
+
+type Key = 'provider' | 'connection' | 'model'
+
+const { failureShare, minCalls } = defaultHealthTerms
+const backOff = { baseMs: 5_000, maxMs: 300_000 }
 
 /** What is held against the provider, its accounts and their models, written as plainly as can be. */
 export function createModel() {
   const held = new Map<string, Held>()
+  const ended = new Map<string, Ended[]>()
   let order = 0
 
   function heldAgainst(key: string): Held {
@@ -45,8 +65,39 @@ export function createModel() {
     return Object.values(keysOf(target)).flatMap((key) => held.get(key) ?? [])
   }
 
-  function forget(record: Held) {
+  /** Ends what is held; after a cooldown also what is known of the calls, there and below. */
+  function forget(record: Held, target: HealthTarget) {
     if (held.get(record.key) === record) held.delete(record.key)
+    if (record.until === undefined) return
+    const keys = Object.values(keysOf(target))
+    for (const key of keys.slice(keys.indexOf(record.key))) ended.delete(key)
+  }
+
+  function note(key: string, call: Ended) {
+    ended.set(key, [...(ended.get(key) ?? []), call])
+  }
+
+  /** A call that went well, or has failed at some of the three levels. */
+  function noteAt(target: HealthTarget, now: number, failedAt: { [Level in Key]?: boolean } = {}) {
+    const keys = keysOf(target)
+    for (const level of ['provider', 'connection', 'model'] as const)
+      note(keys[level], { at: now, failed: failedAt[level] ?? false, isRecount: false })
+  }
+
+  /** The calls of the last minute, in steps of six seconds. */
+  function recent(key: string, now: number) {
+    const stepOf = (at: number) => Math.floor(at / 6_000)
+    const all = ended.get(key) ?? []
+    const counted = all.filter(({ at }) => stepOf(at) > stepOf(now) - 10)
+    const failures = counted.filter(({ failed }) => failed).length
+    const calls = counted.filter(({ isRecount }) => !isRecount).length
+    const inARow = all.length - 1 - all.findLastIndex(({ failed }) => !failed)
+    return { calls, failures, isOut: Math.min(inARow, failures) >= 10 }
+  }
+
+  function isFailing(key: string, now: number) {
+    const { calls, failures, isOut } = recent(key, now)
+    return calls >= minCalls && (failures >= failureShare * calls || isOut)
   }
 
   /** Does its cooldown stand, for all that a call can say which began so early? */
@@ -56,7 +107,7 @@ export function createModel() {
     for (const record of call.probes.splice(0)) record.isProbed = false
   }
 
-  function count(record: Held, { what, after, baseMs, maxMs, asked, now, began }: Counted) {
+  function count(record: Held, { what, isEnough, baseMs, maxMs, asked, now, began }: Counted) {
     record.failures += 1
     const { until } = record
     if (until !== undefined && (until > now || record.isProbed || isBehind(record, began))) {
@@ -64,7 +115,7 @@ export function createModel() {
       return
     }
     record.reason = what
-    if (until === undefined && record.failures < after && !asked) return
+    if (until === undefined && !isEnough && !asked) return
     record.times += 1
     const isBelieved = asked !== undefined && (asked >= baseMs || record.times === 1)
     cool(record, now + (isBelieved ? asked : Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
@@ -83,28 +134,36 @@ export function createModel() {
       return { target, began: ++order, probes }
     },
     drop: giveBack,
-    answer(call: ModelCall) {
+    answer(call: ModelCall, now: number) {
+      const { target, began } = call
       giveBack(call)
-      for (const record of allOf(call.target)) if (!isBehind(record, call.began)) forget(record)
+      noteAt(target, now)
+      for (const record of allOf(target)) if (!isBehind(record, began)) forget(record, target)
     },
     /** Its stream has come to its end. */
-    close({ target, began }: ModelCall) {
-      for (const record of allOf(target)) if (record.isCut && !isBehind(record, began)) forget(record)
+    close({ target, began, isCounted }: ModelCall, now: number) {
+      if (!isCounted) noteAt(target, now)
+      for (const record of allOf(target)) if (record.isCut && !isBehind(record, began)) forget(record, target)
     },
     /** Its stream has begun. */
-    open(call: ModelCall) {
+    open(call: ModelCall, now: number) {
+      const { target, began } = call
       giveBack(call)
-      for (const record of allOf(call.target)) {
-        if (isBehind(record, call.began)) continue
+      const older = allOf(target).filter((record) => !isBehind(record, began))
+      call.isCounted = !older.some(({ isCut }) => isCut)
+      if (call.isCounted) noteAt(target, now)
+      for (const record of older) {
         if (record.isCut) record.until = undefined
-        else forget(record)
+        else forget(record, target)
       }
     },
     /** Its stream has broken off. */
-    cut({ target, began }: ModelCall, now: number) {
-      const record = heldAgainst(keysOf(target).model)
+    cut({ target, began, isCounted }: ModelCall, now: number) {
+      const key = keysOf(target).model
+      note(key, { at: now, failed: true, isRecount: isCounted === true })
+      const record = heldAgainst(key)
       record.isCut = true
-      count(record, { after: 3, baseMs: 5_000, maxMs: 300_000, what: 'network', asked: undefined, now, began })
+      count(record, { ...backOff, isEnough: isFailing(key, now), what: 'network', asked: undefined, now, began })
     },
     fail(call: ModelCall, what: FailureClass, { asked, level: whose, now }: Failed) {
       const { target, began } = call
@@ -116,26 +175,32 @@ export function createModel() {
           if (isBehind(record, began)) continue
           const isOfModel = record.key.split(' ').length === 3
           if (isOfModel && record.reason !== 'model-not-found') record.until = undefined
-          else forget(record)
+          else forget(record, target)
         }
         return
       }
       const level = whose ?? cooling.level
-      count(heldAgainst(keysOf(target)[level]), { ...cooling, what, asked, now, began })
+      const keys = keysOf(target)
+      const isWide = what === 'server' || what === 'network' || what === 'timeout'
+      noteAt(target, now, { model: true, connection: what === 'network' || level === 'connection', provider: isWide })
+      const { baseMs = backOff.baseMs, maxMs = backOff.maxMs } = cooling
+      const isEnough = cooling.starts === 'at-once' || whose !== undefined || isFailing(keys[level], now)
+      count(heldAgainst(keys[level]), { baseMs, maxMs, isEnough, what, asked, now, began })
       if (what === 'network' && level === 'model') {
-        const account = heldAgainst(keysOf(target).connection)
+        const account = heldAgainst(keys.connection)
         account.models.add(target.model)
-        const after = account.models.size > 1 ? 3 : Number.POSITIVE_INFINITY
-        count(account, { after, baseMs: 5_000, maxMs: 300_000, what, asked: undefined, now, began })
+        const isEnough = account.models.size > 1 && recent(keys.connection, now).isOut
+        count(account, { ...backOff, isEnough, what, asked: undefined, now, began })
       }
-      if (what !== 'server' && what !== 'network' && what !== 'timeout') return
+      if (!isWide) return
       mend(target)
       const provider = heldAgainst('p')
       provider.accounts.set(target.connection.id, target.connection.updatedAt)
       provider.models.add(level === 'connection' ? 'all' : target.model)
       const isOfMany = provider.models.size > 1 || provider.models.has('all')
-      const after = provider.accounts.size > 1 && isOfMany ? 5 : Number.POSITIVE_INFINITY
-      count(provider, { after, baseMs: 5_000, maxMs: 60_000, what, asked: undefined, now, began })
+      const isEnoughForAll = provider.accounts.size > 1 && isOfMany && recent('p', now).isOut
+      const times = { ...backOff, maxMs: 60_000 }
+      count(provider, { ...times, isEnough: isEnoughForAll, what, asked: undefined, now, began })
     },
     isUsable: (target: HealthTarget, now: number) =>
       allOf(target).every(({ until, isProbed }) => until === undefined || (until <= now && !isProbed)),
@@ -167,7 +232,7 @@ interface Held {
 
 interface Counted {
   what: FailureClass
-  after: number
+  isEnough: boolean
   baseMs: number
   maxMs: number
   asked: number | undefined

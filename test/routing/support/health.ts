@@ -26,7 +26,8 @@ export function open(random = () => 0) {
   const fail = (what: FailureClass, at = target(), retryAfterMs?: number) =>
     health.begin(at).failed(failure(what, retryAfterMs))
   /** Nobody could be reached at the connection's address. */
-  const failAddress = (at = target()) => health.begin(at).failed({ ...failure('network'), level: 'connection' })
+  const failAddress = (at = target()) =>
+    health.begin(at).failed({ ...failure('network'), level: 'connection', isCertain: true })
   const waitOf = (at = target()) => {
     const standing = health.standingOf(at)
     return standing && standing.retryAt - nowMs

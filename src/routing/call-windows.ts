@@ -1,0 +1,125 @@
+import { makeRoom } from '../lib/make-room.ts'
+import type { HealthTerms } from './failure-class.ts'
+import { type HealthRecord, type HealthTarget, keyOf, subjectOf } from './health-records.ts'
+
+/** The latest calls of a model, a connection or a provider. */
+export interface CallCounts {
+  calls: number
+  failures: number
+  /** Failures since the last call that went well. */
+  inARow: number
+}
+
+/** A target at one level; `combo` where that judges by its own requests. */
+export interface Counted {
+  target: HealthTarget
+  level: HealthRecord['level']
+  combo: string | undefined
+}
+
+/** The outcome of a call; `isRecount`: it was counted already as one that goes well, when its stream began. */
+export interface NotedCall {
+  failed: boolean
+  isRecount: boolean
+  windowMs: number
+}
+
+/** Counts calls and their failures within a sliding time. At most 5,000 subjects; the oldest go first. */
+export interface CallWindows {
+  /** Counts one call; `windowMs` is the time that counts for this subject. */
+  note(subject: Counted, call: NotedCall): void
+  countsOf(subject: Counted): CallCounts
+  forget(subject: Counted): void
+  /** Forgets the calls of one connection, or all. */
+  reset(connectionId?: string): void
+}
+
+/** Clients choose model names, so the number is limited. */
+const MAX_WINDOWS = 5_000
+
+const NO_CALLS: CallCounts = { calls: 0, failures: 0, inARow: 0 }
+
+const keyOfCounted = ({ target, level, combo }: Counted) => keyOf(subjectOf(target, level, combo))
+
+/** Makes empty windows. `now`: epoch ms. */
+export function createCallWindows(now: () => number): CallWindows {
+  const windows = new Map<string, CallWindow>()
+
+  return {
+    note(subject, call) {
+      const { windowMs } = call
+      const key = keyOfCounted(subject)
+      let window = windows.get(key)
+      if (!window || window.windowMs !== windowMs) {
+        if (!window) makeRoom(windows, MAX_WINDOWS)
+        window = new CallWindow(subject, windowMs)
+        windows.set(key, window)
+      }
+      window.note(now(), call)
+    },
+    countsOf: (subject) => windows.get(keyOfCounted(subject))?.countsAt(now()) ?? NO_CALLS,
+    forget: (subject) => void windows.delete(keyOfCounted(subject)),
+    reset(connectionId) {
+      if (connectionId === undefined) return windows.clear()
+      for (const [key, { subject }] of windows)
+        if (subject.level !== 'provider' && subject.target.connection.id === connectionId) windows.delete(key)
+    },
+  }
+}
+
+/** The window slides in so many steps. */
+const STEPS = 10
+
+/** A ring of counts, one for each step of the window. */
+class CallWindow {
+  readonly subject: Counted
+  readonly windowMs: number
+  readonly #counts: number[] = new Array(2 * STEPS).fill(0) // calls, then failures, of each step
+  #step = 0
+  #inARow = 0
+
+  constructor(subject: Counted, windowMs: number) {
+    this.subject = subject
+    this.windowMs = windowMs
+  }
+
+  note(now: number, { failed, isRecount }: NotedCall): void {
+    this.#slideTo(now)
+    const at = 2 * (this.#step % STEPS)
+    if (!isRecount) this.#counts[at] = Number(this.#counts[at]) + 1
+    if (failed) this.#counts[at + 1] = Number(this.#counts[at + 1]) + 1
+    this.#inARow = failed ? this.#inARow + 1 : 0
+  }
+
+  countsAt(now: number): CallCounts {
+    this.#slideTo(now)
+    let calls = 0
+    let failures = 0
+    for (const [at, count] of this.#counts.entries()) {
+      if (at % 2 === 0) calls += count
+      else failures += count
+    }
+    return { calls, failures, inARow: Math.min(this.#inARow, failures) }
+  }
+
+  /** Empties the steps that have begun since; a clock that is set back moves nothing. */
+  #slideTo(now: number): void {
+    const step = Math.floor((now * STEPS) / this.windowMs)
+    for (let next = Math.max(this.#step + 1, step - STEPS + 1); next <= step; next++) {
+      const at = 2 * (next % STEPS)
+      this.#counts[at] = this.#counts[at + 1] = 0
+    }
+    this.#step = Math.max(this.#step, step)
+  }
+}
+
+/** So many failures in a row are enough, whatever went well earlier in the window. */
+const RUN = 10
+
+/** Does the share of failures start a cooldown? */
+export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
+  counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isOut(counts, { minCalls }))
+
+/** Have so many calls failed without one that went well that nothing works any more? */
+export const isOut = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
+  inARow >= Math.max(RUN, minCalls)

@@ -1,0 +1,112 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { failing, refused } from './support/failing.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('targets that are cooling')
+
+/** A world in which `one` cools after five failures with 503, and the pool in which it is the second. */
+async function cooling(options: Parameters<typeof failing>[0] = {}) {
+  const opened = await failing({ combos: { chain: ['one/m', 'two/m'], riahc: ['two/m', 'one/m'] }, ...options })
+  opened.down.one = refused(503)
+  for (let at = 0; at < 5; at++) await opened.ask()
+  assert.is(await opened.ask(), '200 one/m=skipped:server, two/m=200')
+  return opened
+}
+
+test('a cooling target gets the attempt that is left when the other one fails', async () => {
+  const { down, ask } = await cooling()
+  delete down.one
+  down.two = refused(500)
+  assert.is(await ask(), '200 one/m=skipped:server, two/m=500:server, one/m=200')
+  assert.is(await ask('riahc'), '200 two/m=500:server, one/m=200', 'its answer has ended the cooldown')
+})
+
+test('a cooling target gets no attempt beyond the limit of the request', async () => {
+  const { down, ask } = await cooling({ limits: { maxAttempts: 1 } })
+  down.two = refused(500)
+  assert.is(await ask(), '500 one/m=skipped:server, two/m=500:server')
+})
+
+test('of several cooling targets the one that recovers first gets the attempt that is left', async () => {
+  const { down, ask, pass } = await cooling({
+    combos: { chain: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] },
+  })
+  pass(2_000)
+  down.two = refused(503)
+  for (let at = 0; at < 10; at++) await ask('two/m')
+  down.three = refused(500)
+  const skipped = 'one/m=skipped:server, two/m=skipped:server, three/m=500:server'
+  assert.is(await ask('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
+})
+
+test('a wait that the provider asked for is kept when the other target fails', async () => {
+  const { down, ask, pass } = await failing()
+  down.one = refused(429, { 'retry-after': '20' })
+  down.two = refused(500)
+  await ask()
+  assert.is(await ask(), '500 one/m=skipped:rate-limit, two/m=500:server')
+  pass(20_000)
+  delete down.one
+  assert.is(await ask(), '200 one/m=200')
+})
+
+for (const status of [401, 404])
+  test(`a target refused with ${status} gets no attempt when the other one fails, as none would help`, async () => {
+    const { down, ask } = await failing()
+    down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
+    await ask()
+    down.two = refused(500)
+    assert.match(await ask(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
+  })
+
+test('a lone target that fails by chance is called by every request, and none waits for another', async () => {
+  const { down, ask, up } = await cooling()
+  const before = up.calls.length
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask('one/m')))
+  assert.is(up.calls.length, before + 10)
+  for (const answer of answers) assert.is(answer, '503 one/m=skipped:server, one/m=503:server')
+  delete down.one
+  assert.match(await ask('one/m'), /^200 /)
+})
+
+test('a connection that is refused once is passed over at once, and called again when the other target fails', async () => {
+  const { down, ask } = await failing()
+  down.one = () => {
+    throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })
+  }
+  assert.is(await ask(), '200 one/m=502:network, two/m=200')
+  assert.is(await ask(), '200 one/m=skipped:network, two/m=200')
+  down.two = refused(500)
+  assert.is(
+    await ask(),
+    '502 one/m=skipped:network, two/m=500:server, one/m=502:network, one/m=502:network',
+    'nothing was sent to it, and so it is tried once more',
+  )
+})
+
+test('the failure of a last resort that may be chance fails none of those that waited for it', async () => {
+  const clock = fakeClock()
+  const answers = [refused(429, { 'retry-after': '5' }), refused(503)]
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const up = fakeUpstream(async (_call, nth) => {
+    if (nth > 1) await released
+    return answers[nth - 1]?.() ?? json(chatAnswer())
+  })
+  const world = await openWorld({ fetch: up, clock })
+  const ask = async () => (await world.chat({ model: 'one/m' })).status
+  assert.is(await ask(), 429)
+  const first = ask()
+  while (up.calls.length < 2) await clock.advance(0)
+  const underWay = clock.pending()
+  const others = Array.from({ length: 9 }, ask)
+  await clock.untilPending(underWay + 9)
+  release()
+  assert.is(await first, 503)
+  assert.equal(await Promise.all(others), Array(9).fill(200))
+})

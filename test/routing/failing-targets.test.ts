@@ -1,0 +1,93 @@
+import { assert, suite } from '../support/suite.ts'
+import {
+  type Behaviour,
+  broken,
+  failedShare,
+  failingAtRandom,
+  fine,
+  type Outcome,
+  simulate,
+  sumOf,
+  unreachable,
+} from './support/simulation.ts'
+
+const test = suite('targets that fail, under the load of 100 clients')
+
+const PATIENT = { timeoutMs: 120_000 }
+
+const failures: Array<[what: string, ways: [Behaviour, ...Behaviour[]]]> = [
+  ['with 500', [broken(500)]],
+  ['with 503, 429 or a refused connection', [broken(503), broken(429), unreachable]],
+]
+
+const several = (count: number, behaviour: () => Behaviour) =>
+  Object.fromEntries(['one', 'two', 'three'].slice(0, count).map((name) => [name, behaviour()]))
+
+function assertAtMost(failed: number, limit: number, outcome: Outcome) {
+  const { seed, callsTo } = outcome
+  assert.ok(
+    failed <= limit,
+    `${failed.toFixed(2)} % of ${sumOf(outcome, 'requests')} requests failed; seed ${seed}, calls ${JSON.stringify(callsTo)}`,
+  )
+}
+
+for (const [what, ways] of failures) {
+  for (const [count, limit] of [
+    [1, 10.5],
+    [2, 1.5],
+    [3, 0.3],
+  ] as const)
+    test(
+      `round-robin over ${count} that fail ${what} in a tenth of the calls fails at most ${limit} % of the requests`,
+      PATIENT,
+      async () => {
+        const outcome = await simulate({ providers: several(count, () => failingAtRandom(0.1, ...ways)) })
+        assertAtMost(failedShare(outcome), limit, outcome)
+      },
+    )
+}
+
+for (const [what, dead] of [
+  ['fails with 503', broken(503)],
+  ['refuses connections', unreachable],
+] as const) {
+  for (const strategy of ['fallback', 'round-robin'] as const)
+    test(
+      `a dead target that ${what} fails hardly a request beside a good one after a second, from the start or later: ${strategy}`,
+      PATIENT,
+      async () => {
+        const fromStart = await simulate({ providers: { one: dead, two: fine }, combo: { strategy }, seconds: 6 })
+        assertAtMost(failedShare(fromStart, 1), 0.1, fromStart)
+        const dies: Behaviour = (ms, random) => (ms < 4_000 ? fine : dead)(ms, random)
+        const later = await simulate({ providers: { one: dies, two: fine }, combo: { strategy }, seconds: 9 })
+        assertAtMost(failedShare(later, 5), 0.1, later)
+      },
+    )
+
+  for (const count of [1, 2, 3])
+    test(
+      `${count} dead targets, each of which ${what}, cost at most 1.2 calls a request and ten a second`,
+      PATIENT,
+      async () => {
+        const outcome = await simulate({ providers: several(count, () => dead), seconds: 5 })
+        const [calls, requests] = [sumOf(outcome, 'calls'), sumOf(outcome, 'requests')]
+        assert.ok(calls <= 1.2 * requests + 10 * 5, `${calls} calls for ${requests} requests in five seconds`)
+        assert.ok(calls >= requests, `${calls} calls for ${requests} requests: each has one of its own`)
+      },
+    )
+}
+
+test(
+  'the wait that a provider asks for is kept by 100 clients, though half of the list waits and the other half fails',
+  PATIENT,
+  async () => {
+    let called = 0
+    const limited: Behaviour = () => {
+      called++
+      return Response.json({ error: { message: 'Slow down' } }, { status: 429, headers: { 'retry-after': '60' } })
+    }
+    const providers = { one: limited, two: failingAtRandom(0.5, broken(500)) }
+    await simulate({ providers, seconds: 5 })
+    assert.ok(called <= 50, `${called} calls, all under way before the first was answered`)
+  },
+)

@@ -1,0 +1,203 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createGateway } from '../../../src/gateway.ts'
+import type { NewCombo } from '../../../src/management/combos.ts'
+import type { Catalog, Clock } from '../../../src/types.ts'
+import { chatAnswer } from '../../pipeline/support/answers.ts'
+import { loadLateParts } from '../../pipeline/support/loaded.ts'
+import { createRandom, type Random } from '../../support/random.ts'
+
+/** How a provider of the simulation answers a call at `ms` after the start: a response, or an error to throw. */
+export type Behaviour = (ms: number, random: Random) => Response | Error
+
+export interface Simulated {
+  /** By the provider's id; each has one connection and the model `m`. */
+  providers: Record<string, Behaviour>
+  combo?: Omit<NewCombo, 'name' | 'models'>
+  /** Clients that send one request after the other; default 100. */
+  clients?: number
+  /** Default 10. */
+  seconds?: number
+}
+
+/** What became of the requests, and what they cost. */
+export interface Outcome {
+  callsTo: Record<string, number>
+  /** By the second: requests and calls that began in it, and requests that failed in it. */
+  perSecond: Second[]
+  seed: number
+}
+
+interface Second {
+  requests: number
+  calls: number
+  failed: number
+}
+
+/** So many of them from the second `from` on. */
+export const sumOf = ({ perSecond }: Outcome, what: keyof Second, from = 0): number =>
+  perSecond.slice(from).reduce((total, second) => total + second[what], 0)
+
+/** The share of failed requests from the second `from` on, in per cent. */
+export const failedShare = (outcome: Outcome, from = 0): number =>
+  (100 * sumOf(outcome, 'failed', from)) / sumOf(outcome, 'requests', from)
+
+/** A provider's answer that is fine. */
+export const fine: Behaviour = () => Response.json(chatAnswer())
+
+/** An error that says nothing but its status. */
+export const broken =
+  (status = 500): Behaviour =>
+  () =>
+    Response.json({ error: { message: 'The server had an error' } }, { status })
+
+/** A connection that nothing accepts. */
+export const unreachable: Behaviour = () =>
+  Object.assign(new TypeError('fetch failed'), {
+    cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+  })
+
+/** Fails at random in `share` of all calls, exactly so often in each hundred, in the given ways in turn. */
+export function failingAtRandom(share: number, ...ways: readonly [Behaviour, ...Behaviour[]]): Behaviour {
+  let block: boolean[] = []
+  let failures = 0
+  return (ms, random) => {
+    if (block.length === 0) block = shuffled(100, share * 100, random)
+    const way = block.pop() ? ways[failures++ % ways.length] : undefined
+    return (way ?? fine)(ms, random)
+  }
+}
+
+/** So many values, of which `marked` are true. */
+function shuffled(count: number, marked: number, random: Random): boolean[] {
+  const values = Array.from({ length: count }, (_, at) => at < marked)
+  for (let at = count - 1; at > 0; at--) {
+    const other = random.below(at + 1)
+    const [one = false, two = false] = [values[at], values[other]]
+    values[at] = two
+    values[other] = one
+  }
+  return values
+}
+
+/**
+ * Clients that send requests through `gateway.fetch` one after the other, on a clock that stands still while anything is under way. Calls
+ * take 50 to 150 ms; their ends lie on a grid of 10 ms, so that the clock has few steps.
+ */
+export async function simulate({ providers, combo = {}, clients = 100, seconds = 10 }: Simulated): Promise<Outcome> {
+  await loadLateParts()
+  const random = createRandom()
+  const clock = steppedClock()
+  const startMs = clock.now()
+  const seen: Outcome = {
+    callsTo: {},
+    perSecond: [],
+    seed: random.seed,
+  }
+
+  function count(what: keyof Second) {
+    const at = Math.floor((clock.now() - startMs) / 1_000)
+    while (seen.perSecond.length <= at) seen.perSecond.push({ requests: 0, calls: 0, failed: 0 })
+    const second = seen.perSecond[at]
+    if (second) second[what]++
+  }
+
+  async function answer(url: string, signal: AbortSignal | null | undefined): Promise<Response> {
+    const provider = new URL(url).hostname.replace('.test', '')
+    count('calls')
+    seen.callsTo[provider] = (seen.callsTo[provider] ?? 0) + 1
+    await clock.sleep(10 * (5 + random.below(11)), signal ?? undefined)
+    const said = (providers[provider] ?? fine)(clock.now() - startMs, random)
+    if (said instanceof Error) throw said
+    return said
+  }
+
+  const names = Object.keys(providers)
+  const catalog: Catalog = Object.fromEntries(
+    names.map((name) => [name, { baseUrl: `http://${name}.test/v1`, models: [{ id: 'm' }] }]),
+  )
+  const gateway = createGateway({
+    storage: memoryStorage({ clock }),
+    clock,
+    catalog,
+    fetch: (input: string | URL | Request, init?: RequestInit) => answer(String(input), init?.signal),
+    logger: false,
+    limits: { storeMaxAgeMs: 3_600_000 },
+  })
+  for (const provider of names) await gateway.api.connections.create({ provider, apiKey: `secret-of-${provider}` })
+  const models = names.map((name) => `${name}/m`)
+  await gateway.api.combos.create({ name: 'list', strategy: 'round-robin', ...combo, models })
+
+  const endMs = startMs + seconds * 1_000
+  async function client() {
+    while (clock.now() < endMs) {
+      count('requests')
+      const response = await gateway.fetch(
+        new Request('http://gateway/v1/chat/completions', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"model":"list","messages":[{"role":"user","content":"Hello"}]}',
+        }),
+      )
+      await response.text()
+      if (response.status === 200) continue
+      count('failed')
+      await clock.sleep(10) // a client that is refused without any call would otherwise never let the time pass
+    }
+  }
+  const running = Promise.all(Array.from({ length: clients }, client))
+  await clock.runUntil(endMs + 200_000, running)
+  await gateway.close({ graceMs: 0 })
+  return seen
+}
+
+/** A clock that wakes all sleepers of one instant together. */
+function steppedClock(): Clock & { runUntil(ms: number, done: Promise<unknown>): Promise<void> } {
+  let nowMs = Date.UTC(2026, 0, 1)
+  const due = new Map<number, Set<() => void>>()
+
+  function setTimer(ms: number, onTime: () => void): () => void {
+    const at = nowMs + Math.max(1, Math.ceil(ms))
+    const timers = due.get(at) ?? new Set()
+    due.set(at, timers)
+    timers.add(onTime)
+    return () => {
+      timers.delete(onTime)
+      if (timers.size === 0) due.delete(at)
+    }
+  }
+
+  function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const cancel = setTimer(ms, () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      })
+      function onAbort() {
+        cancel()
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', onAbort)
+    })
+  }
+
+  return {
+    now: () => nowMs,
+    sleep,
+    setTimer,
+    async runUntil(ms, done) {
+      let isDone = false
+      void done.then(() => {
+        isDone = true
+      })
+      while (!isDone && nowMs < ms) {
+        for (let turns = 0; turns < 6; turns++) await new Promise((resolve) => setImmediate(resolve))
+        if (due.size === 0) continue
+        nowMs = Math.min(...due.keys())
+        const timers = due.get(nowMs)
+        due.delete(nowMs)
+        for (const onTime of timers ?? []) onTime()
+      }
+    },
+  }
+}
