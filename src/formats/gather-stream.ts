@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Answer } from './canonical/answer.ts'
+import { notTooDeep } from './canonical/deep-answer.ts'
 import { createGatheredParts } from './canonical/gathered-parts.ts'
 import { createSequence } from './canonical/sequence.ts'
 import type { EndEvent, StartEvent, StreamEvent } from './canonical/stream.ts'
@@ -16,6 +17,7 @@ export interface GatherTerms {
 
 /** The whole answer that a provider's stream makes up. Throws `UPSTREAM_INVALID` when it has no normal end, or cannot be read. */
 export function gatherStream(events: readonly SseEvent[], { from, read, candidates = 1 }: GatherTerms): Answer {
+  for (const { data } of events) notTooDeep(data)
   const told = from.answerIn?.(events)
   if (told) return from.parseAnswer(told, read)
   const parts = createGatheredParts()

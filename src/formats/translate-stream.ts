@@ -1,5 +1,6 @@
 import { isGatewayError } from '../errors.ts'
 import { type StreamFraming, sseFraming } from '../lib/sse.ts'
+import { notTooDeep } from './canonical/deep-answer.ts'
 import { type CanonicalError, kindOfStatus } from './canonical/errors.ts'
 import { createSequence } from './canonical/sequence.ts'
 import type { StreamEvent } from './canonical/stream.ts'
@@ -34,7 +35,10 @@ export function translateStream(
   const writer = to.createWriter(write, out)
   const sequence = createSequence(restore ? restore(writer.push) : writer.push, write.request.options.candidates ?? 1)
   const reader = from.createReader(read, sequence.take)
-  const parser = framing(reader.observe)
+  const parser = framing((event) => {
+    notTooDeep(event.data)
+    reader.observe(event)
+  })
   return {
     push: parser.push,
     end() {

@@ -18,8 +18,20 @@ export function jsonText(bytes: Uint8Array): string {
   }
 }
 
-/** The most levels that a client's JSON may nest. */
-const MAX_DEPTH = 64
+/** The most levels that a client's JSON may nest, and JSON that is a text within JSON, such as the arguments of a tool call. */
+export const MAX_DEPTH = 64
+
+/** So many levels are safe to walk and to write on every platform; a provider's JSON has these, as its own structure comes on top. */
+const MAX_SAFE_DEPTH = 500
+
+/** Does the text nest deeper than a client's JSON may? It may be no JSON. */
+export const isTooDeep = (text: string): boolean => nestsDeeper(text, MAX_DEPTH)
+
+/** Does the text nest so deep that writing its value as JSON could exhaust the stack? */
+export const isUnsafelyDeep = (text: string): boolean => nestsDeeper(text, MAX_SAFE_DEPTH)
+
+/** Each level takes two characters. */
+const nestsDeeper = (text: string, levels: number) => text.length > 2 * levels && scanTopLevel(text, []).depth > levels
 
 /**
  * Parses a client's JSON object; `depth` is how deep it nests, if known. Throws `INVALID_JSON`, with what is wrong, when it is no JSON, no
@@ -51,6 +63,18 @@ export function tryParseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return value
+  } catch {
+    return undefined
+  }
+}
+
+/** The same for values that are written again: also `undefined` when they nest so deep that this could exhaust the stack. */
+export const tryParseShallow = (text: string): unknown => (isUnsafelyDeep(text) ? undefined : tryParseJson(text))
+
+/** The value as JSON; `undefined` when it nests too deep for the stack. */
+export function tryStringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
   } catch {
     return undefined
   }

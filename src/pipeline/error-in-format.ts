@@ -2,7 +2,7 @@ import { errorObjectIn } from '../formats/error-object.ts'
 import type { Format } from '../formats/format.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
+import { isObject, tryParseShallow } from '../lib/json.ts'
 import type { Failure } from './failure.ts'
 
 /** Who reads an error, and what it adds to a provider's. */
@@ -22,7 +22,7 @@ export async function errorInFormat(
   { format, now, remark }: ErrorReader,
 ): Promise<Uint8Array> {
   const text = decodeUtf8Lenient(body)
-  const json = tryParseJson(text)
+  const json = tryParseShallow(text)
   const { isReadable } = await format.loadErrors()
   if (isReadable(json)) return remark === '' ? body : encodeUtf8(JSON.stringify(withRemark(json, remark)))
   const [translator, { read }] = await Promise.all([format.loadTranslator(), format.loadFailures()])

@@ -16,7 +16,7 @@ import { readSaid, type VendorSaid } from '../formats/vendor-said.ts'
 import { saysBadKey, saysOverflow } from '../formats/vendor-words.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
+import { isObject, tryParseShallow, tryStringify } from '../lib/json.ts'
 import { askedWaitMs } from '../lib/retry-after.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Failure } from './failure.ts'
@@ -31,7 +31,7 @@ export function failureOfStatus(
 ): Failure {
   const { status } = answer
   const text = decodeUtf8Lenient(bytes)
-  const json = tryParseJson(text)
+  const json = tryParseShallow(text)
   const body = json ?? text
   if (operation === 'count-tokens' && (NO_PATH.has(status) || reading.saysNoCounter?.(body)))
     return {
@@ -66,7 +66,8 @@ export function failureOfEmbedded(
   const known = isOverflow(said) || (status >= 500 && saysContentRefused(said)) ? 400 : status
   const failure = failureOf({ status: known, message, isQuoted: true, body, header: (name) => head.header(name), now })
   if (!isObject(error) || failure.message !== message) return failure
-  return { ...failure, body: encodeUtf8(JSON.stringify(reading.bodyOf(error, known))) }
+  const text = tryStringify(reading.bodyOf(error, known))
+  return text === undefined ? failure : { ...failure, body: encodeUtf8(text) }
 }
 
 interface Refused {

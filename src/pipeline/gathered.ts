@@ -1,3 +1,4 @@
+import { notTooDeep } from '../formats/canonical/deep-answer.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
 import { createLosses } from '../formats/canonical/losses.ts'
 import { createWarnings } from '../formats/canonical/warnings.ts'
@@ -40,6 +41,7 @@ export async function gathered(
     isVerbatim: false,
     warnings: losses.list,
     whole({ events = [] }) {
+      for (const { data } of events) notTooDeep(data)
       const told = client.answerIn?.(events)
       if (told) return encodeUtf8(JSON.stringify(told))
       const request = asked()

@@ -1,7 +1,7 @@
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { withoutCredentialShapes } from '../lib/credential-shapes.ts'
 import type { UpstreamAnswer } from '../lib/exchange.ts'
-import { tryParseJson } from '../lib/json.ts'
+import { tryParseJson, tryParseShallow } from '../lib/json.ts'
 import type { FailedAttempt } from './attempt.ts'
 
 /**
@@ -40,7 +40,7 @@ export const censored = (text: string, secrets: readonly string[]): string =>
  */
 function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)
-  const plain = text.includes('\\') ? JSON.stringify(tryParseJson(text) ?? null) : text
+  const plain = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
   const clean = censored(plain, secrets)
   if (clean === plain) return body
   return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)

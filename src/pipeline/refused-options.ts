@@ -1,7 +1,7 @@
 import { readVendorError } from '../formats/read-vendor-error.ts'
 import { readSaid } from '../formats/vendor-said.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
-import { tryParseJson } from '../lib/json.ts'
+import { tryParseShallow } from '../lib/json.ts'
 import { makeRoom } from '../lib/make-room.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { OptionName, Traits } from '../traits.ts'
@@ -64,7 +64,7 @@ const keyOf = ({ connection, model, format }: RouteTarget) => JSON.stringify([co
 function refusedBy({ failure, head }: FailedAttempt, fields: readonly string[]): string[] {
   if (head?.status !== 400 && head?.status !== 422) return []
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // which quotes what is no JSON
-  const body = tryParseJson(text) ?? text
+  const body = tryParseShallow(text) ?? text
   const said = (readVendorError(body).message ?? '').slice(0, MAX_READ)
   if (OF_A_VALUE.test(said)) return []
   const { param } = readSaid(body)

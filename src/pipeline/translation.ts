@@ -1,3 +1,4 @@
+import { notTooDeep } from '../formats/canonical/deep-answer.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
 import { createLosses } from '../formats/canonical/losses.ts'
 import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
@@ -45,7 +46,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     whole({ json, bytes, events }) {
       const told = events
         ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
-        : upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
+        : upstream.parseAnswer(exactObject(notTooDeep(decodeUtf8Lenient(bytes)), json), read)
       const answer = restoreAnswer(told, restoration)
       memory.keep(said, answer.choices[0]?.content ?? [])
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))

@@ -1,4 +1,5 @@
 import { answerEvents } from '../formats/canonical/answer-events.ts'
+import { notTooDeep } from '../formats/canonical/deep-answer.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
 import { createLosses } from '../formats/canonical/losses.ts'
 import { restoreAnswer } from '../formats/canonical/restore.ts'
@@ -23,7 +24,13 @@ export async function wholeAsStream(
 ): Promise<Transform> {
   const { call, context, owner } = request
   if (call.endpoint.operation === 'complete')
-    return { ...transform, whole: ({ json }) => encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`) }
+    return {
+      ...transform,
+      whole({ json, bytes }) {
+        notTooDeep(decodeUtf8Lenient(bytes))
+        return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)
+      },
+    }
   if (transform.isVerbatim && transform.format.streamsArrays) return { ...transform, whole: onlyChunk(request) }
   const carried = await translateRequest(request, target, (client, ...given) => client.parseRequest(...given))
   const { client, upstream, asked, restoration } = carried
@@ -35,7 +42,7 @@ export async function wholeAsStream(
     ...transform,
     warnings: () => [...transform.warnings(), ...losses.list()],
     whole({ json, bytes }) {
-      const answer = upstream.parseAnswer(exactObject(decodeUtf8Lenient(bytes), json), read)
+      const answer = upstream.parseAnswer(exactObject(notTooDeep(decodeUtf8Lenient(bytes)), json), read)
       let text = ''
       const say = (event: string) => {
         text += event

@@ -1,4 +1,4 @@
-import { argumentsOf } from '../canonical/arguments.ts'
+import { requestArguments } from '../canonical/arguments.ts'
 import type { AssistantPart, ReasoningPart, TextPart } from '../canonical/parts.ts'
 import type { TargetContext } from '../translator.ts'
 import { wireCitationParam } from './citations.ts'
@@ -18,7 +18,7 @@ export function writeAssistant(part: AssistantPart, target: TargetContext): Wire
       return writeThought(part)
     case 'tool-call': {
       const { id, name, cache, isFreeForm } = part
-      const input = isFreeForm ? { input: part.arguments } : argumentsOf(part.arguments)
+      const input = isFreeForm ? { input: part.arguments } : requestArguments(part, warnings)
       return [{ type: 'tool_use', id, name, input, ...wireMark(cache, target) }]
     }
     case 'server-tool': // a record of it would need the key that only its own answer had; it comes as text

@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/json.ts'
+import { objectText } from '../canonical/arguments.ts'
 
 /**
  * Reads the input of a tool out of the pieces of its JSON. The object in a block's start is a placeholder, except with vendors that send no
@@ -25,7 +26,7 @@ export function createInputReader(
     },
     end() {
       if (isHeld) tell('{}')
-      else if (!isSaid && isObject(start) && Object.keys(start).length > 0) tell(JSON.stringify(start))
+      else if (!isSaid && isObject(start) && Object.keys(start).length > 0) tell(objectText(start))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { argumentsOf } from '../canonical/arguments.ts'
+import { requestArguments } from '../canonical/arguments.ts'
 import type { AssistantPart, CacheMark, TextPart, UserPart } from '../canonical/parts.ts'
 import type { ToolResult } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
@@ -81,7 +81,7 @@ export function writeAssistant(part: AssistantPart, state: WriteState): WireBloc
       return [{ reasoningContent: { reasoningText: { text: part.text, signature: part.state.data } } }]
     case 'tool-call':
       return [
-        { toolUse: { toolUseId: part.id, name: part.name, input: argumentsOf(part.arguments) } },
+        { toolUse: { toolUseId: part.id, name: part.name, input: requestArguments(part, warnings) } },
         ...writeMark(part.cache, state),
       ]
     case 'audio':

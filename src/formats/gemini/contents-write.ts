@@ -1,4 +1,5 @@
-import { argumentsOf } from '../canonical/arguments.ts'
+import { MAX_DEPTH } from '../../lib/json.ts'
+import { requestArguments } from '../canonical/arguments.ts'
 import { dropLabels } from '../canonical/drop-labels.ts'
 import { GO_ON } from '../canonical/go-on.ts'
 import type { AssistantPart, UserPart } from '../canonical/parts.ts'
@@ -94,7 +95,7 @@ function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext
           functionCall: {
             ...(traits.callIds && { id: part.id }),
             name: part.name,
-            args: argumentsOf(part.arguments),
+            args: requestArguments(part, warnings),
           },
         },
       ]
@@ -109,12 +110,16 @@ function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext
   }
 }
 
-function writeResult({ callId, name, content, isError }: ToolResult, target: TargetContext): WirePart {
+function writeResult(result: ToolResult, target: TargetContext): WirePart {
+  const { callId, name, content, isError } = result
+  const { warnings } = target
+  const refuse = () =>
+    warnings.refuse(warnings.pathOf(result, 'turns'), `the JSON of the result nests deeper than ${MAX_DEPTH} levels.`)
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const response: WireFunctionResponse = {
     ...(target.traits.callIds && { id: callId }),
     name: name ?? callId,
-    response: writeResponse(text, isError === true),
+    response: writeResponse(text, isError === true, refuse),
   }
   const parts = content.flatMap((part) => writeResultPart(part, target))
   if (parts.length > 0) response.parts = parts

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, isTooDeep, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { parseOpaque } from '../canonical/exact-json.ts'
 
 /*
@@ -13,11 +13,13 @@ export function parseResponse(response: JsonObject): { text: string; isError: bo
   return { text: Object.keys(response).length === 0 ? '' : JSON.stringify(response), isError: false }
 }
 
-/** The object for a text: itself when it is one in JSON. */
-export function writeResponse(text: string, isError: boolean): JsonObject {
+/** The object for a text: itself when it is one in JSON. Calls `refuse` when that nests deeper than a request may. */
+export function writeResponse(text: string, isError: boolean, refuse: () => never): JsonObject {
   if (isError) return { error: text }
   if (text === '') return {}
-  const value = /^\s*[[{]/.test(text) ? parseOpaque(text) : undefined
+  const mayBeJson = /^\s*[[{]/.test(text)
+  if (mayBeJson && isTooDeep(text) && tryParseJson(text) !== undefined) refuse()
+  const value = mayBeJson ? parseOpaque(text) : undefined
   if (isObject(value) && wrapperOf(value) === undefined && Object.keys(value).length > 0) return value
   return { output: value ?? text }
 }

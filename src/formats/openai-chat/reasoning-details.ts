@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseShallow } from '../../lib/json.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { AssistantPart, ReasoningPart } from '../canonical/parts.ts'
 import { type OpaqueState, type Origin, readSealed, sealState } from '../canonical/state.ts'
@@ -100,7 +100,7 @@ export function parseDetail(detail: JsonObject, origin: Origin): ReasoningPart {
 /** The reverse of `parseDetail`, for the provider. Its type says which field it has: not every client tells a summary from a thought. */
 export function detailOf({ text, isSummary, state }: ReasoningPart): JsonObject | undefined {
   if (state?.kind !== 'detail') return undefined
-  const rest = tryParseJson(state.data)
+  const rest = tryParseShallow(state.data)
   if (!isObject(rest)) return undefined
   if (text === '') return rest
   const hasSummary = rest.type === 'reasoning.summary' || (isSummary && rest.type !== 'reasoning.text')

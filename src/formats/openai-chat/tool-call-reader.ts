@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isNoArguments } from '../canonical/arguments.ts'
+import { isNoArguments, objectText } from '../canonical/arguments.ts'
 import type { AssistantPart, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
@@ -155,4 +155,4 @@ const withoutId = (call: OpenCall | undefined) => (call?.id === '' ? call : unde
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Some vendors give the arguments as an object. */
-const fragment = (value: unknown): string => (isObject(value) ? JSON.stringify(value) : text(value))
+const fragment = (value: unknown): string => (isObject(value) ? objectText(value) : text(value))

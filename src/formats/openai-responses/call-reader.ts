@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isNoArguments } from '../canonical/arguments.ts'
+import { isNoArguments, objectText } from '../canonical/arguments.ts'
 import type { ToolCallPart } from '../canonical/parts.ts'
 import type { ReaderEvent } from '../canonical/stream.ts'
 import type { ItemContext, ItemReader } from './item-reader.ts'
@@ -26,7 +26,7 @@ export function createCallReader(
   }
 
   function add(more: unknown) {
-    const text = isObject(more) ? JSON.stringify(more) : more
+    const text = isObject(more) ? objectText(more) : more
     if (typeof text !== 'string' || text === '') return
     if (!hasInput && isNoArguments(text) && !isFreeForm) isPlaceholder = true
     else {
