@@ -26,6 +26,7 @@ const table = {
   CLIENT_CLOSED_REQUEST: [499, 'The client closed the request.'],
   INTERNAL: [500, 'Internal server error'],
   BODY_ALREADY_READ: [500, 'The request body was read before it came to the gateway.'],
+  RECORD_DAMAGED: [500, 'A record of the storage is damaged.'],
   STORAGE_FAILED: [500, 'The gateway cannot read its storage.'],
   SECRET_MISMATCH: [500, 'The secret does not open this store.'],
   UPSTREAM_FAILED: [502, 'The provider failed.'],

@@ -93,6 +93,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     secret: options.secret,
     maxAgeMs: limits.storeMaxAgeMs,
     turnEnd,
+    onError,
   })
   const listing = deferredListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
   const pipeline = createPipeline({

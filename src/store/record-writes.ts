@@ -1,10 +1,11 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { Storage } from '../types.ts'
 import { storageFailure } from './failure.ts'
+import { overStored } from './readings.ts'
 import type { RecordView } from './record-view.ts'
 import type { Records } from './records.ts'
 import { retryLostRace } from './retry-lost-race.ts'
-import { type Entry, type Envelope, opened, type StoredRecords } from './stored-records.ts'
+import type { Entry, Envelope, StoredRecords } from './stored-records.ts'
 
 /** What changing records takes of what reads them. */
 export interface RecordReads<T> {
@@ -22,7 +23,7 @@ export function createRecordWrites<T extends object>(
   reads: RecordReads<T>,
 ): Pick<Records<T>, 'insert' | 'update' | 'upsert' | 'remove'> {
   const { storage, view, follows, inserting } = reads
-  const { keyOf, read } = reads.stored
+  const { keyOf, read, written } = reads.stored
   let last = 0 // the last place that was given here
 
   async function write(key: string, envelope: Envelope<T>, ifVersion: string | null) {
@@ -43,12 +44,10 @@ export function createRecordWrites<T extends object>(
     return result
   }
 
-  const asRead = (envelope: Envelope<T>) => opened<T>('', JSON.stringify(envelope)) // and nobody else's object
-
   async function insert(id: string, record: T, order?: number) {
     const key = keyOf(id)
     if (follows)
-      await read(key) // others' changes have been told by then
+      await read(id) // others' changes have been told by then
     else view.forget() // another process may have inserted a moment ago
     const { entries } = await view.current()
     last = Math.max(last, entries.at(-1)?.order ?? 0) + 1
@@ -57,7 +56,7 @@ export function createRecordWrites<T extends object>(
     const writing = write(key, envelope, null).finally(() => void inserting.delete(key))
     const version = await followed(writing, (current, version) => {
       if (version === false || current !== entries || (current.at(-1)?.order ?? 0) > envelope.order) return false
-      return current.push({ id, version, ...asRead(envelope) }) > 0
+      return current.push(written(id, envelope, version)) > 0
     })
     return version !== false
   }
@@ -65,31 +64,47 @@ export function createRecordWrites<T extends object>(
   const update = (id: string, change: (current: T) => Awaitable<T | undefined>) =>
     retryLostRace(async () => {
       const key = keyOf(id)
-      const found = await read(key)
-      if (!found) return undefined
+      const found = await read(id)
+      if (!found || found === 'damaged') return undefined
       const record = await change(found.record)
       if (record === undefined) return undefined
-      const envelope = { order: found.order, record }
+      const { order, stored } = found
+      const envelope = { order, record: stored ? overStored(stored, found.record, record) : record }
       const version = await followed(
         write(key, envelope, found.version),
         (entries, version) =>
-          version !== false && replace(entries, { id, version: found.version }, { id, version, ...asRead(envelope) }),
+          version !== false && replace(entries, { id, version: found.version }, written(id, envelope, version)),
       )
       return version !== false && record
     })
+
+  /** `false` when there is none, or another writer was faster. */
+  async function replaceDamaged(id: string, record: T): Promise<boolean> {
+    if ((await read(id)) !== 'damaged') return false
+    const key = keyOf(id)
+    const stored = await storage.get(key).catch((cause: unknown) => {
+      throw storageFailure('read', key, cause)
+    })
+    if (!stored) return false
+    const envelope = { order: ++last, record }
+    return (await followed(write(key, envelope, stored.version), () => false)) !== false
+  }
 
   return {
     insert,
     update,
 
     upsert: async (id, record) =>
-      void (await retryLostRace(async () => (await update(id, () => record)) !== undefined || insert(id, record))),
+      void (await retryLostRace(
+        async () =>
+          (await update(id, () => record)) !== undefined || (await insert(id, record)) || replaceDamaged(id, record),
+      )),
 
     remove: (id, onlyIf) =>
       retryLostRace(async () => {
         const key = keyOf(id)
-        const found = await read(key)
-        if (!found || onlyIf?.(found.record) === false) return undefined
+        const found = await read(id)
+        if (!found || found === 'damaged' || onlyIf?.(found.record) === false) return undefined
         const removing = storage.delete(key, { ifVersion: found.version }).catch((cause: unknown) => {
           throw storageFailure('write', key, cause)
         })

@@ -1,11 +1,12 @@
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { once } from '../lib/once.ts'
 import type { Clock, Storage } from '../types.ts'
+import type { DamageLog } from './damage.ts'
 import type { Freshness } from './freshness.ts'
 import { createRecordView, type Seen } from './record-view.ts'
-import { createStoredRecords, type Entry } from './stored-records.ts'
+import { createStoredRecords, type Entry, type RecordKind } from './stored-records.ts'
 
-/** The records of one kind, one for each storage key, with all of them in memory. */
+/** The records of one kind, one for each storage key, with all of them in memory. Those that cannot be used are passed over. */
 export interface Records<T> {
   /** All records in the order of their creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
   all(): Awaitable<readonly T[]>
@@ -19,34 +20,35 @@ export interface Records<T> {
    * when `change` returns `undefined`, which leaves the record unchanged. Rejects with what `change` throws.
    */
   update(id: string, change: (current: T) => Awaitable<T | undefined>): Promise<T | undefined>
-  /** Replaces the record, or inserts it. */
+  /** Replaces the record, one that cannot be used as well, or inserts it. */
   upsert(id: string, record: T): Promise<void>
   /** Removes a record, if `onlyIf` accepts it; resolves to the removed record and its order. */
   remove(id: string, onlyIf?: (current: T) => boolean): Promise<{ record: T; order: number } | undefined>
 }
 
 /**
- * `prefix`: of their storage keys. `hasSecretIds`: nobody can change a record that is being inserted, so that the view follows the changes
- * made here and is not read again, which with many records is most of what a change costs.
+ * `hasSecretIds`: nobody can change a record that is being inserted, so that the view follows the changes made here and is not read again,
+ * which with many records is most of what a change costs.
  */
 export function createRecords<T extends object>(
-  prefix: string,
+  kind: RecordKind<T>,
   deps: {
     storage: Storage
     clock: Clock
     freshness: Freshness
+    damage: DamageLog
     turnEnd(): Promise<void>
     hasSecretIds?: boolean
   },
 ): Records<T> {
   const { storage, freshness } = deps
-  const stored = createStoredRecords<T>(storage, prefix, deps.turnEnd)
+  const stored = createStoredRecords<T>(storage, kind, deps)
   const view = createRecordView(stored.list, deps)
   const follows = deps.hasSecretIds === true && freshness.isWatched
   const inserting = new Set<string>()
 
   freshness.onChange((key) => {
-    if (key.startsWith(prefix) && !inserting.has(key)) view.forget()
+    if (key.startsWith(kind.prefix) && !inserting.has(key)) view.forget()
   })
 
   const writes = once(async () => {
@@ -65,7 +67,10 @@ export function createRecords<T extends object>(
       return (await view.current()).entries
     },
 
-    get: async (id) => (await stored.read(stored.keyOf(id)))?.record,
+    async get(id) {
+      const found = await stored.read(id)
+      return found === 'damaged' ? undefined : found?.record
+    },
 
     insert: async (...args) => (await writes()).insert(...args),
     update: async (...args) => (await writes()).update(...args),

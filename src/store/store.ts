@@ -1,22 +1,13 @@
 import { once } from '../lib/once.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
-import {
-  ALIASES,
-  type AliasRecord,
-  COMBOS,
-  CONNECTIONS,
-  type ConnectionRecord,
-  CUSTOM_MODELS,
-  KEYS,
-  type KeyRecord,
-  PROVIDERS,
-  type ProviderRecord,
-} from './collections.ts'
+import type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
 import { type ComboRecord, createCombos } from './combos.ts'
+import { createDamageLog, type DamageLog } from './damage.ts'
 import { createFreshness } from './freshness.ts'
 import { createKeyring, type Keyring } from './keyring.ts'
 import { openVault, type Secret } from './open-vault.ts'
 import { isProvenKey, placeOfApiKey, provenKey } from './proofs.ts'
+import { recordKinds } from './readings.ts'
 import { createRecords, type Records } from './records.ts'
 import { createSettingsStore, type SettingsStore } from './settings.ts'
 import type { Vault } from './vault.ts'
@@ -41,6 +32,8 @@ export interface Store {
   /** By provider id. */
   providers: Records<ProviderRecord>
   keyring: Keyring & { forget(digest: string): void }
+  /** The records that cannot be read as they stand. */
+  damage: DamageLog
   /** Does the storage report changes of others? */
   isWatched: boolean
   /** Opened on first use; a failure is not cached. */
@@ -57,26 +50,30 @@ export interface StoreOptions {
   maxAgeMs?: number | undefined
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
+  /** Hears of each record that cannot be read as it stands. */
+  onError(error: unknown): void
 }
 
 export function createStore(options: StoreOptions): Store {
   const { storage, clock, turnEnd } = options
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
-  const deps = { storage, clock, freshness, turnEnd }
-  const keys = createRecords<KeyRecord>(KEYS, { ...deps, hasSecretIds: true })
+  const damage = createDamageLog(options.onError)
+  const deps = { storage, clock, freshness, damage, turnEnd }
+  const keys = createRecords<KeyRecord>(recordKinds.keys, { ...deps, hasSecretIds: true })
   const vault = once(() => openVault(options))
 
   return {
     settings: createSettingsStore({ ...deps, vault }),
     keys: withProofs(keys, vault),
     isProvenKey: async (digest, record) => isProvenKey(await vault(), digest, record),
-    connections: createRecords<ConnectionRecord>(CONNECTIONS, { ...deps, hasSecretIds: true }),
-    combos: createCombos(createRecords<ComboRecord>(COMBOS, deps)),
-    customModels: createRecords<CustomModel>(CUSTOM_MODELS, deps),
-    aliases: createRecords<AliasRecord>(ALIASES, deps),
-    providers: createRecords<ProviderRecord>(PROVIDERS, deps),
+    connections: createRecords<ConnectionRecord>(recordKinds.connections, { ...deps, hasSecretIds: true }),
+    combos: createCombos(createRecords<ComboRecord>(recordKinds.combos, deps)),
+    customModels: createRecords<CustomModel>(recordKinds.customModels, deps),
+    aliases: createRecords<AliasRecord>(recordKinds.aliases, deps),
+    providers: createRecords<ProviderRecord>(recordKinds.providers, deps),
     keyring: createKeyring({ records: keys, vault, freshness, clock }),
     vault,
+    damage,
     isWatched: freshness.isWatched,
     close: freshness.close,
   }

@@ -1,7 +1,8 @@
-import { gatewayError } from '../errors.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
+import type { DamageLog } from './damage.ts'
 import { storageFailure } from './failure.ts'
+import type { Reader } from './readings.ts'
 
 /** A record as it is stored, with its place in the order of creation. */
 export interface Envelope<T> {
@@ -13,71 +14,116 @@ export interface Envelope<T> {
 export interface Entry<T> extends Envelope<T> {
   id: string
   version: string
+  /** What is stored, where the record is read otherwise than it stands. */
+  stored?: JsonObject
 }
 
-/** The records of one kind in the storage. Its methods reject with `STORAGE_FAILED`. */
+/** The records of one kind in the storage. Its methods reject with `STORAGE_FAILED` when the storage cannot be read. */
 export interface StoredRecords<T> {
   keyOf(id: string): string
-  read(key: string): Promise<(Stored & Envelope<T>) | undefined>
-  /** All of them in the order of their storage keys, some at a time. */
+  /** `undefined` when there is none, `'damaged'` when there is one that cannot be used. */
+  read(id: string): Promise<Entry<T> | 'damaged' | undefined>
+  /** All that can be used in the order of their storage keys, some at a time. */
   pages(): AsyncIterable<Entry<T>[]>
-  /** All of them in the order of their creation. */
+  /** All that can be used in the order of their creation. */
   list(): Promise<Entry<T>[]>
+  /** The entry of what was just written. */
+  written(id: string, envelope: Envelope<T>, version: string): Entry<T>
 }
 
-/** `prefix` ends with a slash; the id follows it, percent-encoded. `turnEnd` lets others get their turn between pages. */
+/** How one kind of records is stored and read. */
+export interface RecordKind<T> {
+  /** Of their storage keys; ends with a slash, and the id follows it, percent-encoded. */
+  prefix: string
+  read: Reader<T>
+}
+
+/** `turnEnd` lets others get their turn between pages; `damage` is told of each record that cannot be read as it stands. */
 export function createStoredRecords<T extends object>(
   storage: Storage,
-  prefix: string,
-  turnEnd?: () => Promise<void>,
+  { prefix, read }: RecordKind<T>,
+  { turnEnd, damage }: { turnEnd?: () => Promise<void>; damage?: DamageLog } = {},
 ): StoredRecords<T> {
-  const idOf = (key: string) => {
-    try {
-      return decodeURIComponent(key.slice(prefix.length))
-    } catch (cause) {
-      throw storageFailure('read', key, cause)
-    }
+  const keyOf = (id: string) => prefix + encodeURIComponent(id)
+
+  function entryOf(key: string, { value, version }: Stored): Entry<T> | undefined {
+    const { entry, problem } = openRecord(key, value, { prefix, read })
+    damage?.saw(key, problem)
+    return entry && { ...entry, version }
   }
 
   async function* pages() {
+    const seen = new Set<string>()
     for (let after: string | undefined; ; ) {
       const page = await storage.list(prefix, { limit: PAGE, ...(after && { after }) }).catch((cause: unknown) => {
         throw storageFailure('list', prefix, cause)
       })
-      yield page.map(({ key, value, version }): Entry<T> => ({ id: idOf(key), version, ...opened<T>(key, value) }))
-      if (page.length < PAGE) return
+      if (damage) for (const { key } of page) seen.add(key)
+      yield page.flatMap((stored) => entryOf(stored.key, stored) ?? [])
+      if (page.length < PAGE) break
       after = page.at(-1)?.key
       await turnEnd?.()
     }
+    damage?.sawAll(prefix, seen)
   }
 
   return {
-    keyOf: (id) => prefix + encodeURIComponent(id),
+    keyOf,
+    pages,
 
-    async read(key) {
+    async read(id) {
+      const key = keyOf(id)
       const stored = await storage.get(key).catch((cause: unknown) => {
         throw storageFailure('read', key, cause)
       })
-      return stored && { ...stored, ...opened<T>(key, stored.value) }
+      if (stored) return entryOf(key, stored) ?? 'damaged'
+      damage?.saw(key, undefined)
+      return undefined
     },
-
-    pages,
 
     async list() {
       const entries: Entry<T>[] = []
       for await (const page of pages()) entries.push(...page)
       return entries.sort((a, b) => a.order - b.order)
     },
+
+    written(id, envelope, version) {
+      const { entry } = openRecord(keyOf(id), JSON.stringify(envelope), { prefix, read }) // and no object of the caller's
+      return { ...envelope, id, ...entry, version }
+    },
   }
 }
 
 const PAGE = 1_000
 
-/** Parses a stored value. Throws `STORAGE_FAILED`. */
-export function opened<T extends object>(key: string, text: string): Envelope<T> {
+/** What a stored text is read as: no entry when it is passed over, and no problem when it is good. */
+export interface OpenedRecord<T> {
+  entry?: Omit<Entry<T>, 'version'>
+  /** In words, to stand after the name of the record. */
+  problem?: string
+}
+
+/** Reads the text that is stored under a key. */
+export function openRecord<T>(key: string, text: string, { prefix, read }: RecordKind<T>): OpenedRecord<T> {
+  const id = idOf(key.slice(prefix.length))
+  if (id === undefined) return passedOver('lies under a key that no release writes')
   const envelope = tryParseJson(text)
-  if (isObject(envelope) && typeof envelope.order === 'number' && isObject(envelope.record)) {
-    return { order: envelope.order, record: envelope.record as T } // written by record-writes.ts, through a validated operation
+  if (!isObject(envelope) || !isObject(envelope.record)) return passedOver('is no JSON object with a "record"')
+  const reading = read(envelope.record, id)
+  if (typeof reading === 'string') return passedOver(reading)
+  const { record, problems } = reading
+  const order = typeof envelope.order === 'number' && Number.isFinite(envelope.order) ? envelope.order : 0
+  if (order !== envelope.order) problems.push('"order" is no number and is read as 0')
+  if (problems.length === 0) return { entry: { id, order, record } }
+  return { entry: { id, order, record, stored: envelope.record }, problem: `is damaged: ${problems.join('; ')}` }
+}
+
+const passedOver = (why: string) => ({ problem: `${why}, and is passed over` })
+
+function idOf(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return undefined
   }
-  throw gatewayError('STORAGE_FAILED', { message: `A record of the storage cannot be read: ${key}` })
 }

@@ -1,11 +1,12 @@
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Storage } from '../types.ts'
-import { CONNECTIONS, type ConnectionRecord, KEYS, type KeyRecord, SETTINGS } from './collections.ts'
+import { type ConnectionRecord, KEYS, type KeyRecord, SETTINGS } from './collections.ts'
 import { storageFailure } from './failure.ts'
 import { formerPlaceOfApiKey, isProvenKey, placeOfApiKey, provenKey } from './proofs.ts'
+import { overStored, recordKinds } from './readings.ts'
 import { retryLostRace } from './retry-lost-race.ts'
 import { takenOverSettings } from './settings.ts'
-import { createStoredRecords, opened } from './stored-records.ts'
+import { createStoredRecords, openRecord, type RecordKind } from './stored-records.ts'
 import type { Vault } from './vault.ts'
 
 /** Is there a record that only a vault can have made? */
@@ -24,10 +25,10 @@ export async function hasProvenRecords(storage: Storage): Promise<boolean> {
 export async function takeOver(storage: Storage, vault: Vault, { isNew }: { isNew: boolean }): Promise<void> {
   await rewrite(storage, SETTINGS, (text) => takenOverSettings(vault, text))
   if (isNew) return
-  await rewriteAll<KeyRecord>(storage, KEYS, async (record, digest) =>
+  await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) =>
     (await isProvenKey(vault, digest, record)) ? undefined : provenKey(vault, digest, record),
   )
-  await rewriteAll<ConnectionRecord>(storage, CONNECTIONS, async (record) => {
+  await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
     const { id, sealedApiKey } = record
     if (typeof sealedApiKey !== 'string') return undefined
     const apiKey = await vault.open(formerPlaceOfApiKey(id), sealedApiKey).catch(() => undefined) // sealed anew already, or not to be opened
@@ -40,18 +41,19 @@ export async function takeOver(storage: Storage, vault: Vault, { isNew }: { isNe
 /** A page at a time: a storage that commits what comes at once together takes 100,000 in seconds. */
 async function rewriteAll<T extends object>(
   storage: Storage,
-  prefix: string,
+  kind: RecordKind<T>,
   change: (record: T, id: string) => Promise<T | undefined>,
 ): Promise<void> {
-  const stored = createStoredRecords<T>(storage, prefix)
-  const changed = (key: string, id: string) => async (text: string | undefined) => {
-    if (text === undefined) return undefined // deleted meanwhile
-    const { order, record } = opened<T>(key, text)
-    const next = await change(record, id)
-    return next && JSON.stringify({ order, record: next })
+  const stored = createStoredRecords<T>(storage, kind)
+  const changed = async (key: string, text: string | undefined) => {
+    const { entry } = text === undefined ? {} : openRecord(key, text, kind)
+    const next = entry && (await change(entry.record, entry.id))
+    if (!entry || !next) return undefined
+    const record = entry.stored ? overStored(entry.stored, entry.record, next) : next
+    return JSON.stringify({ order: entry.order, record })
   }
-  for await (const page of stored.pages())
-    await Promise.all(page.map(({ id }) => rewrite(storage, stored.keyOf(id), changed(stored.keyOf(id), id))))
+  const rewriteOne = (key: string) => rewrite(storage, key, (text) => changed(key, text))
+  for await (const page of stored.pages()) await Promise.all(page.map(({ id }) => rewriteOne(stored.keyOf(id))))
 }
 
 /** Writes what `change` makes of the value, unless that is `undefined`; again when another writer was faster. */

@@ -79,9 +79,13 @@ test('a model that only its provider can know is suggested by the name of that',
 })
 
 test('custom models that cannot be read cost an unknown model its suggestion, nothing else', async () => {
-  const storage = memoryStorage()
-  const { asked } = await routing({ storage })
-  await storage.set('custom-models/x', 'damaged')
+  const { list, ...rest } = memoryStorage()
+  const away = async () => {
+    throw new Error('away')
+  }
+  const { asked } = await routing({
+    storage: { ...rest, list: (prefix, range) => (prefix === 'custom-models/' ? away() : list(prefix, range)) },
+  })
   assert.is(await asked('one/m'), 'one/m')
   assert.match(
     await asked('othr'),

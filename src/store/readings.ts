@@ -1,0 +1,195 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { strategies, wireFormats } from '../lib/unions.ts'
+import type { CustomModel } from '../types.ts'
+import type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
+import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, KEYS, PROVIDERS } from './collections.ts'
+import type { ComboRecord } from './combos.ts'
+
+/** What a stored record is read as, and where that is not what it says. */
+export interface Reading<T> {
+  record: T
+  /** One sentence for each field that is read otherwise than it is stored; never a value, which may be a secret. */
+  problems: string[]
+}
+
+/**
+ * Reads a record that a restore, a bridge, another release or a defect may have written, at the id of its storage key. A field that cannot
+ * be is read as spec.md has it where it is missing; fields that are not known stay. Answers with the problem in words when the record has no
+ * usable identity or models: such a record is passed over.
+ */
+export type Reader<T> = (stored: JsonObject, id: string) => Reading<T> | string
+
+/** What a field can be; `as` is what it is read as otherwise, and `undefined` leaves it out. */
+interface Rule {
+  isGood(value: unknown): boolean
+  as?: unknown
+  /** May it be missing? */
+  optional?: boolean
+}
+
+const isText = (value: unknown) => typeof value === 'string'
+const isName = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isFlag = (value: unknown) => typeof value === 'boolean'
+const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
+const isOneOf = (values: readonly unknown[]) => (value: unknown) => values.includes(value)
+
+const text: Rule = { isGood: isText, as: '' }
+const optionalText: Rule = { isGood: isText, optional: true }
+const time: Rule = {
+  isGood: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+  as: '1970-01-01T00:00:00.000Z',
+}
+/** Only `false` is off (spec.md, API key, Provider connection). */
+const active: Rule = { isGood: isFlag, as: true, optional: true }
+
+/** Reads the fields by their rules. */
+function byRules(stored: JsonObject, rules: Record<string, Rule>, where = ''): Reading<JsonObject> {
+  const record = { ...stored }
+  const problems: string[] = []
+  for (const [name, { isGood, as, optional = false }] of Object.entries(rules)) {
+    const value = stored[name]
+    if (value === undefined ? optional : isGood(value)) continue
+    if (as === undefined) delete record[name]
+    else record[name] = as
+    const read = as === undefined ? 'is left out' : `is read as ${JSON.stringify(as)}`
+    problems.push(`"${where}${name}" is ${kindOf(value)} and ${read}`)
+  }
+  return { record, problems }
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'an object'
+  return typeof value === 'string' ? 'a text that it cannot be' : `a ${typeof value}`
+}
+
+/** Client keys: the digest is their identity, the id what the management API calls them by. */
+const readKey: Reader<KeyRecord> = (stored) => {
+  if (!isName(stored.id)) return 'has no "id"'
+  return readAs<KeyRecord>(byRules(stored, { name: text, isActive: active, createdAt: time, sealedKey: text }))
+}
+
+const readConnection: Reader<ConnectionRecord> = (stored, id) => {
+  if (!isName(stored.provider)) return 'has no "provider"'
+  const { record, problems } = byRules(stored, {
+    id: { isGood: (value) => value === id, as: id },
+    name: { isGood: isText, as: stored.provider },
+    isActive: active,
+    priority: { isGood: isNumber, optional: true },
+    sealedApiKey: optionalText,
+    providerSpecificData: { isGood: isObject, optional: true },
+    createdAt: time,
+    updatedAt: time,
+  })
+  if (isObject(record.providerSpecificData)) {
+    const inner = readData(record.providerSpecificData)
+    problems.push(...inner.problems)
+    record.providerSpecificData = inner.record
+  }
+  return readAs<ConnectionRecord>({ record, problems })
+}
+
+const DATA: Record<string, Rule> = {
+  prefix: optionalText,
+  enabledModels: { isGood: Array.isArray, optional: true },
+  baseUrl: optionalText,
+  format: { isGood: isOneOf(wireFormats), optional: true },
+  resource: optionalText,
+  apiVersion: optionalText,
+  deployment: optionalText,
+  region: optionalText,
+  project: optionalText,
+}
+
+function readData(stored: JsonObject): Reading<JsonObject> {
+  const { record, problems } = byRules(stored, DATA, 'providerSpecificData.')
+  if (!Array.isArray(record.enabledModels)) return { record, problems }
+  const ids = record.enabledModels.filter(isText)
+  const lost = record.enabledModels.length - ids.length
+  if (lost === 0) return { record, problems }
+  problems.push(`"providerSpecificData.enabledModels" holds ${lost} that are no text, which are left out`)
+  return { record: { ...record, enabledModels: ids }, problems }
+}
+
+/** Combos lie under their names. */
+const readCombo: Reader<ComboRecord> = (stored, name) => {
+  if (!/^[a-zA-Z0-9_.-]+$/.test(name)) return 'lies under a name that no combo can have'
+  if (!Array.isArray(stored.models)) return 'has no list of "models"'
+  const models = stored.models.filter(isEntry)
+  const lost = stored.models.length - models.length
+  if (lost > 0 && models.length === 0) return 'has no usable entry in "models"'
+  const { record, problems } = byRules(stored, {
+    id: { isGood: isName, as: name },
+    name: { isGood: (value) => value === name, as: name },
+    kind: { isGood: isText, as: 'llm', optional: true }, // one that is not known is listed nowhere
+    strategy: { isGood: isOneOf(strategies), as: 'fallback' },
+    stickyLimit: { isGood: isCount, optional: true },
+    connectionStrategy: { isGood: isOneOf(strategies), optional: true },
+    hedge: { isGood: isFlag, optional: true },
+    from: optionalText,
+    movedTo: optionalText,
+    revision: optionalText,
+    createdAt: time,
+    updatedAt: time,
+  })
+  if (lost > 0) problems.push(`"models" holds ${lost} that are no entry, which are left out`)
+  return readAs<ComboRecord>({ record: { ...record, models }, problems })
+}
+
+/** An entry whose condition cannot be read is none: without it, it would take requests that are not for it. */
+function isEntry(entry: unknown): boolean {
+  if (!isObject(entry)) return isName(entry)
+  const { model, weight, when } = entry
+  return isName(model) && (weight === undefined || isNumber(weight)) && (when === undefined || isObject(when))
+}
+
+const readCustomModel: Reader<CustomModel> = (stored) => {
+  if (!isName(stored.id)) return 'has no "id"'
+  if (!isName(stored.providerAlias)) return 'has no "providerAlias"'
+  return readAs<CustomModel>(byRules(stored, { type: { isGood: isText, optional: true } }))
+}
+
+/** Aliases lie under themselves. */
+const readAlias: Reader<AliasRecord> = (stored, alias) => {
+  if (!isName(stored.model)) return 'has no "model"'
+  return readAs<AliasRecord>(byRules(stored, { alias: { isGood: (value) => value === alias, as: alias } }))
+}
+
+/** Strategies among connections lie under the provider's id. */
+const readProvider: Reader<ProviderRecord> = (stored, provider) => {
+  if (!isOneOf(strategies)(stored.strategy)) return 'has no "strategy" that this release knows'
+  return readAs<ProviderRecord>(
+    byRules(stored, {
+      provider: { isGood: (value) => value === provider, as: provider },
+      stickyLimit: { isGood: isCount, optional: true },
+    }),
+  )
+}
+
+/** Every field that the type needs has a rule above. */
+const readAs = <T>(reading: Reading<JsonObject>): Reading<T> => reading as Reading<JsonObject> & Reading<T>
+
+/** Every kind of records: where it lies, and how it is read. */
+export const recordKinds = {
+  keys: { prefix: KEYS, read: readKey },
+  connections: { prefix: CONNECTIONS, read: readConnection },
+  combos: { prefix: COMBOS, read: readCombo },
+  customModels: { prefix: CUSTOM_MODELS, read: readCustomModel },
+  aliases: { prefix: ALIASES, read: readAlias },
+  providers: { prefix: PROVIDERS, read: readProvider },
+} as const
+
+/**
+ * A changed record as it is stored: what `next` changes of the reading `was`, and the rest as it stood, so that nothing which could not be
+ * read is lost by a write that is about something else.
+ */
+export function overStored<T extends object>(stored: JsonObject, was: T, next: T): T {
+  const written: JsonObject = { ...stored }
+  for (const [name, value] of Object.entries(next))
+    if (JSON.stringify(value) !== JSON.stringify(Reflect.get(was, name))) written[name] = value
+  for (const name of Object.keys(was)) if (Reflect.get(next, name) === undefined) delete written[name]
+  return written as T // the reading of it is
+}

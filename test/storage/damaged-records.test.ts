@@ -1,0 +1,247 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { catalog, openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a damaged record in the storage')
+
+/** A storage with two records of each kind: a good one, and one that is to be damaged. */
+async function filled() {
+  const storage = memoryStorage()
+  const { api } = await openWorld({
+    storage,
+    connections: ['one', 'two'],
+    combos: { good: ['one/m'], hurt: ['two/m'] },
+  })
+  const { key } = await api.keys.create({ name: 'good' })
+  await api.keys.create({ name: 'hurt' })
+  await api.customModels.create({ providerAlias: 'one', id: 'good' })
+  await api.customModels.create({ providerAlias: 'one', id: 'hurt' })
+  await api.aliases.set({ alias: 'good-alias', model: 'one/m' })
+  await api.aliases.set({ alias: 'hurt-alias', model: 'two/m' })
+  await api.providers.update('one', { strategy: 'random' })
+  await api.providers.update('two', { strategy: 'random' })
+  return { storage, key }
+}
+
+/** The record of each kind that is damaged, by what its text holds. */
+const kinds = {
+  'keys/': '"hurt"',
+  'connections/': '"provider":"two"',
+  'combos/': '"name":"hurt"',
+  'custom-models/': '"id":"hurt"',
+  'aliases/': '"hurt-alias"',
+  'providers/': '"provider":"two"',
+}
+
+async function damaged(storage: Storage, prefix: keyof typeof kinds, how: (text: string) => string): Promise<string> {
+  const found = (await storage.list(prefix)).find(({ value }) => value.includes(kinds[prefix]))
+  await storage.set(found?.key ?? '', how(found?.value ?? ''))
+  return found?.key ?? ''
+}
+
+/** Odd values for any field. */
+const values: unknown[] = [null, 0, -1, 1e300, true, false, '', ' ', 'odd', '\u0000', [], [null], {}, { a: 1 }, [[]]]
+
+type Envelope = { order: unknown; record: Record<string, unknown> }
+
+/** Every field of a record with every odd value, without it, and what is no record at all. */
+function damages(text: string): string[] {
+  const envelope: Envelope = JSON.parse(text)
+  const texts = [
+    '',
+    '{',
+    'null',
+    '[]',
+    '5',
+    '"text"',
+    '{}',
+    '{"order":1}',
+    '{"order":1,"record":null}',
+    '{"record":[]}',
+  ]
+  const changed = (change: (copy: Envelope) => void) => {
+    const copy = structuredClone(envelope)
+    change(copy)
+    texts.push(JSON.stringify(copy))
+  }
+  for (const name of [
+    ...Object.keys(envelope.record),
+    'kind',
+    'type',
+    'priority',
+    'providerSpecificData',
+    'hedge',
+    'stickyLimit',
+  ]) {
+    changed(({ record }) => delete record[name])
+    for (const value of values) changed(({ record }) => Object.assign(record, { [name]: value }))
+  }
+  for (const value of values) changed((copy) => Object.assign(copy, { order: value }))
+  for (const name of ['prefix', 'enabledModels', 'baseUrl', 'format'])
+    for (const value of values)
+      changed(({ record }) => Object.assign(record, { providerSpecificData: { [name]: value } }))
+  return texts
+}
+
+/** All that a gateway answers of a storage; throws what it may not answer. */
+async function seen(storage: Storage, key: string) {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const { gateway, api, chat, told } = await openWorld({ storage, fetch: up, connections: [] })
+  const status = async (model: string) => (await chat({ model }, { headers: { 'x-api-key': key } })).status
+  const listed = await gateway.fetch(new Request('http://gateway/v1/models'))
+  const lists = {
+    keys: (await api.keys.list()).keys,
+    connections: (await api.connections.list()).connections,
+    combos: (await api.combos.list()).combos,
+    customModels: (await api.customModels.list()).models,
+    aliases: (await api.aliases.list()).aliases,
+    providers: (await api.providers.list()).providers,
+    health: (await api.health.list()).health,
+  }
+  const statuses = [listed.status, await status('good'), await status('good-alias'), await status('one/m')]
+  const { data }: { data: Array<{ id: string }> } = await listed.json()
+  return { statuses, ids: data.map(({ id }) => id), lists, errors: told.errors }
+}
+
+for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
+  test(`hides no other record, and is reported, whatever happened to a record of ${prefix}`, {
+    timeoutMs: 60_000,
+  }, async () => {
+    const { storage, key } = await filled()
+    const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
+    let count = 0
+    for (const text of damages(whole?.value ?? '')) {
+      await storage.set(whole?.key ?? '', text)
+      const { statuses, ids, lists, errors } = await seen(storage, key)
+      assert.equal(statuses, [200, 200, 200, 200], text)
+      assert.ok(ids.includes('good') && ids.includes('one/m') && ids.includes('one/good'), text)
+      assert.ok(
+        lists.keys.some(({ name, error }) => name === 'good' && error === undefined),
+        text,
+      )
+      assert.ok(
+        lists.connections.some(({ provider }) => provider === 'one'),
+        text,
+      )
+      assert.ok(
+        lists.combos.some(({ name }) => name === 'good'),
+        text,
+      )
+      assert.ok(
+        lists.customModels.some(({ id }) => id === 'good'),
+        text,
+      )
+      assert.is(lists.aliases['good-alias'], 'one/m', text)
+      for (const error of errors) {
+        assert.ok(isGatewayError(error, 'RECORD_DAMAGED'), text)
+        assert.match(error.message, `The record ${whole?.key} of the storage`)
+      }
+      count++
+    }
+    assert.ok(count > 200)
+  })
+}
+
+/** Changes the field of the damaged record of a kind, and answers how a gateway sees the storage then. */
+async function afterChange(prefix: keyof typeof kinds, change: object) {
+  const { storage, key } = await filled()
+  const where = await damaged(storage, prefix, (text) => {
+    const envelope: Envelope = JSON.parse(text)
+    return JSON.stringify({ ...envelope, record: { ...envelope.record, ...change } })
+  })
+  return { ...(await seen(storage, key)), storage, where }
+}
+
+test('is read as spec.md has it where it says something: a kind of null is llm', async () => {
+  const { ids, errors } = await afterChange('combos/', { kind: null })
+  assert.ok(ids.includes('hurt'))
+  assert.match(String(errors), /combos\/hurt of the storage is damaged: "kind" is null and is read as "llm"/)
+})
+
+test('is an active connection unless its isActive is false', async () => {
+  for (const isActive of [null, 'false', 0, {}])
+    assert.ok((await afterChange('connections/', { isActive })).ids.includes('two/m'), String(isActive))
+  assert.not.ok((await afterChange('connections/', { isActive: false })).ids.includes('two/m'))
+})
+
+test('lists what can be read of enabledModels, and the catalog where none of it can', async () => {
+  const listed = async (enabledModels: unknown) =>
+    (await afterChange('connections/', { providerSpecificData: { enabledModels } })).ids.filter((id) =>
+      id.startsWith('two/'),
+    )
+  assert.equal(await listed(['a', 5, null, 'b']), ['two/a', 'two/b', 'two/m'])
+  for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listed(odd), ['two/m'], JSON.stringify(odd))
+})
+
+test('loses an entry of a combo that is no entry, and all of it when none is left', async () => {
+  const { lists } = await afterChange('combos/', {
+    models: [5, 'one/m', { model: 'two/m', when: 'odd' }, { weight: 3 }],
+  })
+  assert.equal(lists.combos.find(({ name }) => name === 'hurt')?.models, ['one/m'])
+  const { ids } = await afterChange('combos/', { models: [5, null] })
+  assert.not.ok(ids.includes('hurt'))
+})
+
+test('keeps what could not be read, and what no release knows, when a change is about something else', async () => {
+  const odd = { priority: 'soon', fromALaterRelease: { a: 1 } }
+  const { storage, where, lists } = await afterChange('connections/', odd)
+  const { id = '' } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
+  const { api } = await openWorld({ storage, connections: [] })
+  await api.connections.update(id, { name: 'renamed' })
+  const { record }: Envelope = JSON.parse((await storage.get(where))?.value ?? '')
+  assert.equal([record.name, record.priority, record.fromALaterRelease], ['renamed', 'soon', { a: 1 }])
+  await api.connections.update(id, { priority: 3 })
+  assert.is(JSON.parse((await storage.get(where))?.value ?? '').record.priority, 3)
+})
+
+test('is never overwritten by a new record of its name, but by who sets it', async () => {
+  const { storage } = await filled()
+  const combo = await damaged(storage, 'combos/', () => 'damaged')
+  const alias = await damaged(storage, 'aliases/', () => 'damaged')
+  const { api } = await openWorld({ storage, connections: [] })
+  const refused = await api.combos.create({ name: 'hurt', models: ['one/m'] }).catch((error: unknown) => error)
+  assert.ok(isGatewayError(refused, 'NAME_TAKEN'))
+  assert.is((await storage.get(combo))?.value, 'damaged')
+  await api.aliases.set({ alias: 'hurt-alias', model: 'one/m' })
+  assert.is((await api.aliases.list()).aliases['hurt-alias'], 'one/m')
+  assert.match((await storage.get(alias))?.value ?? '', '"model":"one/m"')
+})
+
+test('is reported once, and again only when something else is wrong with it', async () => {
+  const { storage, key } = await filled()
+  await damaged(storage, 'combos/', () => 'damaged')
+  const { api, told, chat } = await openWorld({ storage, connections: [] })
+  for (let turn = 0; turn < 3; turn++) {
+    await chat({ model: 'one/m' }, { headers: { 'x-api-key': key } })
+    await api.aliases.set({ alias: `another-${turn}`, model: 'one/m' })
+    await api.combos.list()
+  }
+  assert.is(told.errors.length, 1)
+  await storage.set('combos/hurt', '{"order":1,"record":{}}')
+  await api.combos.list()
+  assert.is(told.errors.length, 2)
+})
+
+test('is no reason to keep the settings open: requireApiKey is off only when it is absent or false', async () => {
+  for (const [value, status] of [
+    ['{}', 200],
+    ['{"requireApiKey":false}', 200],
+    ['{"requireApiKey":"true"}', 401],
+    ['{"requireApiKey":"false"}', 401],
+    ['{"requireApiKey":0}', 401],
+    ['{"requireApiKey":null}', 401],
+    ['{"requireApiKey":[]}', 401],
+    ['null', 500],
+    ['{', 500],
+  ] as const) {
+    const storage = memoryStorage()
+    await storage.set('settings', value)
+    const { chat, gateway } = await openWorld({ storage, catalog, fetch: fakeUpstream(() => json(chatAnswer())) })
+    assert.is((await chat({})).status, status, value)
+    assert.is((await gateway.fetch(new Request('http://gateway/v1/models'))).status, status, value)
+  }
+})
