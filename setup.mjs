@@ -21,8 +21,23 @@ const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('nod
 const runtimes = at('test', 'runtimes')
 const cache = at('node_modules', '.cache', 'signalbox')
 /** Those of the command line, which npm does not hand on unless told. */
-const options = ['demo', 'new-token', 'log', 'port', 'host', 'allowed-host', 'allowed-origin', 'data']
-const npmName = (option) => `npm_config_${option.replace('-', '_')}`
+const options = [
+  'demo',
+  'new-token',
+  'log',
+  'port',
+  'host',
+  'allowed-host',
+  'allowed-origin',
+  'data',
+  'config',
+  'open',
+  'no-env',
+]
+/** npm takes `--no-env` for an empty `env`. */
+const npmName = (option) => `npm_config_${option.replace(/^no-/, '').replace('-', '_')}`
+const isTaken = (option) =>
+  option.startsWith('no-') ? process.env[npmName(option)] === '' : process.env[npmName(option)] !== undefined
 const tasks = { start, test, build: () => build('full'), check, bench }
 
 const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
@@ -56,10 +71,10 @@ async function test(args) {
 
 /** npm takes an option for itself that no -- stands before. */
 function refuseTaken(script, options) {
-  const taken = options.find((name) => process.env[npmName(name)] !== undefined)
+  const taken = options.find(isTaken)
   if (!taken) return
   const value = process.env[npmName(taken)]
-  const option = value === 'true' ? `--${taken}` : `--${taken}=${value}`
+  const option = value === 'true' || value === '' ? `--${taken}` : `--${taken}=${value}`
   const npm = isWindows ? 'npm.cmd' : 'npm' // that of PowerShell drops the --
   throw new Error(`npm took --${taken} for itself; write a -- before it: ${npm} ${script} -- ${option}`)
 }

@@ -43,7 +43,7 @@ export default function config(): Options {
     silent: true,
     tsconfig: 'tsconfig.node.json',
     dts: process.env.BUILD_QUICK === '1' ? false : { entry: typed },
-    noExternal: [/^@hapi\//],
+    noExternal: [/^@hapi\//, /^yaml$/],
     external: [/^node:/],
     esbuildPlugins: [portableBoom],
     esbuildOptions(options) {

@@ -39,6 +39,9 @@ for (const [name, value, option] of [
   ['log', 'true', '--log'],
   ['port', '5000', '--port=5000'],
   ['data', './d', '--data=./d'],
+  ['config', './c.yaml', '--config=./c.yaml'],
+  ['open', 'true', '--open'],
+  ['env', '', '--no-env'],
 ] as const) {
   test(`says that npm took ${option} for itself`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })

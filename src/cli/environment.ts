@@ -6,13 +6,13 @@ export interface Environment {
   secret: string | undefined
 }
 
+/** Variables by name. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
 const MIN_LENGTH = 32
 
 /** Throws a problem on a value that is there but cannot be used: an empty one is a mistake, not a wish for the default. */
-export function readEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-  { newToken }: { newToken: boolean },
-): Environment {
+export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
   const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
   if (adminToken !== undefined && adminToken.length < MIN_LENGTH) {
     const what = adminToken === '' ? 'empty' : `too short (${adminToken.length} characters)`

@@ -19,6 +19,10 @@ Usage: signalbox [options]
   --demo             Adds a provider that runs inside the gateway and two combos, "demo" and "demo-messages",
                      whose first target always fails. They join what is in the data folder, leave nothing
                      in it, and are gone when the gateway stops.
+  --config <file>    JSON or YAML with "settings", "connections", "combos", "aliases", "customModels" and "keys", which
+                     are written at each start; \${NAME} in it stands for a variable of the environment
+  --open             Serves other machines than this one although no key is required of clients
+  --no-env           Makes no connections of OPENAI_API_KEY and the like
   --new-token        Replaces the admin token; the old one no longer opens anything
   --log              Prints one line for each model request; never a key, a header or a body
   -h, --help         Prints this
@@ -28,6 +32,8 @@ Environment:
   SIGNALBOX_ADMIN_TOKEN   The admin token, 32 characters or more, in place of the one made on the first start
   SIGNALBOX_SECRET        Seals the credentials in the data folder, in place of the secret kept beside them;
                           32 characters or more
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and others
+                          Connect these providers for as long as they are set, unless --demo or --no-env is given
 
 SIGTERM or Ctrl-C stops it: nothing new is accepted, and answers under way have 10 s to finish. Another one, a
 second later or more, ends it at once.

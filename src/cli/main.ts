@@ -37,9 +37,11 @@ async function run(options: ReturnType<typeof parseOptions>): Promise<void> {
   const environment = readEnvironment(process.env, options)
   const logger = createLogger(terminal)
   const [{ start }, { startFailure }] = await Promise.all([import('./start.ts'), import('./failure.ts')])
-  const running = await start(options, { environment, logger, terminal }).catch((error: unknown) => {
-    throw startFailure(error, options, environment.secret !== undefined)
-  })
+  const running = await start(options, { environment, variables: process.env, logger, terminal }).catch(
+    (error: unknown) => {
+      throw startFailure(error, options, environment.secret !== undefined)
+    },
+  )
   onStopSignal(() => {
     terminal.out(`Stopping: answers under way have ${GRACE_MS / 1000} s to finish.\n`)
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)

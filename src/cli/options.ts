@@ -17,13 +17,24 @@ export interface CliOptions {
   demo: boolean
   newToken: boolean
   log: boolean
+  /** The file whose records are written at each start. */
+  config: string | undefined
+  /** Is a gateway that asks for no key meant to be reached from other machines? */
+  open: boolean
+  /** Make connections of the usual variables? */
+  env: boolean
   help: boolean
   version: boolean
 }
 
 export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
-const examples = { ...defaults, 'allowed-host': 'gateway.example', 'allowed-origin': 'https://app.example' }
+const examples = {
+  ...defaults,
+  'allowed-host': 'gateway.example',
+  'allowed-origin': 'https://app.example',
+  config: 'signalbox.yaml',
+}
 
 const known = {
   port: { type: 'string' },
@@ -34,6 +45,9 @@ const known = {
   demo: { type: 'boolean' },
   'new-token': { type: 'boolean' },
   log: { type: 'boolean' },
+  config: { type: 'string' },
+  open: { type: 'boolean' },
+  'no-env': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const
@@ -50,6 +64,9 @@ export function parseOptions(args: readonly string[]): CliOptions {
     demo: given.has('demo'),
     newToken: given.has('new-token'),
     log: given.has('log'),
+    config: given.get('config')?.at(-1),
+    open: given.has('open'),
+    env: !given.has('no-env'),
     help: given.has('help'),
     version: given.has('version'),
   }

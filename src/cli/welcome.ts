@@ -1,4 +1,5 @@
 import { DEMO, DEMO_MESSAGES } from './demo/providers.ts'
+import { ENV_PREFIX, type EnvConnection } from './env-connections.ts'
 
 /** What the start-up text depends on. */
 export interface Welcome {
@@ -12,6 +13,8 @@ export interface Welcome {
   requireApiKey: boolean
   /** Are there connections already? */
   isInUse: boolean
+  /** The variables of the environment that hold keys of providers. */
+  envConnections: readonly EnvConnection[]
   /** The address, when others than this machine reach it. */
   openTo: string | undefined
   /** Has this machine shells that cannot read the commands? */
@@ -26,8 +29,9 @@ export function welcomeText(facts: Welcome): string {
     addresses(baseUrl),
     ...(facts.isWindows ? ['The commands below are for a POSIX shell, such as Git Bash or that of WSL.'] : []),
     tokenText(facts),
-    ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : firstSteps(facts)),
-    ...warning(facts),
+    ...environmentText(facts),
+    ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : [NOT_CONNECTED, ...firstSteps(facts)]),
+    ...openText(facts),
   ])
 }
 
@@ -42,8 +46,22 @@ function tokenText({ token, isTokenGiven }: Welcome): string {
   if (token !== undefined)
     return `The admin token, shown this once. Keep it; --new-token replaces a lost one:\n\n  ADMIN_TOKEN=${token}`
   if (isTokenGiven) return 'The admin token is the one in SIGNALBOX_ADMIN_TOKEN.'
-  return 'The admin token was printed on the first start. If it is lost, start with --new-token.'
+  return 'The admin token was printed on the first start. If it is lost, start with --new-token. A start with --demo counts.'
 }
+
+/** One line for each variable that holds the key of a provider. */
+function environmentText({ envConnections }: Welcome): string[] {
+  if (envConnections.length === 0) return []
+  const lines = envConnections.map(({ variable, provider, leftOut }) =>
+    leftOut === undefined
+      ? `  ${variable} connects "${provider}", as the connection "${ENV_PREFIX}${provider}".`
+      : `  ${variable} is not used: ${leftOut}.`,
+  )
+  return [`From the environment, unless --no-env is given:\n${lines.join('\n')}`]
+}
+
+const NOT_CONNECTED =
+  'No provider is connected yet. /v1/models lists the models of the built-in catalog all the same: each can be called once its provider is connected.'
 
 /** The commands from an empty gateway to a first answer, in blocks. */
 export function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
@@ -70,16 +88,19 @@ function demoText({ baseUrl, requireApiKey }: Welcome): string[] {
   ]
 }
 
-function warning({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
-  if (openTo === undefined || requireApiKey) return []
+/** What follows from no key being required. */
+function openText({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
+  if (requireApiKey) return []
   const command = curl(`${baseUrl}/api/settings`, {
     flags: '-X PATCH',
     headers: [ADMIN, JSON_TYPE],
     body: '{"requireApiKey":true}',
   })
-  return [
-    `WARNING: no key is required, and ${openTo} is open to the network: whoever reaches the port spends your money. Require keys:\n\n${command}`,
-  ]
+  const who =
+    openTo === undefined
+      ? 'No key is required: every program on this machine can use the connections.'
+      : `WARNING: no key is required, and ${openTo} is open to the network: whoever reaches the port spends your money.`
+  return [`${who} Require keys:\n\n${command}`]
 }
 
 const ADMIN = '"authorization: Bearer $ADMIN_TOKEN"'

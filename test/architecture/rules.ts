@@ -29,6 +29,7 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
   { name: /^valibot$/, where: /^src\// },
   { name: /^undici(?:\/|$)/, where: /^adapters\// },
+  { name: /^yaml$/, where: /^src\/cli\// },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 

@@ -66,6 +66,37 @@ failures('says what to do about an address that cannot be had', async ({ used, p
   ])
 })
 
+failures('names both ways out when it would open a gateway that asks for no key to the network', async ({ used }) => {
+  const says =
+    /--host 0\.0\.0\.0 opens this gateway to the network while no key is required .* PATCH \/api\/settings with \{"requireApiKey":true\}.* --config file.* add --open\.$/m
+  await expectFailure({ args: ['--data', used, '--host', '0.0.0.0'], code: 1, says })
+  const data = join(await temporaryFolder(), 'data')
+  const fresh = signalbox(['--data', data, '--host', '0.0.0.0', '--demo'])
+  assert.equal(await fresh.ended, { code: 1, signal: null })
+  assert.match(fresh.stderr, says)
+  const next = signalbox(['--data', data])
+  await next.baseUrl()
+  assert.is(tokenIn(next).length, 53, 'the token is still to be shown')
+  await next.stop()
+})
+
+failures('says what is wrong with the file of --config, and makes no data folder', async () => {
+  const folder = await temporaryFolder()
+  const config = join(folder, 'signalbox.yaml')
+  const data = join(folder, 'data')
+  await writeFile(config, 'connections:\n  main:\n    provider: openai\n    apiKey: $' + '{OPENAI_KEY}\n')
+  const args = ['--data', data, '--config', config]
+  await expectFailure({
+    args,
+    code: 1,
+    says: /signalbox\.yaml: connections\.main\.apiKey needs the variable OPENAI_KEY/,
+  })
+  assert.not.ok(existsSync(data))
+  const refused = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
+  assert.equal(await refused.ended, { code: 1, signal: null })
+  assert.match(refused.stderr, /signalbox\.yaml: connections\.main: "apiKey" must be the bare key/)
+})
+
 failures(
   'leaves nothing behind when the port is taken on the first start, so that the next one shows the token',
   async ({ port }) => {

@@ -26,7 +26,7 @@ steps('lead from a fresh start to a streamed answer, pasted as they are', async 
     response.end('data: {"choices":[{"delta":{"content":"Once"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
   })
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const command = signalbox(['--host', '0.0.0.0', '--log', '--data', await temporaryFolder()])
+  const command = signalbox(['--host', '0.0.0.0', '--open', '--log', '--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   const [token = '', connect = '', makeKey = '', ask = '', requireKeys = ''] = commandsIn(command.stdout)
 

@@ -36,6 +36,9 @@ options('have defaults: this machine, port 4000, ./data', () => {
     demo: false,
     newToken: false,
     log: false,
+    config: undefined,
+    open: false,
+    env: true,
     help: false,
     version: false,
   })
@@ -57,6 +60,11 @@ options('are read in both forms, the last one counts', () => {
     { ...read },
     { ...parseOptions([]), port: 0, host: '::1', data: '-odd', demo: true, log: true, newToken: true },
   )
+})
+
+options('say where the records are, that the gateway is open, and that no variables count', () => {
+  const { config, open, env } = parseOptions(['--config', 'a.json', '--config=b.yaml', '--open', '--no-env'])
+  assert.equal({ config, open, env }, { config: 'b.yaml', open: true, env: false })
 })
 
 options('name the allowed hosts one by one or with commas, as clients send them', () => {
@@ -112,6 +120,9 @@ options('are all told by --help, which starts nothing', async () => {
     'demo',
     'new-token',
     'log',
+    'config',
+    'open',
+    'no-env',
     'help',
     'version',
   ]) {

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -152,4 +152,89 @@ start('tells of a key that cannot be opened, and starts', async () => {
   assert.match(JSON.stringify(body), /cannot be opened/)
   assert.match(second.stderr, /^signalbox: .*team: The key cannot be opened: .*Delete it/m)
   await second.stop()
+})
+
+start('has the records of its file at each start, and may then listen for other machines', async () => {
+  const folder = await temporaryFolder()
+  const config = join(folder, 'signalbox.yaml')
+  const key = `sbx_${'c'.repeat(40)}`
+  await writeFile(
+    config,
+    [
+      'settings: { requireApiKey: true }',
+      'connections: { main: { provider: openai, apiKey: "$' + '{MY_KEY}" } }',
+      'combos: { fast: [openai/gpt-5-mini] }',
+      'keys: { app: { key: "$' + '{APP_KEY}" } }',
+    ].join('\n'),
+  )
+  const env = { MY_KEY: 'sk-canary-0123456789', APP_KEY: key }
+  const args = ['--data', join(folder, 'data'), '--config', config, '--host', '0.0.0.0']
+  for (let time = 0; time < 2; time++) {
+    const command = signalbox(args, { env })
+    const baseUrl = await command.baseUrl()
+    assert.is((await fetch(`${baseUrl}/v1/models`)).status, 401)
+    const listed = await fetch(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+    const { data } = (await listed.json()) as { data: Array<{ id: string }> }
+    assert.is(data[0]?.id, 'fast')
+    assert.not.match(command.stdout, /WARNING|No key is required|canary/)
+    assert.is(command.stderr, '')
+    await command.stop()
+  }
+})
+
+start('opens a gateway without keys to other machines when --open is given, and warns', async () => {
+  const command = signalbox(['--data', await temporaryFolder(), '--host', '0.0.0.0', '--open'])
+  await command.baseUrl()
+  assert.match(command.stdout, /WARNING: no key is required, and 0\.0\.0\.0 is open to the network/)
+  await command.stop()
+})
+
+start('connects the providers of the usual variables, shows them, and forgets those that are gone', async () => {
+  const data = await temporaryFolder()
+  const env = { OPENAI_API_KEY: 'sk-canary-0123456789', ANTHROPIC_API_KEY: 'sk-ant-canary-0123456789' }
+  const first = signalbox(['--data', data], { env })
+  const token = await first.baseUrl().then(() => tokenIn(first))
+  const shown = JSON.stringify(await manage(`${await first.baseUrl()}/api/connections`, token))
+  assert.match(shown, /"id":"env-openai".*"name":"OpenAI from OPENAI_API_KEY"/)
+  assert.match(first.stdout, /OPENAI_API_KEY connects "openai", as the connection "env-openai"\./)
+  assert.match(first.stdout, /ANTHROPIC_API_KEY connects "anthropic"/)
+  assert.not.match(first.stdout + first.stderr, 'canary')
+  await first.stop()
+
+  for (const args of [['--no-env'], ['--demo'], []]) {
+    const { OPENAI_API_KEY } = env
+    const later = signalbox(['--data', data, ...args], { env: { OPENAI_API_KEY } })
+    const { body } = await manage(`${await later.baseUrl()}/api/connections`, token)
+    const ids = (body.connections as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith('env-'))
+    assert.equal(ids, args.length === 0 ? ['env-openai'] : [], args.join(' '))
+    assert.is(later.stdout.includes('OPENAI_API_KEY connects'), args.length === 0)
+    await later.stop()
+  }
+})
+
+start('says on loopback that no key is required, and lists what can be called only with a connection', async () => {
+  const command = signalbox(['--data', await temporaryFolder()])
+  await command.baseUrl()
+  assert.match(
+    command.stdout,
+    /No key is required: every program on this machine can use the connections\. Require keys:/,
+  )
+  assert.match(command.stdout, /No provider is connected yet\. .* each can be called once its provider is connected\./)
+  assert.not.match(command.stdout, 'WARNING')
+  await command.stop()
+})
+
+start('says after a demo where the admin token was printed', async () => {
+  const data = await temporaryFolder()
+  const demo = signalbox(['--demo', '--data', data])
+  await demo.baseUrl()
+  assert.is(tokenIn(demo).length, 53)
+  await demo.stop()
+  const plain = signalbox(['--data', data])
+  await plain.baseUrl()
+  assert.match(
+    plain.stdout,
+    /printed on the first start\. If it is lost, start with --new-token\. A start with --demo counts\./,
+  )
+  await plain.stop()
 })

@@ -11,6 +11,7 @@ const facts: Welcome = {
   demo: false,
   requireApiKey: false,
   isInUse: false,
+  envConnections: [],
   openTo: undefined,
   isWindows: false,
 }

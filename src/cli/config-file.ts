@@ -1,0 +1,195 @@
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { parse as parseYaml } from 'yaml'
+import { didYouMean } from '../lib/did-you-mean.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { nearest } from '../lib/nearest.ts'
+import { ENV_PREFIX } from './env-connections.ts'
+import type { Variables } from './environment.ts'
+import { oneLine } from './one-line.ts'
+import { type Problem, problem } from './problem.ts'
+
+/** The file of `--config`, read: for each section the inputs of the management operations. */
+export interface ConfigFile {
+  path: string
+  settings: ConfigEntry[]
+  connections: ConfigEntry[]
+  combos: ConfigEntry[]
+  aliases: ConfigEntry[]
+  customModels: ConfigEntry[]
+  keys: ConfigEntry[]
+}
+
+/** One record, and where in the file it stands, such as `connections.main`. */
+export interface ConfigEntry {
+  place: string
+  input: JsonObject
+}
+
+type Section = Exclude<keyof ConfigFile, 'path'>
+
+/** Reads the file. Throws a problem that names the file and the place of what cannot be used. */
+export async function readConfigFile(path: string, env: Variables): Promise<ConfigFile> {
+  const fail: Fail = (place, why) => problem(`${path}: ${place ? `${place} ` : ''}${why}`)
+  const content: unknown = parse(path, await readText(path))
+  if (content !== null && !isObject(content)) throw fail('', `must hold an object with ${SECTION_LIST}.`)
+  const filled = withVariables(content ?? {}, { place: '', env, fail })
+  for (const name of Object.keys(filled as object)) {
+    if (!Object.hasOwn(sections, name))
+      throw fail(name, `is not a section. ${didYouMean(nearest(name, SECTIONS, 1)) ?? `Known: ${SECTION_LIST}.`}`)
+  }
+  const read = SECTIONS.map((name) => {
+    const section = (filled as JsonObject)[name] // an object as the content, see withVariables
+    const entries = section === undefined || section === null ? [] : sections[name](section, { place: name, fail })
+    refuseTwins(entries, identities[name], fail)
+    return [name, entries]
+  })
+  return { path, ...(Object.fromEntries(read) as Record<Section, ConfigEntry[]>) } // of all sections
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(code)
+    throw problem(`The file of --config cannot be read: ${path} (${why}).`, { cause })
+  }
+}
+
+function parse(path: string, text: string): unknown {
+  const type = extname(path).toLowerCase()
+  const isYaml = type === '.yaml' || type === '.yml'
+  if (!isYaml && type !== '.json') throw problem(`${path}: --config takes a file that ends in .json, .yaml or .yml.`)
+  try {
+    return isYaml ? parseYaml(text) : JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (cause) {
+    const [first = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    throw problem(`${path} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${oneLine(first).replace(/:$/, '')}.`, { cause })
+  }
+}
+
+type Fail = (place: string, why: string) => Problem
+
+interface At {
+  place: string
+  fail: Fail
+}
+
+/** The value with `${NAME}` in its texts replaced from the environment; `$${` stands for `${`. Names of members stay as they are. */
+function withVariables(value: unknown, at: At & { env: Variables }): unknown {
+  const inside = (name: string | number, inner: unknown) =>
+    withVariables(inner, { ...at, place: below(at.place, name) })
+  if (typeof value === 'string') {
+    return value.replace(/\$(\$?)\{([^}]*)\}/g, (_, isEscaped: string, name: string) => {
+      if (isEscaped) return `\${${name}}`
+      if (!/^[A-Za-z_]\w*$/.test(name))
+        throw at.fail(at.place, `names "${name}", which is no variable; write $\${ for \${.`)
+      const found = at.env[name]
+      if (!found) throw at.fail(at.place, `needs the variable ${name}, which is ${found === '' ? 'empty' : 'not set'}.`)
+      return found
+    })
+  }
+  if (Array.isArray(value)) return value.map((item, index) => inside(index, item))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inside(name, inner)]))
+}
+
+const below = (place: string, name: string | number) =>
+  typeof name === 'number' ? `${place}[${name}]` : place === '' ? name : `${place}.${name}`
+
+/** Reads one section. A map has names as its members, which become the member `named` of each record. */
+type ReadSection = (section: unknown, at: At) => ConfigEntry[]
+
+interface Shape {
+  /** The member that the names of a map become. */
+  named: string
+  /** What a record may be written as instead of an object. */
+  short?: (value: unknown) => JsonObject | undefined
+}
+
+const listOrMap =
+  ({ named, short = () => undefined }: Shape): ReadSection =>
+  (section, { place, fail }) => {
+    const read = (value: unknown, at: string): ConfigEntry => {
+      const input = isObject(value) ? value : short(value)
+      if (!input) throw fail(at, 'must be an object.')
+      return { place: at, input }
+    }
+    if (Array.isArray(section)) return section.map((value, index) => read(value, below(place, index)))
+    if (!isObject(section)) throw fail(place, 'must be a list, or a map by name.')
+    return Object.entries(section).map(([name, value]) => {
+      const entry = read(value ?? {}, below(place, name))
+      const own = entry.input[named]
+      if (own !== undefined && own !== name)
+        throw fail(entry.place, `has "${named}", which its name in the map says already.`)
+      return { place: entry.place, input: { ...entry.input, [named]: name } }
+    })
+  }
+
+const texts = (named: string) => (value: unknown) => (typeof value === 'string' ? { [named]: value } : undefined)
+
+const connections = listOrMap({ named: 'id' })
+const customModels = listOrMap({ named: 'model', short: texts('type') })
+
+/** By section; each gives inputs of the operations. */
+const sections: Readonly<Record<Section, ReadSection>> = {
+  settings: (section, { place, fail }) => {
+    if (!isObject(section)) throw fail(place, 'must be an object.')
+    return [{ place, input: section }]
+  },
+
+  /** The id of a connection defaults to its provider, and the other way round. */
+  connections: (section, at) =>
+    connections(section, at).map(({ place, input }) => {
+      const id = input.id ?? input.provider
+      if (typeof id === 'string' && id.startsWith(ENV_PREFIX))
+        throw at.fail(
+          place,
+          `must not have an id that begins with "${ENV_PREFIX}": those are made from the environment.`,
+        )
+      return { place, input: { ...input, id, provider: input.provider ?? id } }
+    }),
+
+  combos: listOrMap({ named: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
+  aliases: listOrMap({ named: 'alias', short: texts('model') }),
+  keys: (section, at) =>
+    listOrMap({ named: 'name', ...(Array.isArray(section) && { short: texts('name') }) })(section, at),
+
+  /** Listed with `providerAlias` and `id`, or mapped by `<providerAlias>/<id>`. */
+  customModels: (section, at) => {
+    const entries = customModels(section, at)
+    if (Array.isArray(section)) return entries
+    return entries.map(({ place, input: { model, ...input } }) => {
+      const name = String(model)
+      const slash = name.indexOf('/')
+      if (slash < 1) throw at.fail(place, 'must be called <providerAlias>/<id>.')
+      return { place, input: { ...input, providerAlias: name.slice(0, slash), id: name.slice(slash + 1) } }
+    })
+  },
+}
+
+const SECTIONS = Object.keys(sections) as Section[]
+const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
+
+/** The members that say which record an entry of a section means. */
+const identities: Readonly<Record<Section, readonly string[]>> = {
+  settings: [],
+  connections: ['id'],
+  combos: ['name'],
+  aliases: ['alias'],
+  customModels: ['providerAlias', 'id'],
+  keys: ['name'],
+}
+
+/** Of two entries for one record the second would change what the first has set, at each start. */
+function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[], fail: Fail): void {
+  const places = new Map<string, string>()
+  for (const { place, input } of entries) {
+    const key = JSON.stringify(identity.map((member) => input[member]))
+    const first = places.get(key)
+    const what = identity.map((member) => `"${member}"`).join(' and ')
+    if (first !== undefined) throw fail(place, `has the same ${what} as ${first}; give one of them another.`)
+    places.set(key, place)
+  }
+}

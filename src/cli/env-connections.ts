@@ -1,0 +1,93 @@
+import { isGatewayError } from '../errors.ts'
+import type { ShownConnection } from '../management/connections.ts'
+import { isClientKey } from '../store/client-key.ts'
+import type { Catalog } from '../types.ts'
+import { type DataAccess, withManagement } from './apply-config.ts'
+import type { Variables } from './environment.ts'
+
+/** The ids of the connections that are made here begin with it. */
+export const ENV_PREFIX = 'env-'
+
+/** The variables that hold the key of a built-in provider by convention; of several the first that is set counts. */
+const VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  openai: ['OPENAI_API_KEY'],
+  anthropic: ['ANTHROPIC_API_KEY'],
+  google: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  mistral: ['MISTRAL_API_KEY'],
+  deepseek: ['DEEPSEEK_API_KEY'],
+  xai: ['XAI_API_KEY'],
+  groq: ['GROQ_API_KEY'],
+  openrouter: ['OPENROUTER_API_KEY'],
+  together: ['TOGETHER_API_KEY'],
+  fireworks: ['FIREWORKS_API_KEY'],
+  cerebras: ['CEREBRAS_API_KEY'],
+  cohere: ['COHERE_API_KEY', 'CO_API_KEY'],
+  moonshot: ['MOONSHOT_API_KEY'],
+}
+
+/** The variables that send the calls of official clients elsewhere: the key is then not one of the provider itself. */
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
+  anthropic: ['ANTHROPIC_BASE_URL'],
+  google: ['GOOGLE_GEMINI_BASE_URL', 'GEMINI_BASE_URL'],
+}
+
+/** What became of a variable that is set. */
+export interface EnvConnection {
+  variable: string
+  provider: string
+  /** Why it is not used; absent when it is. */
+  leftOut?: string
+}
+
+/**
+ * Makes a connection of each variable that holds a provider's key, with the id `env-<provider>`, and removes those whose variable is gone or
+ * not used any more, so that no key stays behind. A provider that has a connection of another id keeps to that. What the operator has
+ * changed of the connection stays.
+ */
+export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvConnection[]> {
+  return withManagement(data, async ({ connections }) => {
+    const { connections: all } = await connections.list()
+    const found: EnvConnection[] = []
+    for (const provider of Object.keys(VARIABLES)) {
+      const id = ENV_PREFIX + provider
+      const own = all.find((connection) => connection.id === id)
+      const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
+      const apiKey = env[variable ?? '']?.trim()
+      let leftOut = variable && apiKey ? reasonAgainst(provider, apiKey, { env, all }) : 'it is not set'
+      if (variable && leftOut === undefined) {
+        const name = nameFor(data.catalog, provider, variable)
+        const isRenamed = own !== undefined && !isNamedHere(own, data.catalog)
+        leftOut = await connections.put({ id, provider, apiKey: apiKey ?? null, ...(!isRenamed && { name }) }).then(
+          () => undefined,
+          (error: unknown) => {
+            if (isGatewayError(error, 'INVALID_REQUEST')) return error.message
+            throw error
+          },
+        )
+      }
+      if (leftOut !== undefined && own) await connections.delete(id)
+      if (variable) found.push({ variable, provider, ...(leftOut !== undefined && { leftOut }) })
+    }
+    return found
+  })
+}
+
+function reasonAgainst(
+  provider: string,
+  apiKey: string,
+  { env, all }: { env: Variables; all: readonly ShownConnection[] },
+): string | undefined {
+  const address = ADDRESSES[provider]?.find((name) => env[name]?.trim())
+  if (isClientKey(apiKey)) return 'it holds a key of this gateway'
+  if (address !== undefined) return `${address} says that the key is for another server`
+  if (all.some((other) => other.provider === provider && other.id !== ENV_PREFIX + provider))
+    return `"${provider}" has a connection of its own`
+  return undefined
+}
+
+const nameFor = (catalog: Catalog, provider: string, variable: string) =>
+  `${catalog[provider]?.name ?? provider} from ${variable}`
+
+const isNamedHere = ({ provider, name }: ShownConnection, catalog: Catalog) =>
+  VARIABLES[provider]?.some((variable) => name === nameFor(catalog, provider, variable)) ?? false
