@@ -30,7 +30,9 @@ export function factsOf(
   }
 }
 
-const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0
+/** Gemini takes one object for a list of one. */
+const isFilled = (value: unknown) =>
+  Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0
 
 /** The conversation, whatever the format calls it. */
 function messagesOf(body: JsonObject): readonly unknown[] {

@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
@@ -7,17 +8,22 @@ import { jsonSchemaOf } from './schema-parse.ts'
 
 /** `tools`: each entry may hold functions and tools of Google's own. Of those only the search means something elsewhere. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
-  const offered = (body.list('tools') ?? []).flatMap((entry, index) => {
-    const tool = elementFields(entry, `tools[${index}]`, warnings)
-    const list = tool.list('functionDeclarations') ?? []
-    const functions = list.map((declaration, at) => {
-      const path = `${tool.path('functionDeclarations')}[${at}]`
-      nameTool(declaration, path, warnings)
-      return parseFunction(elementFields(declaration, path, warnings), warnings)
+  const offered = entriesOf(body, 'tools', warnings).flatMap((tool) => {
+    const functions = entriesOf(tool, 'functionDeclarations', warnings).map((declaration) => {
+      nameTool(declaration.value, declaration.at, warnings)
+      return parseFunction(declaration, warnings)
     })
     return [...functions, ...parseOwn(tool, warnings)]
   })
   return withoutVendorTools(offered, choice, warnings)
+}
+
+/** The objects in a list. Google takes one object for a list of one. */
+function entriesOf(fields: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = fields.path(name)
+  const given = fields.any(name)
+  if (isObject(given)) return [elementFields(given, path, warnings)]
+  return (fields.list(name) ?? []).map((entry, index) => elementFields(entry, `${path}[${index}]`, warnings))
 }
 
 /** The tools of Google's own in one entry. One that is alone there has the path of the entry. */
