@@ -18,4 +18,4 @@ export function brokenBy({ finishReason, finishMessage }: JsonObject, isSaying: 
 }
 
 const BROKEN = /^(?:MALFORMED_|UNEXPECTED_TOOL|TOO_MANY_TOOL|MISSING_THOUGHT)/
-const BROKEN_IF_EMPTY = new RegExp(`${BROKEN.source}|^(?:OTHER|5)$`)
+const BROKEN_IF_EMPTY = new RegExp(`${BROKEN.source}|^(?:OTHER|5|NO_IMAGE)$`)

@@ -19,6 +19,7 @@ const empty: Readonly<Record<string, JsonObject>> = {
   'a malformed answer': broken('MALFORMED_RESPONSE', { content: { role: 'model' } }),
   'a call of no tool': broken('UNEXPECTED_TOOL_CALL', { content: { role: 'model', parts: [{ text: '' }] } }),
   'too many calls': broken('TOO_MANY_TOOL_CALLS'),
+  'no picture': broken('NO_IMAGE', { content: {} }),
   'nothing, for another reason': broken('OTHER', { content: { parts: [] } }),
 }
 
@@ -62,12 +63,14 @@ for (const client of wireFormats) {
   })
 }
 
-test('what is said before an end for another reason is an answer', async () => {
-  const answer = () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken('OTHER')])
-  for (const client of ['openai-chat', 'gemini'] as const) {
-    const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
-    assert.is((await clients[client](response.clone())).text, 'a')
-    await response.text()
-    assert.is(world.told.requests[0]?.status, 200)
-  }
-})
+for (const reason of ['OTHER', 'NO_IMAGE']) {
+  test(`what is said before the end ${reason} is an answer`, async () => {
+    const answer = () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
+    for (const client of ['openai-chat', 'gemini'] as const) {
+      const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
+      assert.is((await clients[client](response.clone())).text, 'a')
+      await response.text()
+      assert.is(world.told.requests[0]?.status, 200)
+    }
+  })
+}
