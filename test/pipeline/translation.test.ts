@@ -16,7 +16,7 @@ test('a chat client reads a messages provider, whole', async () => {
   assert.is(response.headers.get('x-signalbox-target'), 'claude/c')
   const answer = await response.json()
   assert.is(answer.object, 'chat.completion')
-  assert.equal(answer.choices[0].message, { role: 'assistant', content: 'Hello', refusal: null })
+  assert.equal(answer.choices[0].message, { role: 'assistant', content: 'Hello', refusal: null, annotations: [] })
   assert.is(answer.choices[0].finish_reason, 'stop')
   const [call] = up.calls
   assert.is(call?.url.href, 'http://claude.test/v1/messages')

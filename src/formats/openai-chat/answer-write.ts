@@ -69,7 +69,7 @@ function writeMessage(content: readonly AssistantPart[], isLegacy: boolean, loss
     refusal: textOf(content, 'refusal') || null,
     reasoning_content: content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('') || undefined,
     reasoning_details: details.length > 0 ? details : undefined,
-    annotations: annotations.length > 0 ? annotations : undefined,
+    annotations, // always there in OpenAI's own
     audio: audio && wireAudio(audio, losses),
     images: images.length > 0 ? images : undefined,
     tool_calls: first && !isLegacy ? calls.map(writeCall) : undefined,

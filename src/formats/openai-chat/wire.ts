@@ -67,7 +67,7 @@ export type WireReply = {
   role: 'assistant'
   content: string | null
   refusal: string | null
-  annotations?: WireAnnotation[]
+  annotations: WireAnnotation[]
   tool_calls?: WireToolCall[]
   function_call?: { name: string; arguments: string }
   audio?: { id: string; data: string; expires_at: number; transcript: string }

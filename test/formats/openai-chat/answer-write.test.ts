@@ -28,7 +28,12 @@ write('has everything that clients look for', () => {
     created: 1_700_000_000,
     model: 'm',
     choices: [
-      { index: 0, message: { role: 'assistant', content: 'ab', refusal: null }, finish_reason: 'stop', logprobs: null },
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'ab', refusal: null, annotations: [] },
+        finish_reason: 'stop',
+        logprobs: null,
+      },
     ],
     usage: {
       prompt_tokens: 1_110,
@@ -46,6 +51,7 @@ write('has null where nothing was said, and the old call for those who ask for i
     role: 'assistant',
     content: null,
     refusal: null,
+    annotations: [],
     tool_calls,
   })
   const old = message([call('c')], 'tool-calls', { functions: true })
