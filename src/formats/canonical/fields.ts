@@ -117,6 +117,14 @@ export function elementFields(value: unknown, path: string, warnings: Warnings):
   return isObject(value) ? fieldsOf(value, path, warnings) : warnings.refuse(path, 'must be an object.')
 }
 
+/** The objects in a list, which may be given as one object, as Google takes a list of one. */
+export function entriesOf(fields: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = fields.path(name)
+  const given = fields.any(name)
+  if (isObject(given)) return [elementFields(given, path, warnings)]
+  return (fields.list(name) ?? []).map((entry, index) => elementFields(entry, `${path}[${index}]`, warnings))
+}
+
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'

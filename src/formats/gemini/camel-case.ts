@@ -29,6 +29,7 @@ const OPAQUE: ReadonlySet<string> = new Set([
   'response',
   'parameters',
   'parametersJsonSchema',
+  'schema',
   'responseSchema',
   'responseJsonSchema',
   '_responseJsonSchema',

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
-import type { Fields } from '../canonical/fields.ts'
+import { entriesOf, type Fields } from '../canonical/fields.ts'
 import type { OutputFormat, RequestOptions } from '../canonical/request.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { jsonSchemaOf } from './schema-parse.ts'
@@ -28,15 +29,40 @@ export function parseOptions(body: Fields, config: Fields, warnings: Warnings): 
   })
 }
 
-/** Free text, JSON, or JSON after a schema in one of Google's two languages. */
+/** Free text, JSON, or JSON after a schema in one of Google's two languages. The newer `responseFormat` counts before the others. */
 export function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefined {
+  const text = parseFormats(config, warnings)
+  if (text) {
+    const output = outputOf(text.object('schema'), text, 'mimeType', warnings)
+    text.drop()
+    return output
+  }
   const older = config.object('responseSchema')
   const schema =
     config.object('responseJsonSchema') ?? config.object('_responseJsonSchema') ?? (older && jsonSchemaOf(older))
-  const mediaType = config.text('responseMimeType')
+  return outputOf(schema, config, 'responseMimeType', warnings)
+}
+
+/** `responseFormat`: the format of text in it. Those of pictures, sound and video are dropped with a warning. */
+function parseFormats(config: Fields, warnings: Warnings): Fields | undefined {
+  const formats = entriesOf(config, 'responseFormat', warnings).map((format) => {
+    const text = format.fields('text')
+    format.drop()
+    return text
+  })
+  return formats.find((text) => text !== undefined)
+}
+
+function outputOf(
+  schema: JsonObject | undefined,
+  fields: Fields,
+  name: string,
+  warnings: Warnings,
+): OutputFormat | undefined {
+  const mediaType = fields.text(name)?.toLowerCase().replace('_', '/') // Google's enums are words such as APPLICATION_JSON
   if (mediaType === 'text/plain' || (mediaType === undefined && !schema)) return undefined
   if (mediaType !== undefined && mediaType !== 'application/json')
-    warnings.refuse(config.path('responseMimeType'), 'must be "text/plain" or "application/json".')
+    warnings.refuse(fields.path(name), 'must be "text/plain" or "application/json".')
   return schema ? { type: 'json-schema', schema } : { type: 'json' }
 }
 

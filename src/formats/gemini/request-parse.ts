@@ -70,6 +70,7 @@ function withDetail(turns: readonly Turn[], config: Fields, warnings: Warnings):
 
 const SYNONYMS = {
   output: [
+    'generationConfig.responseFormat',
     'generationConfig.responseSchema',
     'generationConfig.responseJsonSchema',
     'generationConfig.responseMimeType',

@@ -1,6 +1,5 @@
-import { isObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
-import { elementFields, type Fields } from '../canonical/fields.ts'
+import { entriesOf, type Fields } from '../canonical/fields.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
 import { nameTool, type OfferedTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
@@ -16,14 +15,6 @@ export function parseTools(body: Fields, choice: ToolChoice | undefined, warning
     return [...functions, ...parseOwn(tool, warnings)]
   })
   return withoutVendorTools(offered, choice, warnings)
-}
-
-/** The objects in a list. Google takes one object for a list of one. */
-function entriesOf(fields: Fields, name: string, warnings: Warnings): Fields[] {
-  const path = fields.path(name)
-  const given = fields.any(name)
-  if (isObject(given)) return [elementFields(given, path, warnings)]
-  return (fields.list(name) ?? []).map((entry, index) => elementFields(entry, `${path}[${index}]`, warnings))
 }
 
 /** The tools of Google's own in one entry. One that is alone there has the path of the entry. */

@@ -32,3 +32,42 @@ test('a tool in one object that cannot be carried is named by its place', async 
   const body = { contents, tools: { functionDeclarations: [declaration], codeExecution: {} } }
   assert.equal((await sentTo('chat/m', body)).warned, ['dropped:tools.codeExecution'])
 })
+
+const schema = { type: 'object', properties: { first_name: { type: 'string' } }, required: ['first_name'] }
+
+/** How clients give a response format, and what providers of other formats get of it. */
+const formats: Record<string, JsonObject> = {
+  'in a list': { responseFormat: [{ text: { mimeType: 'application/json', schema } }] },
+  'as one object': { responseFormat: { text: { mimeType: 'application/json', schema } } },
+  'by the name of Google’s enum': { responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema } } },
+  'without a media type': { responseFormat: [{ text: { schema } }] },
+  'in snake case': { response_format: [{ text: { mime_type: 'application/json', schema } }] },
+}
+
+for (const [name, generationConfig] of Object.entries(formats)) {
+  test(`a schema in a responseFormat ${name} reaches other formats as it is`, async () => {
+    const chat = await sentTo('chat/m', { contents, generationConfig })
+    assert.equal(
+      [chat.sent.response_format, chat.warned],
+      [{ type: 'json_schema', json_schema: { name: 'answer', schema } }, []],
+    )
+    const messages = await sentTo('anthropic/claude-sonnet-4-6', { contents, generationConfig })
+    assert.match(JSON.stringify(messages.sent.output_config), /"first_name":\{"type":"string"\}/)
+    const responses = await sentTo('responses/m', { contents, generationConfig })
+    assert.match(JSON.stringify(responses.sent.text), /"type":"json_schema".*"first_name":\{"type":"string"\}/)
+  })
+}
+
+test('a responseFormat of plain text asks for nothing, and one of JSON for an object', async () => {
+  const plain = { responseFormat: [{ text: { mimeType: 'text/plain' } }] }
+  assert.is((await sentTo('chat/m', { contents, generationConfig: plain })).sent.response_format, undefined)
+  const anyJson = { responseFormat: [{ text: { mimeType: 'application/json' } }] }
+  const { sent } = await sentTo('chat/m', { contents, generationConfig: anyJson })
+  assert.equal(sent.response_format, { type: 'json_object' })
+})
+
+test('a responseFormat of pictures is named as lost', async () => {
+  const generationConfig = { responseFormat: [{ text: { schema } }, { image: { aspectRatio: '1:1' } }] }
+  const { warned } = await sentTo('chat/m', { contents, generationConfig })
+  assert.equal(warned, ['dropped:generationConfig.responseFormat[1].image'])
+})
