@@ -136,6 +136,8 @@ export interface Traits {
   freeFormTools: boolean
   /** May the schema of a tool's input be a union or a reference, rather than say itself what the properties are? */
   unionTools: boolean
+  /** Are functions accepted beside a search? */
+  searchBesideTools: boolean
   /** Are functions beside a search refused unless the provider may tell of its searches? */
   tellsSearches: boolean
   /** May the schema of an answer be of a list or a plain value, rather than of an object? */

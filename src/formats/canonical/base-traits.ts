@@ -40,6 +40,7 @@ export const baseTraits: Traits = {
   toolNames: NAME,
   freeFormTools: false,
   unionTools: false,
+  searchBesideTools: true,
   tellsSearches: false,
   plainOutput: false,
   strictTools: true,

@@ -10,6 +10,7 @@ const chat = /^openai-chat$/
 export const google: readonly Row[] = [
   // From 3.5 on they hear no sampling (4 refuses it) and continue no answer. Neither penalties nor probabilities are open for any.
   { models: /^gemini-(?:3\.[5-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'], prefill: false },
+  { formats: native, models: /^gemini-[12]/, searchBesideTools: false },
   { models: /^gemini-/, lacks: ['frequencyPenalty', 'presencePenalty', 'logprobs'] },
   { formats: native, models: /^gemini-/, reasoning: { by: 'level', efforts: ['low', 'medium', 'high'] } },
   {

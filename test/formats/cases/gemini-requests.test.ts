@@ -71,3 +71,40 @@ test('a responseFormat of pictures is named as lost', async () => {
   const { warned } = await sentTo('chat/m', { contents, generationConfig })
   assert.equal(warned, ['dropped:generationConfig.responseFormat[1].image'])
 })
+
+const both = {
+  messages: [{ role: 'user', content: 'Hi' }],
+  web_search_options: {},
+  tools: [{ type: 'function', function: declaration }],
+}
+
+for (const model of ['gemini/gemini-2.5-pro', 'gemini/gemini-2.0-flash']) {
+  test(`${model} gets the functions of a request that has a search beside them`, async () => {
+    const { sent, warned } = await sentTo(model, both, 'openai-chat')
+    assert.match(JSON.stringify(sent.tools), /^\[\{"functionDeclarations":\[\{"name":"look"/)
+    assert.not.match(JSON.stringify(sent), /googleSearch|includeServerSide/)
+    assert.equal(warned, ['dropped:web_search_options'])
+  })
+}
+
+test('a newer model of Gemini gets both', async () => {
+  const { sent, warned } = await sentTo('gemini/gemini-3-pro-preview', both, 'openai-chat')
+  assert.match(JSON.stringify(sent.tools), /functionDeclarations.*googleSearch/)
+  assert.equal(warned, [])
+})
+
+test('an older model of Gemini searches where there are no functions, or none may be called', async () => {
+  const { sent, warned } = await sentTo('gemini/gemini-2.5-pro', { ...both, tools: [] }, 'openai-chat')
+  assert.equal([sent.tools, warned], [[{ googleSearch: {} }], []])
+})
+
+test('an older model of Gemini that is made to search gets no functions', async () => {
+  const tools = [
+    { type: 'web_search_20250305', name: 'web_search' },
+    { name: 'look', input_schema: parameters },
+  ]
+  const body = { messages: both.messages, tools, tool_choice: { type: 'tool', name: 'web_search' } }
+  const { sent, warned } = await sentTo('gemini/gemini-2.5-pro', body, 'anthropic-messages')
+  assert.equal(sent.tools, [{ googleSearch: {} }])
+  assert.ok(warned.includes('dropped:tools[1]'), warned.join())
+})

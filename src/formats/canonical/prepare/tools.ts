@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Traits } from '../../../traits.ts'
-import type { FunctionTool, Tool, ToolChoice } from '../tools.ts'
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../tools.ts'
 import { withoutTools } from '../vendor-tools.ts'
 import type { Warnings } from '../warnings.ts'
 import { flatSchema } from './flat-schema.ts'
@@ -14,19 +14,36 @@ interface Target {
   chosenBy?: 'toolChoice' | 'output'
 }
 
-/** The client's tools without a web search where the target has none of its own. */
+/**
+ * The client's tools without a web search where the target has none of its own, or none beside tools. There the tools stay, unless the search
+ * is forced.
+ */
 export function withoutSearch(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
   { traits, warnings }: Pick<Target, 'traits' | 'warnings'>,
 ): Tool[] {
-  if (traits.webSearch) return [...tools]
+  const isForced = choice?.type === 'tool' && !has(tools, choice.name) // it has no name here
+  if (traits.webSearch) {
+    const isEither = !traits.searchBesideTools && tools.some(isSearch) && !tools.every(isSearch)
+    if (!isEither) return [...tools]
+    if (isForced) return withoutBesides(tools, warnings)
+  }
   return withoutTools(tools, {
     choice,
     warnings,
-    isLacking: (tool) => tool.type === 'web-search',
-    isForced: () => choice?.type === 'tool' && !has(tools, choice.name), // it has no name here
+    isLacking: isSearch,
+    isForced: () => isForced,
     refuse: (tool) => warnings.refuse(warnings.pathOf(tool, 'tools'), 'the target has no search of its own.'),
+  })
+}
+
+const isSearch = (tool: Tool): tool is WebSearchTool => tool.type === 'web-search'
+
+function withoutBesides(tools: readonly Tool[], warnings: Warnings): Tool[] {
+  return tools.filter((tool) => {
+    if (!isSearch(tool)) warnings.dropped(warnings.pathOf(tool, 'tools'))
+    return isSearch(tool)
   })
 }
 
