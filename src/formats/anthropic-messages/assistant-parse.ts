@@ -55,6 +55,9 @@ function parsePart(block: Fields, { queries, places }: Searches, warnings: Warni
     case 'web_search_tool_result':
       places.delete(block.text('tool_use_id') ?? '')
       return parseSearchResults(passOver(block), queries)
+    case 'fallback': // where another model of Anthropic took over
+      passOver(block)
+      return void warnings.dropped(block.at)
     case 'server_tool_use':
       if (block.text('name') === 'web_search') {
         const id = block.text('id') ?? ''

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { PNG } from '../fields/field.ts'
 import { answerOf } from './answer-of.ts'
 import { geminiChunk, whole } from './answers.ts'
-import { catalog, openDoor, request, streamOf } from './support.ts'
+import { ask, catalog, openDoor, providerOf, request, streamOf } from './support.ts'
 
 const test = suite('cases: what a client gives back')
 
@@ -32,6 +32,27 @@ const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
     return { contents: [user('Go'), content, user('on')] }
   },
 }
+
+test('a fallback block of Anthropic’s in the history is left out with a warning for providers of other formats', async () => {
+  const content = [
+    { type: 'text', text: 'I will ' },
+    { type: 'fallback', from: { model: 'claude-a' }, to: { model: 'claude-b' }, trigger: { type: 'refusal' } },
+    { type: 'text', text: 'not.' },
+  ]
+  const body = goOn['anthropic-messages']({ content })
+  for (const format of ['openai-chat', 'openai-responses', 'gemini'] as const) {
+    const model = `${providerOf[format]}/m`
+    const asked = await ask({ client: 'anthropic-messages', model, body, answer: () => json(whole[format]) })
+    assert.equal([asked.response.status, asked.warned], [200, ['dropped:messages[1].content[1]']], format)
+    assert.match(JSON.stringify(asked.sent), /I will .*not\./)
+    assert.not.match(JSON.stringify(asked.sent), /fallback|claude-/)
+  }
+  const own = await ask({
+    ...{ client: 'anthropic-messages', model: 'messages/m', body },
+    answer: () => json(whole['anthropic-messages']),
+  })
+  assert.equal([own.sent.messages, own.warned], [body.messages, []])
+})
 
 /** The provider's own turn, as it gets it again from a client of another format. */
 async function turnAgain(client: WireFormat, model: string, answer: JsonObject, chunks?: JsonObject[]) {
