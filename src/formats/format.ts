@@ -153,6 +153,8 @@ export interface Format extends UpstreamFormat {
    * would throw. Only where providers send what they throw at.
    */
   createKeeper?(): (events: Uint8Array) => Uint8Array
+  /** The member of a request that providers refuse unless a stream is asked for. */
+  readonly streamMember?: string
   /** The ids by which a request refers to items of earlier answers; only where clients can leave out the items themselves. */
   referencesIn?(request: { text: string; body: JsonObject }): readonly string[]
   /** The body of a request to count tokens, for another model; only where it names the model in more places than one. */

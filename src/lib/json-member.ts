@@ -15,3 +15,16 @@ export function withMember(text: string, name: string, valueFor: (given?: string
   const isAlone = /^\s*\}/.test(text.slice(open))
   return `${text.slice(0, open)}${JSON.stringify(name)}:${valueFor()}${isAlone ? '' : ','}${text.slice(open)}`
 }
+
+/** A JSON object without one of its members, wherever it is; every other character stays. */
+export function withoutMember(text: string, name: string): string {
+  const { spans } = scanTopLevel(text, [name])
+  return spans.reduceRight((rest, { start, end }) => {
+    const nameEnd = rest.lastIndexOf('"', start - 1)
+    const from = rest.lastIndexOf('"', nameEnd - 1)
+    const before = rest.slice(0, from).trimEnd()
+    const after = rest.slice(end).trimStart()
+    if (after.startsWith(',')) return rest.slice(0, from) + after.slice(1).trimStart()
+    return (before.endsWith(',') ? before.slice(0, -1).trimEnd() : rest.slice(0, from)) + rest.slice(end)
+  }, text)
+}

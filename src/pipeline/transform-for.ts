@@ -1,4 +1,5 @@
 import type { Awaitable } from '../lib/awaitable.ts'
+import { withoutMember } from '../lib/json-member.ts'
 import { once } from '../lib/once.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WireFormat } from '../types.ts'
@@ -64,7 +65,7 @@ function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
       path: call.endpoint.upstreamPath(target.model),
       query: upstreamQuery(exchange.query),
       headers: requestHeaders(exchange, format.defaultHeaders),
-      body: bodyFor(target.model, call),
+      body: withoutStreamMember(bodyFor(target.model, call), request),
     },
     isVerbatim: true,
     warnings: noWarnings,
@@ -76,6 +77,12 @@ function verbatim(request: SpokenRequest, target: RouteTarget): Transform {
       return isArray ? asJsonArray(relayed) : relayed
     },
   }
+}
+
+/** Clients leave `stream_options` in requests for whole answers, which OpenAI refuses. */
+function withoutStreamMember(body: string, { call, format: { streamMember } }: SpokenRequest): string {
+  if (call.stream || streamMember === undefined || (call.body[streamMember] ?? null) === null) return body
+  return withoutMember(body, streamMember)
 }
 
 const none: readonly string[] = []

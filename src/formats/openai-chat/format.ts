@@ -28,6 +28,7 @@ export const openaiChat: Format = {
   loadModels: once(async () => (await import('../openai-models.ts')).openaiModels),
   loadFailures: once(async () => (await import('./failures.ts')).chatFailures),
   keepAlive: KEEP_ALIVE,
+  streamMember: 'stream_options',
   watchStream: watchChatStream,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),

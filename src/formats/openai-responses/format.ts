@@ -33,6 +33,7 @@ export const openaiResponses: Format = {
   loadModels: once(async () => (await import('../openai-models.ts')).openaiModels),
   loadFailures: once(async () => (await import('./failures.ts')).responseFailures),
   keepAlive: KEEP_ALIVE,
+  streamMember: 'stream_options',
   watchStream: watchResponseStream,
   usageOf: (answer) => (isObject(answer) ? responseUsage(answer.usage) : undefined),
   errorIn: (answer) =>

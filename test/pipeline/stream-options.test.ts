@@ -1,0 +1,48 @@
+import { assert, suite } from '../support/suite.ts'
+import { both, open } from './support/both-formats.ts'
+
+const test = suite('stream_options of a request for a whole answer')
+
+const message = '"messages" : [{"role":"user","content":"a \\"stream_options\\": b 1.0"}]'
+
+/** Bodies that clients send, and what a provider of their format gets. */
+const table: Record<string, [sent: string, passed: string]> = {
+  'before other members': [
+    `{"stream_options":{"include_usage":true}, "model":"one/m",${message}}`,
+    `{"model":"m",${message}}`,
+  ],
+  'beside "stream": false': [
+    `{"model":"one/m",${message},"stream":false, "stream_options": {"include_usage":true} }`,
+    `{"model":"m",${message},"stream":false }`,
+  ],
+  'beside "stream": null': [
+    `{"model":"one/m",${message},"stream":null,"stream_options":{}}`,
+    `{"model":"m",${message},"stream":null}`,
+  ],
+}
+
+for (const [name, [sent, passed]] of Object.entries(table)) {
+  test(`${name} are not passed on; all other characters are`, async () => {
+    const { world, up } = await open()
+    const response = await world.post('/v1/chat/completions', sent)
+    assert.equal([response.status, up.calls[0]?.body], [200, passed])
+  })
+}
+
+test('are not passed on to the older completions either', async () => {
+  const { world, up } = await open()
+  await world.post('/v1/completions', '{"model":"one/m","prompt":"a","stream_options":{"include_usage":true}}')
+  assert.is(up.calls[0]?.body, '{"model":"m","prompt":"a"}')
+})
+
+test('are passed on in a request for a stream, and where no format knows them', async () => {
+  const { world, up } = await open(both)
+  const streamed = `{"model":"one/m",${message},"stream":true,"stream_options":{"include_usage":true}}`
+  await world.post('/v1/chat/completions', streamed)
+  const foreign = `{"model":"claude/c","max_tokens":9,${message},"stream_options":{"a":1}}`
+  await world.post('/v1/messages', foreign)
+  assert.equal(
+    up.calls.map(({ body }) => body),
+    [streamed.replace('one/m', 'm'), foreign.replace('claude/c', 'c')],
+  )
+})
