@@ -15,6 +15,7 @@ const operations: { readonly [R in Resource]: Readonly<Record<keyof Management[R
   aliases: { list: true, set: true, delete: true },
   providers: { list: true, get: true, update: true },
   health: { list: true, reset: true },
+  damagedRecords: { get: true, put: true, delete: true },
 }
 
 /**

@@ -10,6 +10,7 @@ interface Call {
   id: string
   alias: string
   providerAlias: string
+  key: string
   body: JsonObject
 }
 
@@ -18,7 +19,7 @@ type Row = readonly [Method, string, failure: string, run: (call: Call) => Promi
 
 /** The management API over HTTP, one row for each operation; `PATCH` does what `PUT` does. `maxBodyBytes`: largest body. */
 export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024 * 1024 } = {}): Route[] {
-  const { keys, settings, combos, connections, customModels, aliases, providers, health, explain } = api
+  const { keys, settings, combos, connections, customModels, aliases, providers, health, damagedRecords, explain } = api
   const rows: readonly Row[] = [
     ['GET', '/api/keys', 'Failed to fetch keys', () => keys.list()],
     ['POST', '/api/keys', 'Failed to create key', ({ body }) => keys.create(body), 201],
@@ -61,6 +62,9 @@ export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024
     ['POST', '/api/explain', 'Failed to explain', ({ body }) => explain(body)],
 
     ['GET', '/api/health', 'Failed to fetch health', () => health.list()],
+    ['GET', '/api/health/records/:key+', 'Failed to fetch record', ({ key }) => damagedRecords.get(key)],
+    ['PUT', '/api/health/records/:key+', 'Failed to repair record', ({ key, body }) => damagedRecords.put(key, body)],
+    ['DELETE', '/api/health/records/:key+', 'Failed to remove record', ({ key }) => damagedRecords.delete(key)],
     ['DELETE', '/api/health', 'Failed to reset health', () => health.reset()],
     ['DELETE', '/api/health/:id', 'Failed to reset health', ({ id }) => health.reset(id)],
   ]
@@ -75,9 +79,9 @@ function routeOf([method, path, failure, run, status = 200]: Row, maxBodyBytes: 
   const bringsBody = method !== 'GET' && method !== 'DELETE'
 
   async function call({ exchange, params }: RoutedRequest): Promise<object> {
-    const { id = '', alias = '', providerAlias = '' } = params
+    const { id = '', alias = '', providerAlias = '', key = '' } = params
     const body = bringsBody ? await readJsonBody(exchange, maxBodyBytes) : {}
-    return run({ id, alias, providerAlias, body })
+    return run({ id, alias, providerAlias, key, body })
   }
 
   return {

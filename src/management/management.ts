@@ -8,6 +8,7 @@ import { type AliasOperations, createAliasOperations } from './aliases.ts'
 import { type ComboOperations, createComboOperations } from './combos.ts'
 import { type ConnectionOperations, createConnectionOperations } from './connections.ts'
 import { type CustomModelOperations, createCustomModelOperations } from './custom-models.ts'
+import { createDamagedRecordOperations, type DamagedRecordOperations } from './damaged-records.ts'
 import { createExplain, type Explainable, type ExplainedRequest } from './explain.ts'
 import { createHealthOperations, type HealthOperations } from './health.ts'
 import { createKeyOperations, type KeyOperations } from './keys.ts'
@@ -28,6 +29,8 @@ export interface Management<Input = never> {
   aliases: AliasOperations<Input>
   providers: ProviderOperations<Input>
   health: HealthOperations
+  /** The records of the storage that `health.list` names as damaged. */
+  damagedRecords: DamagedRecordOperations<Input>
   /** What would become of a request: its targets and their order. Calls nobody and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
 }
@@ -54,6 +57,7 @@ export function createManagement(deps: ManagementDependencies): Management<unkno
     aliases: createAliasOperations({ ...deps, inTurn }),
     providers: createProviderOperations(deps),
     health: createHealthOperations(deps),
+    damagedRecords: createDamagedRecordOperations(deps),
     explain: createExplain(deps.explain),
   }
 }

@@ -1,15 +1,18 @@
+import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
 import { type ComboRecord, createCombos } from './combos.ts'
-import { createDamageLog, type DamageLog } from './damage.ts'
+import { createDamageLog } from './damage.ts'
 import { createFreshness } from './freshness.ts'
 import { createKeyring, type Keyring } from './keyring.ts'
 import { openVault, type Secret } from './open-vault.ts'
 import { isProvenKey, placeOfApiKey, provenKey } from './proofs.ts'
 import { recordKinds } from './readings.ts'
 import { createRecords, type Records } from './records.ts'
+import { createRepair, type Repair } from './repair.ts'
 import { createSettingsStore, type SettingsStore } from './settings.ts'
+import { openRecord } from './stored-records.ts'
 import type { Vault } from './vault.ts'
 
 export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
@@ -33,7 +36,7 @@ export interface Store {
   providers: Records<ProviderRecord>
   keyring: Keyring & { forget(digest: string): void }
   /** The records that cannot be read as they stand. */
-  damage: DamageLog
+  repair: Repair
   /** Does the storage report changes of others? */
   isWatched: boolean
   /** Opened on first use; a failure is not cached. */
@@ -62,21 +65,47 @@ export function createStore(options: StoreOptions): Store {
   const keys = createRecords<KeyRecord>(recordKinds.keys, { ...deps, hasSecretIds: true })
   const vault = once(() => openVault(options))
 
+  const settings = createSettingsStore({ ...deps, vault })
+  const connections = createRecords<ConnectionRecord>(recordKinds.connections, { ...deps, hasSecretIds: true })
+  const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
+  const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
+  const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
+  const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
+  const keyring = createKeyring({ records: keys, vault, freshness, clock })
+
   return {
-    settings: createSettingsStore({ ...deps, vault }),
+    settings,
     keys: withProofs(keys, vault),
     isProvenKey: async (digest, record) => isProvenKey(await vault(), digest, record),
-    connections: createRecords<ConnectionRecord>(recordKinds.connections, { ...deps, hasSecretIds: true }),
-    combos: createCombos(createRecords<ComboRecord>(recordKinds.combos, deps)),
-    customModels: createRecords<CustomModel>(recordKinds.customModels, deps),
-    aliases: createRecords<AliasRecord>(recordKinds.aliases, deps),
-    providers: createRecords<ProviderRecord>(recordKinds.providers, deps),
-    keyring: createKeyring({ records: keys, vault, freshness, clock }),
+    connections,
+    combos,
+    customModels,
+    aliases,
+    providers,
+    keyring,
+    repair: createRepair({
+      storage,
+      damage,
+      settings,
+      repairables: [
+        { kind: recordKinds.keys, records: keys, complete: (key, record) => proven(key, record, vault) },
+        { kind: recordKinds.connections, records: connections },
+        { kind: recordKinds.combos, records: combos },
+        { kind: recordKinds.customModels, records: customModels },
+        { kind: recordKinds.aliases, records: aliases },
+        { kind: recordKinds.providers, records: providers },
+      ],
+    }),
     vault,
-    damage,
     isWatched: freshness.isWatched,
     close: freshness.close,
   }
+}
+
+/** A key's record with its proof, if it can be read at all. */
+async function proven(key: string, record: JsonObject, vault: () => Promise<Vault>): Promise<JsonObject> {
+  const { entry } = openRecord(key, JSON.stringify({ order: 0, record }), recordKinds.keys)
+  return entry ? { ...record, mac: (await provenKey(await vault(), entry.id, entry.record)).mac } : record
 }
 
 /** The records of keys, each written with its proof. */

@@ -144,7 +144,7 @@ test('over HTTP health is read and reset', async () => {
       } & Partial<ErrorAnswer>,
     }
   }
-  assert.equal(await call('GET', '/api/health'), { status: 200, body: { health: [] } })
+  assert.equal(await call('GET', '/api/health'), { status: 200, body: { health: [], damaged: [] } })
   down.one = refused(403)
   await ask()
   const { body } = await call('GET', '/api/health')

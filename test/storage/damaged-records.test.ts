@@ -3,7 +3,7 @@ import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
-import { catalog, openWorld } from '../pipeline/support/world.ts'
+import { catalog, openWorld, token, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a damaged record in the storage')
@@ -87,10 +87,14 @@ function damages(text: string): string[] {
   return texts
 }
 
-/** All that a gateway answers of a storage; throws what it may not answer. */
-async function seen(storage: Storage, key: string) {
+/** A gateway on a storage, and all that it answers of it. */
+async function looking(storage: Storage, key: string) {
   const up = fakeUpstream(() => json(chatAnswer()))
-  const { gateway, api, chat, told } = await openWorld({ storage, fetch: up, connections: [] })
+  const world = await openWorld({ storage, fetch: up, connections: [] })
+  return () => seen(world, key)
+}
+
+async function seen({ gateway, api, chat, told }: World, key: string) {
   const status = async (model: string) => (await chat({ model }, { headers: { 'x-api-key': key } })).status
   const listed = await gateway.fetch(new Request('http://gateway/v1/models'))
   const lists = {
@@ -104,7 +108,7 @@ async function seen(storage: Storage, key: string) {
   }
   const statuses = [listed.status, await status('good'), await status('good-alias'), await status('one/m')]
   const { data }: { data: Array<{ id: string }> } = await listed.json()
-  return { statuses, ids: data.map(({ id }) => id), lists, errors: told.errors }
+  return { statuses, ids: data.map(({ id }) => id), lists, errors: told.errors.splice(0) }
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
@@ -113,10 +117,11 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
   }, async () => {
     const { storage, key } = await filled()
     const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
+    const look = await looking(storage, key)
     let count = 0
     for (const text of damages(whole?.value ?? '')) {
       await storage.set(whole?.key ?? '', text)
-      const { statuses, ids, lists, errors } = await seen(storage, key)
+      const { statuses, ids, lists, errors } = await look()
       assert.equal(statuses, [200, 200, 200, 200], text)
       assert.ok(ids.includes('good') && ids.includes('one/m') && ids.includes('one/good'), text)
       assert.ok(
@@ -153,7 +158,7 @@ async function afterChange(prefix: keyof typeof kinds, change: object) {
     const envelope: Envelope = JSON.parse(text)
     return JSON.stringify({ ...envelope, record: { ...envelope.record, ...change } })
   })
-  return { ...(await seen(storage, key)), storage, where }
+  return { ...(await (await looking(storage, key))()), storage, where }
 }
 
 test('is read as spec.md has it where it says something: a kind of null is llm', async () => {
@@ -244,4 +249,96 @@ test('is no reason to keep the settings open: requireApiKey is off only when it 
     assert.is((await chat({})).status, status, value)
     assert.is((await gateway.fetch(new Request('http://gateway/v1/models'))).status, status, value)
   }
+})
+
+const mending = suite('the management of damaged records')
+
+/** A gateway whose storage holds the damage, and its management over HTTP. */
+async function managed(prefix: keyof typeof kinds, how: (text: string) => string) {
+  const { storage, key } = await filled()
+  const where = await damaged(storage, prefix, how)
+  const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+  const manage = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    const response = await world.gateway.fetch(new Request(`http://gateway/api/health${path}`, init))
+    return { status: response.status, body: await response.json() }
+  }
+  return { ...world, storage, key, where, path: `/records/${encodeURIComponent(where)}`, manage }
+}
+
+const changed = (change: object) => (text: string) => {
+  const envelope: Envelope = JSON.parse(text)
+  return JSON.stringify({ ...envelope, record: { ...envelope.record, ...change } })
+}
+
+for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
+  mending(`names, shows, repairs and removes a record of ${prefix}`, async () => {
+    const { storage, where, path, manage } = await managed(prefix, () => '{"order":7,"record":{}}')
+    const before = await manage('GET', '')
+    assert.equal(
+      before.body.damaged.map((one: { key: string }) => one.key),
+      [where],
+    )
+    assert.match(before.body.damaged[0].problem, /, and is passed over$/)
+    const shown = await manage('GET', path)
+    assert.equal(shown.body, { ...before.body.damaged[0], stored: '{"order":7,"record":{}}', record: {} })
+    const refused = await manage('PUT', path, { record: { some: 'thing' } })
+    assert.is(refused.status, 400)
+    assert.match(refused.body.error, /^The record sent .*passed over/)
+    assert.is((await storage.get(where))?.value, '{"order":7,"record":{}}')
+    assert.equal((await manage('DELETE', path)).body, { success: true })
+    assert.equal((await manage('GET', '')).body.damaged, [])
+    assert.is((await manage('GET', path)).status, 404)
+    assert.is(await storage.get(where), undefined)
+  })
+}
+
+mending('repairs a field, after which the record is good', async () => {
+  const { path, manage, api } = await managed('combos/', changed({ kind: null, strategy: 'odd' }))
+  const { body } = await manage('GET', path)
+  assert.match(
+    body.problem,
+    /"kind" is null and is read as "llm"; "strategy" is a text that it cannot be and is read as "fallback"/,
+  )
+  const record = { ...body.record, kind: 'image', strategy: 'random' }
+  assert.equal((await manage('PUT', path, { record })).body, { success: true })
+  assert.equal((await manage('GET', '')).body.damaged, [])
+  const combo = (await api.combos.list()).combos.find(({ name }) => name === 'hurt')
+  assert.equal([combo?.kind, combo?.strategy], ['image', 'random'])
+})
+
+mending('gives a repaired key its proof', async () => {
+  const { path, manage, api } = await managed('keys/', changed({ id: null }))
+  const { body } = await manage('GET', path)
+  assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
+  const mended = (await api.keys.list()).keys.find(({ id }) => id === 'mended')
+  assert.is(mended?.isActive, false)
+  assert.match(mended?.error ?? '', /cannot be opened/) // it was sealed for the id that is lost
+})
+
+mending('touches no record that is good', async () => {
+  const { storage, manage } = await managed('combos/', (text) => text)
+  const path = '/records/combos%2Fgood'
+  for (const [method, body] of [['GET'], ['PUT', { record: {} }], ['DELETE']] as const)
+    assert.is((await manage(method, path, body)).status, 404)
+  assert.ok(await storage.get('combos/good'))
+})
+
+mending('names damaged settings and says how they are set again', async () => {
+  const { storage, manage, api, chat, key } = await managed('combos/', (text) => text)
+  await storage.set('settings', '{"requireApiKey":')
+  const { body } = await manage('GET', '')
+  assert.equal(
+    body.damaged.map((one: { key: string }) => one.key),
+    ['settings'],
+  )
+  for (const [method, sent] of [['PUT', { record: {} }], ['DELETE']] as const) {
+    const { status, body } = await manage(method, '/records/settings', sent)
+    assert.is(status, 409)
+    assert.match(body.error, /PATCH \/api\/settings with "requireApiKey"/)
+  }
+  await api.settings.update({ requireApiKey: true })
+  assert.equal((await manage('GET', '')).body.damaged, [])
+  assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
 })

@@ -1,0 +1,61 @@
+import * as v from 'valibot'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { DamagedRecord } from '../store/damage.ts'
+import type { Store } from '../store/store.ts'
+import { present } from './find.ts'
+import { closed, parseInput } from './input.ts'
+
+/** The records of the storage that cannot be read as they stand. `key` is the storage key, which `GET /api/health` names. */
+export interface DamagedRecordOperations<Input = never> {
+  /** Rejects with `NOT_FOUND` when the record is missing or good. */
+  get(key: string): Promise<ShownDamage>
+  /** Replaces it by a whole record; rejects with `INVALID_REQUEST` that names what is wrong with the new one. */
+  put(key: string, input: { record: object } | Input): Promise<{ success: true }>
+  delete(key: string): Promise<{ success: true }>
+}
+
+/** A damaged record as the management API shows it. */
+export interface ShownDamage extends DamagedRecord {
+  /** The text as it is stored. */
+  stored: string
+  /** Its members, where it has any: `PUT` takes them mended. */
+  record?: JsonObject
+}
+
+const repaired = closed({ record: v.custom<JsonObject>(isObject, 'must be an object') })
+
+export function createDamagedRecordOperations({ store }: { store: Store }): DamagedRecordOperations<unknown> {
+  const { repair, keyring } = store
+
+  const find = async (key: string) =>
+    present(
+      (await repair.inspect()).find((damaged) => damaged.key === key),
+      'Damaged record',
+    )
+
+  /** A key's record counts from the next request. */
+  const forgetKey = (key: string) => key.startsWith('keys/') && keyring.forget(key.slice('keys/'.length))
+
+  return {
+    async get(key) {
+      const damaged = await find(key)
+      const stored = present(await repair.read(key), 'Damaged record')
+      const envelope = tryParseJson(stored)
+      const record = isObject(envelope) ? envelope.record : undefined
+      return { ...damaged, stored, ...(isObject(record) && { record }) }
+    },
+
+    async put(key, input) {
+      const { record } = parseInput(repaired, input)
+      await find(key)
+      await repair.replace(key, record).finally(() => forgetKey(key))
+      return { success: true }
+    },
+
+    async delete(key) {
+      await find(key)
+      await repair.remove(key).finally(() => forgetKey(key))
+      return { success: true }
+    },
+  }
+}
