@@ -42,9 +42,11 @@ const places = { char_index: 'character', page_number: 'page', block_index: 'blo
 
 /** A citation for a client. One of a file that is not among the documents of the request has no place in this format. */
 export function wireCitation(citation: Citation, losses: Losses): WireCitation | undefined {
-  const { url, title = null, quote = '', fileId = null } = citation
-  if (url !== undefined)
+  const { url, quote = '', fileId = null } = citation
+  if (url !== undefined) {
+    const title = citation.title ?? url // AI SDK 5 and 6 refuse null
     return { type: 'web_search_result_location', cited_text: quote, encrypted_index: '', title, url }
+  }
   const param = wireCitationParam(citation)
   if (!param) losses.dropped('citations')
   return param && { ...param, file_id: fileId }

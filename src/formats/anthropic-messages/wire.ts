@@ -22,7 +22,7 @@ export type WireWebCitation = {
   type: 'web_search_result_location'
   cited_text: string
   encrypted_index: string
-  title: string | null
+  title: string
   url: string
 }
 

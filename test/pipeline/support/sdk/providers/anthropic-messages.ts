@@ -1,9 +1,12 @@
-import type { ContentBlock, Message } from '@anthropic-ai/sdk/resources/messages'
+import type { ContentBlock, Message, TextBlock } from '@anthropic-ai/sdk/resources/messages'
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
 import { named, type Provider, type Said } from './provider.ts'
 
+/** The API leaves `citations` out of a text that cites nothing. */
+type Block = ContentBlock | Omit<TextBlock, 'citations'>
+
 /** What the API says beside is left out: fields that clients have to do without. */
-const message = (content: ContentBlock[], stop_reason: Message['stop_reason'], usage: object) => ({
+const message = (content: Block[], stop_reason: Message['stop_reason'], usage: object) => ({
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -16,7 +19,7 @@ const message = (content: ContentBlock[], stop_reason: Message['stop_reason'], u
 
 type Event = { type: string; [name: string]: unknown }
 
-function said(content: ContentBlock[], stop: 'tool_use' | 'end_turn', [input, output]: [number, number]): Said {
+function said(content: Block[], stop: 'tool_use' | 'end_turn', [input, output]: [number, number]): Said {
   const events: Event[] = [
     { type: 'message_start', message: message([], null, { input_tokens: input, output_tokens: 1 }) },
     { type: 'ping' },
@@ -28,7 +31,7 @@ function said(content: ContentBlock[], stop: 'tool_use' | 'end_turn', [input, ou
   return { whole, events: events.map(named) }
 }
 
-function eventsOf(block: ContentBlock, index: number): Event[] {
+function eventsOf(block: Block, index: number): Event[] {
   const start = (content_block: object): Event => ({ type: 'content_block_start', index, content_block })
   const delta = (value: object): Event => ({ type: 'content_block_delta', index, delta: value })
   const stop: Event = { type: 'content_block_stop', index }
@@ -76,5 +79,5 @@ export const messagesProvider: Provider = {
     'tool_use',
     [20, 30],
   ),
-  answer: said([{ type: 'text', text: ANSWER.join(''), citations: null }], 'end_turn', [50, 12]),
+  answer: said([{ type: 'text', text: ANSWER.join('') }], 'end_turn', [50, 12]),
 }

@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs'
+import { HttpResponse, http } from 'msw'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { validators } from '../formats/support/validators/validators.ts'
+import { ANSWER, EXPECTED, type Heard, QUESTION, weather, weatherIn } from '../pipeline/support/sdk/conversation.ts'
+import { isStream, MODEL, openBefore, openToolLoop, saidBy } from '../pipeline/support/sdk/gateway.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { upstream } from '../support/upstream.ts'
+
+if (!existsSync(new URL('node_modules/ai-5', import.meta.url))) skip('tools: the AI SDK is not installed in test/tools')
+
+/** What `apps/ai-sdk.mjs` has. */
+interface Sdk {
+  ask(request: Request): Promise<string>
+  converse(
+    request: Request & { tool: typeof weather; execute(input: { city: string }): Promise<object> },
+  ): Promise<Omit<Heard, 'calls'>>
+  fill(request: Request & { form: object }): Promise<unknown>
+}
+
+interface Request {
+  client: WireFormat
+  fetch: typeof globalThis.fetch
+  model: string
+  prompt: string
+  stream: boolean
+}
+
+const form = {
+  type: 'object',
+  properties: { city: { type: 'string' }, celsius: { type: 'integer' } },
+  required: ['city', 'celsius'],
+  additionalProperties: false,
+}
+const FILLED = { city: 'Paris', celsius: 21 }
+
+const app: { openSdk(generation: number): Promise<Sdk> } = await import(
+  new URL('apps/ai-sdk.mjs', import.meta.url).href
+)
+
+for (const generation of [5, 6, 7]) {
+  const sdk = await app.openSdk(generation)
+  const test = suite(`AI SDK ${generation}`)
+
+  for (const client of wireFormats)
+    for (const stream of [false, true])
+      test(`as a client of ${client} reads an answer that cites a page without a title, ${stream ? 'streamed' : 'whole'}`, async () => {
+        const { fetch } = await openBefore('gemini', upstream(http.post('*', () => citing(stream))))
+        assert.is(await sdk.ask({ client, model: MODEL, prompt: QUESTION, stream, fetch }), 'It rains.')
+      })
+
+  for (const client of wireFormats) {
+    for (const format of wireFormats) {
+      for (const stream of [false, true]) {
+        const where = `a provider of ${format}, ${stream ? 'streamed' : 'whole'}`
+        const request = { client, model: MODEL, prompt: QUESTION, stream }
+
+        test(`as a client of ${client} reads the text of ${where}`, async () => {
+          const { fetch } = await openAnswering(format, client)
+          assert.is(await sdk.ask({ ...request, fetch }), ANSWER.join(''))
+        })
+
+        test(`as a client of ${client} runs its tools with ${where}`, async () => {
+          const { fetch, asked } = await openToolLoop(format, client)
+          const calls: Heard['calls'] = []
+          const execute = async ({ city }: { city: string }) => {
+            calls.push({ name: weather.name, city })
+            return weatherIn(city)
+          }
+          const heard = await sdk.converse({ ...request, fetch, tool: weather, execute })
+          assert.equal({ ...heard, calls }, EXPECTED)
+          assert.is(asked.length, 2)
+        })
+
+        test(`as a client of ${client} fills a form by ${where}`, async () => {
+          const { fetch, asked } = await openAnswering(format, client, JSON.stringify(FILLED))
+          assert.equal(await sdk.fill({ ...request, fetch, form }), FILLED)
+          assert.match(JSON.stringify(asked), /"celsius":\{"type":"integer"\}/)
+        })
+      }
+    }
+  }
+}
+
+/** A gateway before a provider that answers with these words, held to the rules of the vendor where the request is translated. */
+async function openAnswering(format: WireFormat, client: WireFormat, words = ANSWER.join('')) {
+  const asked: JsonObject[] = []
+  const provider = upstream(
+    http.post('*', async ({ request }) => {
+      const body: JsonObject = Object(await request.json())
+      asked.push(body)
+      const problems = client === format ? [] : validators[format](body)
+      if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
+      const { whole, events } = saidBy(format).answer
+      if (!isStream(request.url, body)) return HttpResponse.json(JSON.parse(saying(words, JSON.stringify(whole))))
+      return new HttpResponse(saying(words, events.join('')), { headers: { 'content-type': 'text/event-stream' } })
+    }),
+  )
+  return { ...(await openBefore(format, provider)), asked }
+}
+
+/** An answer of Gemini that cites a page of which it gives the address alone. */
+function citing(stream: boolean): Response {
+  const answer = {
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text: 'It rains.' }] },
+        finishReason: 'STOP',
+        groundingMetadata: {
+          groundingChunks: [{ web: { uri: 'https://weather.example/' } }],
+          groundingSupports: [
+            { segment: { startIndex: 0, endIndex: 9, text: 'It rains.' }, groundingChunkIndices: [0] },
+          ],
+        },
+      },
+    ],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
+  }
+  if (!stream) return HttpResponse.json(answer)
+  return new HttpResponse(`data: ${JSON.stringify(answer)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+/** A provider's answer with other words in it: the first piece has all of them. */
+function saying(words: string, answer: string): string {
+  const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
+  const [first, second] = ANSWER
+  if (words === first + second) return answer
+  return answer.replaceAll(escaped(first), escaped(words)).replaceAll(escaped(second), '')
+}
