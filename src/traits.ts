@@ -149,6 +149,8 @@ export interface Traits {
   /** Is a history with tool calls refused unless tools are declared? */
   declaresTools: boolean
   webSearch: boolean
+  /** Are conversations compacted when a request asks for it by `context_management` or a `compaction_trigger`? */
+  compacts: boolean
   /** The dialect of schemas. `openapi`: Google's older subset, which refuses unknown keywords. */
   schema: 'json-schema' | 'openapi'
   outputFormats: readonly ('json' | 'json-schema')[]

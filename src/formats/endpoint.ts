@@ -1,10 +1,10 @@
 import type { WireFormat } from '../types.ts'
 
 /**
- * What a request asks for: an answer, its number of tokens, or a completion in the sense of `/v1/completions`, which is only passed
- * through.
+ * What a request asks for: an answer, its number of tokens, something shorter in place of its conversation, or a completion in the sense of
+ * `/v1/completions`, which is only passed through.
  */
-export type Operation = 'generate' | 'count-tokens' | 'complete'
+export type Operation = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /** An endpoint for model requests: its path for clients, and its path below a provider's base URL. */
 export interface Endpoint {
@@ -25,6 +25,6 @@ export const fixedEndpoint = (format: WireFormat, path: string, operation: Opera
   path: `/v1${path}`,
   format,
   operation,
-  streams: operation === 'count-tokens' ? 'never' : 'asked',
+  streams: operation === 'count-tokens' || operation === 'compact' ? 'never' : 'asked',
   upstreamPath: () => path,
 })

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
+import type { CompactionWish } from './canonical/request.ts'
 import type { TokenUsage } from './canonical/usage.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { ModelsTelling } from './models-telling.ts'
@@ -157,6 +158,8 @@ export interface Format extends UpstreamFormat {
   readonly streamMember?: string
   /** The ids by which a request refers to items of earlier answers; only where clients can leave out the items themselves. */
   referencesIn?(request: { text: string; body: JsonObject }): readonly string[]
+  /** Is a conversation to be compacted, and when? Only where clients can ask for it in a request for an answer. */
+  compactionIn?(request: JsonObject): CompactionWish | undefined
   /** The body of a request to count tokens, for another model; only where it names the model in more places than one. */
   countBody?(text: string, model: string): Promise<string>
   /** Loads how the usage of streams is asked for; only where it is not always told. */

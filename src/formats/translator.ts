@@ -63,6 +63,8 @@ export interface Translator extends UpstreamTranslator {
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes a whole answer for a client. */
   writeAnswer(answer: Answer, context: WriteContext): JsonObject
+  /** Writes the whole answer to a request for a compaction, whose body is given; absent where clients cannot ask for one. */
+  writeCompaction?(answer: Answer, context: WriteContext, asked: JsonObject): JsonObject
   /** Makes a writer of a client's stream; each call of `write` has one whole server-sent event. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** Writes an error answer for a client. */
@@ -76,6 +78,8 @@ export interface ParseContext {
   version?: string
   /** The parts of the path, where the format has some (Gemini); `isArray`: the stream is a JSON array, not events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
+  /** Is a compaction asked for, rather than an answer? */
+  isCompaction?: boolean
   /** The item that this gateway answered under an id, as it was answered, if it is remembered. */
   itemOf?(id: string): JsonObject | undefined
 }

@@ -32,6 +32,10 @@ const saysNotFound = ({ text, codes }: VendorSaid) => (text === '' && codes.leng
 const NO_PATH =
   /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // then OpenAI, Kong
 
+/** Does the provider, or its model, not compact conversations? */
+export const saysNoCompaction = ({ text }: VendorSaid): boolean =>
+  /\bcompact/i.test(text) && /not (?:support|available|enabled|implement|allow)|n't support|unsupported/i.test(text)
+
 /** Is it a model that the account may not use, and not the key that is no good? */
 export const saysModelDenied = (said: VendorSaid): boolean => saysNoModel(said) || DENIED.test(said.text)
 

@@ -61,6 +61,7 @@ class RequestPlan implements AttemptPlan {
   #repeats = 0
   #isCooling = false // only targets are left that are cooling, or were tried
   #isLast = false // one whose cooldown is firm was tried for want of another
+  #again: Route | undefined = undefined // the gateway can do what its target could not
   #stop: Stop | undefined = undefined
   #untried: Route | undefined = undefined
 
@@ -87,13 +88,24 @@ class RequestPlan implements AttemptPlan {
     const { failures, request } = this.#progress
     if (this.#stop || failures.some(isClientsFault)) return undefined
     if (this.#attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.#outOfAttempts()
-    const found = this.#candidateFrom(this.#nextRoute())
+    const found = this.#again ? this.#candidateAgain(this.#again) : this.#candidateFrom(this.#nextRoute())
     return isPromise(found) ? this.#affordedLater(found, hedge) : this.#afforded(found, hedge)
   }
 
   failed(route: Route, result: FailedTry): void {
+    if (result.failure.isUncompacted) {
+      this.#progress.request.context.compactions.lacks(route.target)
+      this.#again = route
+      this.#attempts -= 1
+      return
+    }
     noteFailure(route, result, this.#progress)
     if (result.failure === unreadableCredential) this.#attempts -= 1
+  }
+
+  async #candidateAgain(route: Route): Promise<Candidate | undefined> {
+    this.#again = undefined
+    return (await candidateOf(route, this.#progress)) ?? this.#candidateFrom(this.#nextRoute())
   }
 
   async #affordedLater(coming: Promise<Candidate | undefined>, hedge: boolean): Promise<Candidate | undefined> {

@@ -11,6 +11,7 @@ import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
 import type { CloudCall } from '../upstream/cloud-call.ts'
 import type { Choosing } from './choosing.ts'
+import type { CompactionMemory } from './compaction-memory.ts'
 import type { Observer } from './observer.ts'
 import type { RefusedOptions } from './refused-options.ts'
 
@@ -58,6 +59,7 @@ export interface PipelineContext {
   targetStats: TargetStats
   inFlight: InFlight
   observer: Observer
+  compactions: CompactionMemory
   /** What Responses clients may refer to by its id. */
   items: ItemMemory
   /** Loaded with the first translation. */

@@ -5,6 +5,7 @@ import {
   saysContentRefused,
   saysModelDenied,
   saysModelFailed,
+  saysNoCompaction,
   saysNoModel,
   saysNoModelField,
   saysNoMoney,
@@ -40,6 +41,13 @@ export function failureOfStatus(
       message: `The provider does not count tokens (status ${status}).`,
       isUncounted: true,
     }
+  if (operation === 'compact' && isUncompacted(status, body))
+    return {
+      class: 'format',
+      status,
+      message: `The provider does not compact conversations (status ${status}).`,
+      isUncompacted: true,
+    }
   const own = reading.read(body).message
   const message = own ?? `The provider answered with status ${status}.`
   const failure = failureOf({
@@ -51,6 +59,13 @@ export function failureOfStatus(
     now,
   })
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
+}
+
+/** Is there no such endpoint, or none for this model? Not where there is no such model. */
+function isUncompacted(status: number, body: unknown): boolean {
+  const said = readSaid(body)
+  if (NO_PATH.has(status)) return !saysNoModel(said)
+  return (status === 400 || status === 422) && saysNoCompaction(said)
 }
 
 /** The statuses of a count that has no path there. Most compatible vendors have none; that says nothing about the model. */

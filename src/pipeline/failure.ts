@@ -21,6 +21,8 @@ export interface Failure {
   window?: number | undefined
   /** Does the provider count no tokens, be it of this model? */
   isUncounted?: true
+  /** Has the provider no endpoint for compactions? */
+  isUncompacted?: true
   /** Does the answer invite a retry of the same target? */
   isInviting?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */

@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts'
 import type { Storage } from '../types.ts'
 import { createCloudCall } from '../upstream/cloud-call.ts'
 import type { Choosing } from './choosing.ts'
+import { createCompactionMemory } from './compaction-memory.ts'
 import type { PipelineContext } from './context.ts'
 import type { Question } from './explain.ts'
 import { runModelRequest } from './run.ts'
@@ -85,6 +86,7 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     choosing,
     health,
     targetStats,
+    compactions: createCompactionMemory(clock),
     items: createItemMemory(),
     thoughts,
     refusedOptions,

@@ -1,4 +1,5 @@
 import { isGatewayError } from '../errors.ts'
+import { sumOf } from '../formats/canonical/usage.ts'
 import type { EmbeddedError } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { Trial } from '../routing/trial.ts'
@@ -33,7 +34,11 @@ export function successReply(success: Success, request: ModelRequest): Reply {
   if (answer.kind === 'stream') return streamReply(success, request, { status, headers, answer })
   running.ended()
   client.stopWatching()
-  report.ended(status, { target, usage: answer.usage, warnings })
+  report.ended(status, {
+    target,
+    usage: transform.spent ? sumOf(transform.spent, answer.usage) : answer.usage,
+    warnings,
+  })
   return { status, headers, body: bytes ?? answer.bytes }
 }
 /** The reply of an answer that is streamed. */
@@ -43,14 +48,18 @@ function streamReply(
   { status, headers, answer }: Pick<Reply, 'status' | 'headers'> & { answer: StreamedAnswer },
 ): Reply {
   // Only this of `transform`: what `onEnd` refers to lives as long as the stream, and `transform.ask` holds the body of the request.
-  const { warnings } = transform
+  const { warnings, spent } = transform
   const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
     running.ended()
     if (fault !== undefined) context.observer.onError(fault)
     else if (error) tellCut(trial, error)
     else if (!cancelled) trial.answered()
     client.stopWatching()
-    report.ended(cancelled ? 499 : (error?.status ?? status), { target, usage, warnings: warnings() })
+    report.ended(cancelled ? 499 : (error?.status ?? status), {
+      target,
+      usage: spent ? sumOf(spent, usage) : usage,
+      warnings: warnings(),
+    })
   }
   const body = transform.stream(answer.body, answer.committed, { onEnd, secrets })
   // A client that has left reads no error.

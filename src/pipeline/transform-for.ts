@@ -14,7 +14,22 @@ import { type Transform, wantsArray } from './transform.ts'
 export function transformFor(request: SpokenRequest, routeTarget: RouteTarget): Awaitable<Transform> {
   const target = speaking(request.format.name, routeTarget)
   const isSame = target.format === request.format.name && !SEALED.test(request.call.text)
-  return isSame && !refersToOurs(request) ? asItIs(request, target) : transformTo(request, target)
+  if (!isSame || refersToOurs(request)) return transformTo(request, target)
+  if (request.call.endpoint.operation === 'compact' && request.context.compactions.isLacking(target))
+    return transformTo(request, target)
+  return asksToCompact(request) ? unlessOurs(request, target) : asItIs(request, target)
+}
+
+/** Most requests do not, which their text shows at once. */
+const asksToCompact = ({ call, format }: SpokenRequest): boolean =>
+  format.compactionIn !== undefined &&
+  call.endpoint.operation === 'generate' &&
+  call.text.includes('"compaction') &&
+  format.compactionIn(call.body) !== undefined
+
+const unlessOurs = async (request: SpokenRequest, target: RouteTarget): Promise<Transform> => {
+  const { isOursToCompact } = await loadCompaction()
+  return (await isOursToCompact(request, target)) ? transformTo(request, target) : asItIs(request, target)
 }
 
 /** Does it refer to an item that this gateway wrote, so that the provider does not know it? */
@@ -28,6 +43,7 @@ const transformTo = (request: SpokenRequest, target: RouteTarget): Promise<Trans
 
 /* Once: in Node, `import()` of what is loaded already costs more than the rest of some requests. */
 const loadTranslation = once(() => import('./translation.ts'))
+const loadCompaction = once(() => import('./compaction.ts'))
 const loadCount = once(() => import('./count.ts'))
 const loadUsageQuestion = once(() => import('./usage-question.ts'))
 

@@ -1,4 +1,5 @@
-import type { UpstreamFormat } from '../formats/format.ts'
+import type { Operation } from '../formats/endpoint.ts'
+import type { TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import type { Ask } from '../upstream/request.ts'
 import type { FailedAttempt, WholeAnswer } from './attempt.ts'
@@ -13,6 +14,12 @@ export interface Transform {
   ask: Ask
   /** Does the client get the provider's bytes and headers unchanged? */
   isVerbatim: boolean
+  /** What the target is asked for, where that is not what the client asks for. */
+  operation?: Operation
+  /** Set when the answer is not for the client: it makes the transform of the client's own request. */
+  next?(answer: WholeAnswer): Promise<Transform>
+  /** The tokens that were spent before on behalf of this request. */
+  spent?: TokenUsage | undefined
   /** What the translation loses, such as `dropped:seed`. */
   warnings: () => readonly string[]
   /** The answer in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */

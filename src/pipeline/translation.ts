@@ -1,3 +1,4 @@
+import { summaryIn } from '../formats/canonical/compaction.ts'
 import { notTooDeep } from '../formats/canonical/deep-answer.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
 import { createLosses } from '../formats/canonical/losses.ts'
@@ -7,20 +8,22 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { OptionName } from '../traits.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
+import type { WholeAnswer } from './attempt.ts'
+import { carryRequest, keepSummary } from './compaction.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
 import type { RefusableOption } from './refused-options.ts'
 import { relayTranslated } from './relay-translated.ts'
 import { type Transform, wantsArray } from './transform.ts'
-import { type TranslatedRequest, translateRequest, untranslatable } from './translate-request.ts'
+import { type TranslatedRequest, untranslatable } from './translate-request.ts'
 import { translatedFailure } from './translated-failure.ts'
 
 /** The transform through the canonical form. Rejects with `INVALID_REQUEST` when the target's format cannot carry the request. */
 export async function translated(request: SpokenRequest, routeTarget: RouteTarget): Promise<Transform> {
   const { call, exchange, context, owner } = request
-  if (call.endpoint.operation !== 'generate') throw untranslatable(request, routeTarget)
-  const carried = await translateRequest(request, routeTarget, (client, ...given) => client.parseRequest(...given))
-  const { client, upstream, format, asked, target, restoration, memory } = carried
+  if (call.endpoint.operation === 'complete') throw untranslatable(request, routeTarget)
+  const carried = await carryRequest(request, routeTarget)
+  const { client, upstream, format, asked, target, restoration, memory, isBefore, spent, shape, shapeStream } = carried
   const written = upstream.writeRequest(carried.request, target)
   const { origin, traits, warnings } = target
   const losses = createLosses()
@@ -30,8 +33,19 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
   }
   const isArray = wantsArray(request)
+  const isCompaction = call.endpoint.operation === 'compact'
   const said = { owner, turns: asked.turns, origin }
   const restoring = restoreStream(restoration)
+
+  const answerOf = ({ json, bytes, events }: WholeAnswer) =>
+    events
+      ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
+      : upstream.parseAnswer(exactObject(notTooDeep(decodeUtf8Lenient(bytes)), json), read)
+
+  async function next(whole: WholeAnswer): Promise<Transform> {
+    keepSummary(call, { text: summaryIn(answerOf(whole)), usage: whole.usage })
+    return translated(request, routeTarget)
+  }
 
   return {
     format,
@@ -42,14 +56,19 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
       body: JSON.stringify(written.body),
     },
     isVerbatim: false,
+    operation: 'generate',
+    spent,
     warnings: () => [...warnings.list(), ...losses.list()], // those of a stream's answer come behind its headers
-    whole({ json, bytes, events }) {
-      const told = events
-        ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
-        : upstream.parseAnswer(exactObject(notTooDeep(decodeUtf8Lenient(bytes)), json), read)
-      const answer = restoreAnswer(told, restoration)
-      memory.keep(said, answer.choices[0]?.content ?? [])
-      return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
+    ...(isBefore && { next }),
+    whole(whole) {
+      const told = restoreAnswer(answerOf(whole), restoration)
+      memory.keep(said, told.choices[0]?.content ?? [])
+      const answer = shape(told)
+      const written =
+        isCompaction && client.writeCompaction
+          ? client.writeCompaction(answer, write, call.body)
+          : client.writeAnswer(answer, write)
+      return encodeUtf8(JSON.stringify(written))
     },
     async withoutRefused(attempt) {
       const refused = await context.refusedOptions()
@@ -66,7 +85,7 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
           to: client,
           read,
           write,
-          restore: (emit) => restoring(memory.listen(said, emit)),
+          restore: (emit) => restoring(memory.listen(said, shapeStream(emit))),
         },
         clock: context.clock,
         ...terms,

@@ -1,3 +1,4 @@
+import { gatewayError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { UpstreamCall } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
@@ -11,6 +12,7 @@ import {
   type FailedAttempt,
   hasEvents,
   startAttempt,
+  type WholeAnswer,
 } from './attempt.ts'
 import type { Candidate } from './candidate.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -128,15 +130,18 @@ class TargetTry implements Try, Abandonable {
   #call(upstream: UpstreamCall): Promise<AttemptResult> {
     const { context, call } = this.#request
     const { fetch, clock, limits } = context
-    const { stream, endpoint } = call
-    const { format } = this.#candidate.transform
-    this.#attempt = startAttempt(upstream, { format, stream, operation: endpoint.operation, fetch, clock, limits })
+    const { format, operation = call.endpoint.operation, next } = this.#candidate.transform
+    this.#attempt = startAttempt(upstream, {
+      ...{ format, operation, fetch, clock, limits },
+      stream: call.stream && !next,
+    })
     return this.#attempt.result
   }
 
   /** What the target has answered, in the client's format. */
   #outcomeOf(result: AttemptResult, upstream: UpstreamCall): Awaitable<Success | FailedTry> {
     const { transform } = this.#candidate
+    if (transform.next && result.kind === 'whole') return this.#outcomeAfter(result, transform.next)
     const { stream } = this.#request.call
     const isOdd = stream ? result.kind === 'whole' : transform.isVerbatim && hasEvents(result)
     if (result.kind === 'failure' || isOdd) return this.#oddOutcomeOf(result, upstream)
@@ -147,11 +152,29 @@ class TargetTry implements Try, Abandonable {
     }
   }
 
+  /** The outcome of the call that could only be made with an answer to another one. */
+  async #outcomeAfter(answer: WholeAnswer, next: NonNullable<Transform['next']>): Promise<Success | FailedTry> {
+    try {
+      this.#candidate.transform = await next(answer)
+      if (this.#isLost || this.#request.client.gone) throw gatewayError('CLIENT_CLOSED_REQUEST')
+      return await this.#outcomeAgain()
+    } catch (thrown) {
+      return failedBy(thrown)
+    }
+  }
+
+  /** The outcome of a further call, by the transform that the candidate has now. */
+  async #outcomeAgain(): Promise<Success | FailedTry> {
+    const prepared = await prepareCall(this.#request, this.#candidate, this)
+    return 'failure' in prepared ? prepared : this.#outcomeOf(await this.#call(prepared), prepared)
+  }
+
   async #oddOutcomeOf(result: AttemptResult, upstream: UpstreamCall): Promise<Success | FailedTry> {
     try {
       const corrected = result.kind === 'failure' ? await this.#outcomeWithoutRefused(result) : undefined
       if (corrected) return corrected
       const { oddOutcome } = await loadOddOutcome()
+      if (result.kind === 'failure' && this.#candidate.transform.next) delete result.blank // it is no answer to the client
       return await oddOutcome(result, { request: this.#request, candidate: this.#candidate, upstream, attempt: this })
     } catch (thrown) {
       return failedBy(thrown)
@@ -168,8 +191,7 @@ class TargetTry implements Try, Abandonable {
     const transform = await this.unlessAbandoned(withoutRefused(failed))
     if (!transform || this.#isLost || request.client.gone) return undefined
     candidate.transform = transform
-    const prepared = await prepareCall(request, candidate, this)
-    return 'failure' in prepared ? prepared : this.#outcomeOf(await this.#call(prepared), prepared)
+    return this.#outcomeAgain()
   }
 
   /** The success that an answer is. Throws when it cannot be read. */

@@ -7,11 +7,11 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { withoutLineSeparators } from '../lib/line-separators.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { eventOf } from './array-events.ts'
+import { carryRequest } from './compaction.ts'
 import { lossComment } from './loss-comment.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
 import { type Transform, wantsArray } from './transform.ts'
-import { translateRequest } from './translate-request.ts'
 
 /**
  * The transform of a request for a stream whose provider has sent the answer whole, in one piece. Where a stream's events are answers, too,
@@ -32,8 +32,8 @@ export async function wholeAsStream(
       },
     }
   if (transform.isVerbatim && transform.format.streamsArrays) return { ...transform, whole: onlyChunk(request) }
-  const carried = await translateRequest(request, target, (client, ...given) => client.parseRequest(...given))
-  const { client, upstream, asked, restoration } = carried
+  const carried = await carryRequest(request, target)
+  const { client, upstream, asked, restoration, shape } = carried
   const { origin, traits } = carried.target
   const losses = createLosses()
   const read = { origin, traits, newId, losses }
@@ -54,7 +54,7 @@ export async function wholeAsStream(
         keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
       }
       const writer = client.createWriter(write, say)
-      for (const event of answerEvents(restoreAnswer(answer, restoration))) writer.push(event)
+      for (const event of answerEvents(shape(restoreAnswer(answer, restoration)))) writer.push(event)
       return encodeUtf8(withoutLineSeparators(text))
     },
   }

@@ -126,6 +126,8 @@ const MEANT_ANYWAY: readonly [path: RegExp, target: RegExp][] = [
   // It shows its thoughts, and the gateway hides them from who does not want to see them.
   [/summary|display|includeThoughts/, /^openai-chat (?:m|deepseek-chat|claude-opus-4\.8)$|^bedrock/],
   [/exclude|include_reasoning|display/, /./],
+  // The gateway compacts conversations itself.
+  [/^context_management$/, /./],
   // It keeps to a schema that it is given.
   [/format.*strict$/, /^(?:anthropic|gemini|bedrock)/],
 ]

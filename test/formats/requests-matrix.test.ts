@@ -78,6 +78,8 @@ const UNSAYABLE = [
   /^(previous_response_id|conversation|background): nothing is stored here/,
   /^cachedContent: /,
   /: the id of a file at one vendor means nothing to another\. Send its bytes as base64\.$|: the target takes no file by its id here\.$/,
+  // What one vendor has compacted.
+  /^input\[\d+\]: was compacted and encrypted by another provider/,
   // What cannot be seen, heard or said there.
   /: the target cannot take (sound|video)\. Leave it out, or use a model that takes it\.$|: the target takes audio as WAV or MP3 data only\.$/,
   /: the target takes no file of type [\w./-]+\. Send it as (?:PDF or as text|PDF)\.$/,

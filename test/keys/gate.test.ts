@@ -43,6 +43,7 @@ const routes: ReadonlyArray<[method: string, path: string, format: 'openai' | 'a
   ['POST', '/v1/rerank', 'openai'],
   ['POST', '/v1/search', 'openai'],
   ['POST', '/v1/web/fetch', 'openai'],
+  ['POST', '/v1/responses/compact', 'openai'],
   ['POST', '/v1/models/g:generateContent', 'google'],
   ['POST', '/v1/models/g:streamGenerateContent', 'google'],
   ['POST', '/v1/models/g:countTokens', 'google'],

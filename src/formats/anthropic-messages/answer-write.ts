@@ -75,6 +75,8 @@ export function writeBlocks(part: AssistantPart, { isHidden, losses }: BlockTerm
     case 'image':
       losses.dropped('image')
       return []
+    case 'compaction': // only clients of Responses ask for one
+      return []
   }
 }
 

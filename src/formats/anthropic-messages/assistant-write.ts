@@ -28,6 +28,8 @@ export function writeAssistant(part: AssistantPart, target: TargetContext): Wire
       return writeText({ type: 'text', text: part.transcript ?? '' }, target)
     case 'image': // a user has shown it already
       return []
+    case 'compaction': // `prepareRequest` has refused it
+      return []
   }
 }
 

@@ -91,5 +91,7 @@ export function writeAssistant(part: AssistantPart, state: WriteState): WireBloc
       return []
     case 'server-tool':
       return [] // `prepareRequest` has made text of it
+    case 'compaction': // `prepareRequest` has refused it
+      return []
   }
 }

@@ -47,6 +47,7 @@ export const baseTraits: Traits = {
   toolChoices: ['none', 'required', 'tool', 'allowed'],
   declaresTools: false,
   webSearch: false,
+  compacts: false,
   schema: 'json-schema',
   outputFormats: ['json', 'json-schema'],
   jsonNeedsWord: false,

@@ -104,6 +104,14 @@ export interface ServerToolPart {
   results: { url: string; title: string; text?: string }[]
 }
 
+/** What stands for the conversation before it: the gateway's own summary, or what OpenAI has encrypted. */
+export interface CompactionPart {
+  type: 'compaction'
+  /** Empty when it is encrypted. */
+  text: string
+  encrypted?: { data: string; id?: string }
+}
+
 export interface TokenLogprob {
   token: string
   logprob: number
@@ -120,6 +128,7 @@ export type AssistantPart =
   | ReasoningPart
   | ToolCallPart
   | ServerToolPart
+  | CompactionPart
   | ImagePart
   | AudioPart
 export type Part = UserPart | AssistantPart

@@ -16,9 +16,14 @@ export interface CanonicalRequest {
   /** Absent: free text. */
   output?: OutputFormat
   options: RequestOptions
+  /** Is the conversation to be compacted? */
+  compact?: CompactionWish
   /** Data of the client's format for writing the answer; no other code reads it. */
   client?: Readonly<Record<string, unknown>>
 }
+
+/** To compact the conversation instead of an answer, or before it when it has more tokens than that. */
+export type CompactionWish = 'now' | { above?: number }
 
 export type OutputFormat =
   | { type: 'json' }

@@ -70,6 +70,15 @@ const MARK = 'signalbox-1'
  */
 export const UNSIGNED = `${MARK}:unsigned`
 
+/** The gateway's summary of a conversation, as one string for a client to give back; `readSummary` reads it. */
+export const sealSummary = (text: string): string => SUMMARY + text
+
+/** The summary in a string that a client sent; `undefined` when another has made it. */
+export const readSummary = (text: string): string | undefined =>
+  text.startsWith(SUMMARY) ? text.slice(SUMMARY.length) : undefined
+
+const SUMMARY = `${MARK}:summary:`
+
 const FORMATS: readonly string[] = [
   'openai-chat',
   'openai-responses',

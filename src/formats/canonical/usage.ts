@@ -6,3 +6,16 @@ export interface TokenUsage {
   cacheWriteTokens?: number
   reasoningTokens?: number
 }
+
+/** The tokens of two answers together. */
+export function sumOf(one: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
+  if (!one || !other) return one ?? other
+  const sum = (name: keyof TokenUsage) => (one[name] ?? 0) + (other[name] ?? 0)
+  return {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    cacheReadTokens: sum('cacheReadTokens'),
+    cacheWriteTokens: sum('cacheWriteTokens'),
+    reasoningTokens: sum('reasoningTokens'),
+  }
+}

@@ -72,6 +72,8 @@ export function writePart(part: AssistantPart, { request, losses }: WriteContext
     case 'server-tool':
       if (part.results.length > 0) losses.dropped('web_search_results') // its queries are among the sources
       return []
+    case 'compaction': // only clients of Responses ask for one
+      return []
     case 'image':
     case 'audio': {
       const media = writeMedia(part)

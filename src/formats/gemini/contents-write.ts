@@ -101,6 +101,8 @@ function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext
       ]
     case 'server-tool':
       return [] // is a text by now
+    case 'compaction': // `prepareRequest` has refused it
+      return []
     case 'image':
     case 'audio': {
       const media = writeMedia(part)

@@ -3,6 +3,7 @@ import { once } from '../../lib/once.ts'
 import { embeddedError } from '../embedded-error.ts'
 import { fixedEndpoint } from '../endpoint.ts'
 import type { Format } from '../format.ts'
+import { compactionIn } from './compaction-wish.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
 import { watchResponseStream } from './stream.ts'
 import { responseUsage } from './usage.ts'
@@ -26,6 +27,7 @@ export const openaiResponses: Format = {
   endpoints: [
     { ...fixedEndpoint('openai-responses', '/responses'), stateful },
     { ...fixedEndpoint('openai-responses', '/responses/input_tokens', 'count-tokens'), stateful },
+    { ...fixedEndpoint('openai-responses', '/responses/compact', 'compact'), stateful },
   ],
   clientSigns: { paths: /^\/v1\/responses/, headers: [] },
   requestIdHeader: 'x-request-id',
@@ -42,5 +44,6 @@ export const openaiResponses: Format = {
       : undefined,
   isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
   referencesIn: ({ text, body }) => (text.includes('"item_reference"') ? referencesIn(body.input) : none),
+  compactionIn,
   loadTranslator: once(async () => (await import('./translator.ts')).responsesTranslator),
 }

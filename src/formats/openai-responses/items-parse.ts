@@ -1,8 +1,11 @@
+import { compactedTurns, keptTokens } from '../canonical/compaction.ts'
 import { defined } from '../canonical/defined.ts'
 import { attachStates } from '../canonical/detach.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { AssistantPart } from '../canonical/parts.ts'
+import type { CompactionWish } from '../canonical/request.ts'
 import { setApart } from '../canonical/set-apart.ts'
+import { readSummary } from '../canonical/state.ts'
 import type { SystemTurn, ToolResult, Turn, UserTurn } from '../canonical/turns.ts'
 import type { OfferedTool } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
@@ -17,6 +20,8 @@ import { parseTools } from './tools-parse.ts'
 /** What the parsing of items depends on besides. */
 interface InputContext extends Pick<ParseContext, 'warnings' | 'itemOf'> {
   namespaces: Namespaces
+  /** Is the conversation to be compacted? */
+  compact: CompactionWish | undefined
 }
 
 interface Conversation {
@@ -35,18 +40,18 @@ export function parseInput(body: Fields, context: InputContext): Conversation {
   if (!Array.isArray(input)) return warnings.refuse('input', 'must be a string or an array of items.')
   const reader = createItemReader(context)
   input.forEach((entry: unknown, index) => {
-    reader.read(elementFields(entry, `input[${index}]`, warnings))
+    reader.read(elementFields(entry, `input[${index}]`, warnings), index === input.length - 1)
   })
   return reader.conversation()
 }
 
-function createItemReader({ namespaces, warnings, itemOf }: InputContext) {
+function createItemReader({ namespaces, warnings, itemOf, compact }: InputContext) {
   const turns: Turn[] = []
   const tools: OfferedTool[] = []
   const told = new Set<AssistantPart>()
   const openCalls = new Set<string>() // in their order, for results that do not say whose they are
 
-  function read(entry: Fields) {
+  function read(entry: Fields, isLast: boolean) {
     const item = entry.text('type') === 'item_reference' ? referredTo(entry) : entry
     if (!item) return
     const said = parseAssistantItem(item, namespaces, warnings)
@@ -72,9 +77,33 @@ function createItemReader({ namespaces, warnings, itemOf }: InputContext) {
       case 'tool_search_call':
         if (item.any('execution') === 'client') return refuse(item, type)
         return
+      case 'compaction':
+      case 'compaction_summary':
+        return compacted(item)
+      case 'compaction_trigger': // the last one says what is wanted
+        if (isLast) return
+        return warnings.refuse(item.path('type'), 'must be the last item of the input.')
       default:
         return refuse(item, type)
     }
+  }
+
+  /** What stands before the gateway's own summary is in it, but for instructions and the messages of the user. */
+  function compacted(item: Fields) {
+    const content = item.text('encrypted_content') || warnings.refuse(item.path('encrypted_content'), 'is required.')
+    const summary = readSummary(content)
+    if (summary !== undefined) {
+      turns.splice(0, turns.length, ...compactedTurns(turns, summary, keptTokens(compact)))
+      return openCalls.clear()
+    }
+    const id = item.text('id')
+    const part: AssistantPart = {
+      type: 'compaction',
+      text: '',
+      encrypted: id === undefined ? { data: content } : { data: content, id },
+    }
+    warnings.place(part, item.at)
+    say([part])
   }
 
   /** What tools that ran at OpenAI were given and gave, for a model that never had them. */

@@ -3,6 +3,7 @@ import type { AssistantPart, RefusalPart, TextPart, ToolCallPart } from '../cano
 import type { SystemTurn, ToolResult, Turn } from '../canonical/turns.ts'
 import type { TargetContext } from '../translator.ts'
 import { wireAnnotation } from './annotations.ts'
+import { compactionInput } from './compaction.ts'
 import { phaseOf } from './output-write.ts'
 import { writeContent } from './parts-write.ts'
 import { writeThoughtInput } from './reasoning.ts'
@@ -92,6 +93,8 @@ function writeMade(part: Exclude<AssistantPart, TextPart | RefusalPart>, target:
       return [writeCall(part)]
     case 'server-tool': // has been told as text already
       return []
+    case 'compaction':
+      return part.encrypted ? [compactionInput(part.encrypted)] : []
     case 'image': // a user has shown it already
       return []
     case 'audio':

@@ -9,6 +9,7 @@ import type {
 } from '../canonical/parts.ts'
 import type { WriteContext } from '../translator.ts'
 import { wireAnnotation } from './annotations.ts'
+import { wireCompaction } from './compaction.ts'
 import { wireLogprobs } from './logprobs.ts'
 import { clientName } from './namespaces.ts'
 import { wireThought } from './reasoning.ts'
@@ -51,6 +52,8 @@ function writeItem(part: Exclude<Written, TextPart | RefusalPart>, context: Writ
       return [wireCall(part, part.arguments, context)]
     case 'server-tool':
       return [wireSearch(part, context)]
+    case 'compaction':
+      return [wireCompaction(`cmp_${context.newId()}`, part.text)]
     case 'image':
       return wireImage(part, context)
   }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import { type Fields, fieldsOf } from '../canonical/fields.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
@@ -7,6 +7,7 @@ import type { SystemTurn } from '../canonical/turns.ts'
 import { type OfferedTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import type { ParseContext } from '../translator.ts'
+import { compactionIn } from './compaction-wish.ts'
 import { echoOf } from './echo.ts'
 import { parseInput } from './items-parse.ts'
 import type { Namespaces } from './namespaces.ts'
@@ -15,14 +16,16 @@ import { parseOptions, parseOutput } from './options-parse.ts'
 import { parseToolChoice, parseTools } from './tools-parse.ts'
 
 /** A client's request for a response. Nothing is kept between requests, so that what refers to an earlier one is refused. */
-export function parseRequest(json: JsonObject, context: ParseContext): CanonicalRequest {
+export function parseRequest(asked: JsonObject, context: ParseContext): CanonicalRequest {
   const { warnings } = context
+  const compact = context.isCompaction ? 'now' : compactionIn(asked)
+  const json = compact === 'now' ? withoutAnswer(asked) : asked
   const body = fieldsOf(json, '', warnings)
   noteNames(json, synonyms, warnings)
   refuseState(body, warnings)
   const namespaces: Namespaces = {}
   const declared = parseTools(body, namespaces, warnings)
-  const { turns, tools } = parseInput(body, { ...context, namespaces })
+  const { turns, tools } = parseInput(body, { ...context, namespaces, compact })
   const toolChoice = parseToolChoice(body, warnings)
   const text = body.fields('text')
   const stream = body.flag('stream') ?? false
@@ -35,13 +38,22 @@ export function parseRequest(json: JsonObject, context: ParseContext): Canonical
     toolChoice,
     output: parseOutput(text, warnings),
     options: parseOptions(body, text, warnings),
+    compact,
     client: { echo: echoOf(json), namespaces, isKept: json.store !== false },
   })
   text?.drop()
   body.ignore('stream_options')
+  if ((body.list('context_management') ?? []).some((entry) => !isObject(entry) || entry.type !== 'compaction'))
+    warnings.dropped('context_management')
   if (json.truncation === 'disabled') body.ignore('truncation')
   body.drop()
   return request
+}
+
+/** A request that is answered by a compaction, without what it says of answers. */
+function withoutAnswer(json: JsonObject): JsonObject {
+  const { tools: _, tool_choice: __, parallel_tool_calls: ___, text: ____, max_output_tokens: _____, ...rest } = json
+  return rest
 }
 
 /** What stands for a conversation, a prompt or an answer that is kept by the vendor. */

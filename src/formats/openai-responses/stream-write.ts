@@ -6,6 +6,7 @@ import type { EndEvent, StreamEvent } from '../canonical/stream.ts'
 import { openaiError } from '../openai-error.ts'
 import type { StreamWriter, WriteContext } from '../translator.ts'
 import { createCallWriter } from './call-writer.ts'
+import { createCompactionWriter } from './compaction.ts'
 import { createEvents } from './events.ts'
 import type { ItemWriter } from './item-writer.ts'
 import { KEEP_ALIVE } from './keep-alive.ts'
@@ -41,6 +42,8 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
         return begin(() => createCallWriter(part, place()))
       case 'reasoning':
         return begin(() => createThoughtWriter(part, place()))
+      case 'compaction':
+        return begin(() => createCompactionWriter(part, place()))
       case 'server-tool':
         return show([wireSearch(part, context)], 'web_search_call')
       case 'image':

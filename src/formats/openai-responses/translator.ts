@@ -6,6 +6,7 @@ import { parseVendorError } from '../vendor-error.ts'
 import { answerIn } from './answer-in.ts'
 import { parseAnswer } from './answer-parse.ts'
 import { writeAnswer } from './answer-write.ts'
+import { writeCompaction } from './compaction.ts'
 import { parseCount, writeCount, writeCountRequest } from './count-tokens.ts'
 import { optionNames } from './option-names.ts'
 import { parseRequest } from './request-parse.ts'
@@ -31,6 +32,7 @@ export const responsesTranslator: Translator = {
   parseAnswer,
   answerIn,
   writeAnswer,
+  writeCompaction,
   createReader,
   createWriter,
   counter: { writeRequest: writeCountRequest, parseCount, writeCount },

@@ -33,6 +33,7 @@ export type WireInputItem =
   | { type: 'message'; role: 'user' | 'system' | 'developer'; content: string | WireInputPart[] }
   | { type: 'message'; role: 'assistant'; content: string | WireSaidPart[]; phase?: WirePhase }
   | WireThoughtInput
+  | WireCompactionInput
   | { type: 'function_call'; call_id: string; name: string; arguments: string }
   | { type: 'custom_tool_call'; call_id: string; name: string; input: string }
   | { type: 'function_call_output' | 'custom_tool_call_output'; call_id: string; output: string | WireInputPart[] }
@@ -44,6 +45,10 @@ export type WireThoughtInput = {
   content?: { type: 'reasoning_text'; text: string }[]
   encrypted_content?: string
 }
+
+export type WireCompactionInput = { type: 'compaction'; id?: string; encrypted_content: string }
+
+export type WireCompaction = { type: 'compaction'; id: string; encrypted_content: string }
 
 export interface WireSummary {
   type: 'summary_text'
@@ -132,6 +137,7 @@ export type WireCall =
 export type WireOutputItem =
   | WireMessage
   | WireThought
+  | WireCompaction
   | WireCall
   | { type: 'web_search_call'; id: string; status: 'in_progress' | 'completed' | 'failed'; action: WireSearch }
   | { type: 'image_generation_call'; id: string; status: 'in_progress' | 'completed'; result: string | null }

@@ -56,6 +56,8 @@ export const openai: readonly Row[] = [
     models: /^gpt-(?:5\.[2-9]|[6-9])/,
     reasoning: { refusesTools: true },
   },
+  // Others have the path at most, or nothing.
+  { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },
   // Only models that are made for it search on this endpoint, and only those of speech listen.
   { formats: chat, models: /^(?!.*search)/, webSearch: false },
   { formats: chat, providers: /^openai$/, models: /^(?!.*audio)/, inputs: ['image', 'image-url', 'file'] },

@@ -145,6 +145,7 @@ export const fields: readonly Field[] = [
   ['input[1]', between({ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null }), between()],
   ['input[1]', between({ type: 'code_interpreter_call', id: 'ci_1', code: '1' }), between()],
   ['input[1]', between({ type: 'item_reference', id: 'msg_1' }), between()],
+  ['input[1]', between({ type: 'compaction', id: 'cmp_1', encrypted_content: 'x' }), between()],
   ['input[1].arguments', looped({ arguments: '{"a":1}' }), looped()],
   ['input[1].novelty', looped({ novelty: 1 }), looped()],
   ['input[2].novelty', looped({}, 'ok', { novelty: 1 }), looped()],

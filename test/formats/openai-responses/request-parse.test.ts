@@ -155,7 +155,7 @@ const refused: Record<string, [fields: object, param: string]> = {
   'input of another type': [{ input: 1 }, 'input'],
   'a reference to an item': [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
   'what a tool of the vendor did to a screen': [{ input: [{ type: 'computer_call', id: 'cu_1' }] }, 'input[0].type'],
-  'a compacted conversation': [{ input: [{ type: 'compaction', encrypted_content: 'x' }] }, 'input[0].type'],
+  'a compaction of nothing': [{ input: [{ type: 'compaction' }] }, 'input[0].encrypted_content'],
   'a tool of the vendor': [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type'],
   'searching tools at the client': [{ tools: [{ type: 'tool_search', execution: 'client' }] }, 'tools[0].type'],
   'a choice of a tool of the vendor': [{ tool_choice: { type: 'file_search' } }, 'tool_choice.type'],

@@ -1,5 +1,6 @@
 import type { OptionName } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
+import { refuseForeign } from '../compaction.ts'
 import { defined } from '../defined.ts'
 import type { CanonicalRequest } from '../request.ts'
 import type { Restoration } from '../restoration.ts'
@@ -35,6 +36,7 @@ export type PrepareContext = TargetContext & { carries: ReadonlySet<OptionName> 
  */
 export function prepareRequest(asked: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target
+  refuseForeign(asked.turns, target)
   const shaped = prepareOutput(asked, target)
   const names = new Set([
     ...namesOf(asked.tools),

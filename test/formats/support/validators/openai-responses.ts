@@ -71,6 +71,7 @@ const item = v.union([
     content: maybe(v.array(v.strictObject({ type: v.literal('reasoning_text'), text: v.string() }))),
     encrypted_content: maybe(v.string()),
   }),
+  v.strictObject({ type: v.literal('compaction'), id: maybe(v.string()), encrypted_content: v.string() }),
   v.strictObject({ type: v.literal('function_call'), call_id: callId, name, arguments: v.string() }),
   v.strictObject({ type: v.literal('custom_tool_call'), call_id: callId, name, input: v.string() }),
   v.strictObject({ type: v.literal('function_call_output'), call_id: callId, output: parts }),

@@ -1,0 +1,245 @@
+import OpenAI from 'openai'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { assert, suite } from '../support/suite.ts'
+import {
+  ASKS_FOR_SUMMARY,
+  answerOf,
+  answerWith,
+  compactionIn,
+  conversation,
+  models,
+  obliging,
+  open,
+  SUMMARY,
+  tools,
+} from './support/compaction.ts'
+import { type Answering, type Call, json, never } from './support/upstream.ts'
+
+const test = suite('POST /v1/responses/compact')
+
+const PATH = '/v1/responses/compact'
+const asked = { input: conversation, instructions: 'You love birds.', tools, parallel_tool_calls: true }
+
+const native = {
+  id: 'resp_1',
+  object: 'response.compaction',
+  created_at: 1,
+  output: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'opaque' }],
+  usage: { input_tokens: 30, output_tokens: 10, total_tokens: 40 },
+}
+
+test('a target that has the endpoint is passed through, and its tokens are counted', async () => {
+  const { world, up, sent } = await open(() => json(native))
+  assert.equal(await answerOf(await world.post(PATH, { model: 'openai/m', ...asked })), native)
+  assert.is(up.calls[0]?.url.href, 'http://openai.test/v1/responses/compact')
+  assert.equal(sent(0), { model: 'm', ...asked })
+  assert.is(world.told.usages[0]?.inputTokens, 30)
+})
+
+for (const [name, model] of Object.entries(models))
+  test(`a target of ${name} is asked for a summary, which comes as a compaction item`, async () => {
+    const { world, up, sent } = await open((call) =>
+      call.url.pathname.endsWith('/compact') ? json({ detail: 'Not Found' }, 404) : obliging(call, 1),
+    )
+    const answer = await answerOf(await world.post(PATH, { model, ...asked }))
+    const request = JSON.stringify(sent(-1))
+    assert.match(request, ASKS_FOR_SUMMARY)
+    assert.match(request, 'You love birds.')
+    assert.match(request, '[Called the tool look with:')
+    assert.match(request, '[Result of the tool look] 7 ducks')
+    assert.not.match(request, /"(tools|toolConfig|tool_calls|tool_use|toolUse|functionCall|function_call)"/)
+    assert.match(String(answer.id), /^resp_/)
+    assert.equal([answer.object, typeof answer.created_at], ['response.compaction', 'number'])
+    const output = answer.output as JsonObject[]
+    assert.equal(
+      output.map(({ type, role, content }) => ({ type, role, content })),
+      [
+        { type: 'message', role: 'user', content: conversation[0]?.content },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And the lake?' }] },
+        { type: 'compaction', role: undefined, content: undefined },
+      ],
+    )
+    assert.match(String(compactionIn(output).encrypted_content), SUMMARY)
+    const { input_tokens, output_tokens } = answer.usage as JsonObject
+    const [usage] = world.told.usages
+    assert.equal([usage?.inputTokens, usage?.outputTokens], [input_tokens, output_tokens])
+    assert.ok(Number(input_tokens) > 0)
+    assert.is(up.open, 0)
+  })
+
+test('the official client compacts a conversation, and goes on with any target', async () => {
+  const { world, sent } = await open()
+  const client = new OpenAI({
+    apiKey: 'k',
+    maxRetries: 0,
+    baseURL: 'http://gateway/v1',
+    fetch: (input, init) => world.gateway.fetch(new Request(input, init)),
+  })
+  const input = conversation as unknown as OpenAI.Responses.ResponseInputItem[] // tests write it once for all formats
+  const compacted = await client.responses.compact({ model: models.messages, input })
+  const further = [...compacted.output, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInputItem[]
+  for (const model of Object.values(models)) {
+    const { output_text } = await client.responses.create({ model, input: further })
+    assert.is(output_text, '3 more')
+    const request = JSON.stringify(sent(-1))
+    for (const kept of ['Count the ducks.', 'And the lake?', SUMMARY, 'Go on.']) assert.match(request, kept)
+    assert.not.match(request, /signalbox-1|I look at the pond|pond_0815/)
+    const places = ['Count the ducks.', 'And the lake?', SUMMARY, 'Go on.'].map((words) => request.indexOf(words))
+    assert.equal(
+      places,
+      places.toSorted((a, b) => a - b),
+    )
+  }
+})
+
+test('a conversation that is compacted again gives its summary to the next one, and keeps the words of the user', async () => {
+  const { world, sent } = await open()
+  const first = (await answerOf(await world.post(PATH, { model: models.chat, input: conversation }))).output
+  const input = [...(first as JsonObject[]), { role: 'user', content: 'Go on.' }]
+  const second = (await answerOf(await world.post(PATH, { model: models.gemini, input }))).output as JsonObject[]
+  assert.match(JSON.stringify(sent(-1)), SUMMARY)
+  assert.equal(
+    second.map(({ type }) => type),
+    ['message', 'message', 'message', 'compaction'],
+  )
+})
+
+test('of the words of the user the last 64,000 tokens are kept, and all instructions', async () => {
+  const { world } = await open()
+  const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(20_000)}` })
+  const input = [{ role: 'developer', content: 'Be kind.' }, words('first'), words('second'), words('third')]
+  const { output } = await answerOf(await world.post(PATH, { model: models.chat, input }))
+  const texts = (output as { content?: { text: string }[] }[]).map(({ content }) => content?.[0]?.text.slice(0, 8))
+  assert.equal(texts, ['Be kind.', 'second q', 'third qu', undefined])
+})
+
+/** What servers of Responses without the endpoint answer. */
+const refusals: Readonly<Record<string, () => Response>> = {
+  'a bare 404': () => new Response('404 page not found', { status: 404 }),
+  'a 404 of FastAPI': () => json({ detail: 'Not Found' }, 404),
+  'a 405': () => json({ detail: 'Method Not Allowed' }, 405),
+  'a 501': () => json({ error: { message: 'Not implemented' } }, 501),
+  'a 400 of the model': () =>
+    json({ error: { message: 'This model does not support compaction.', type: 'invalid_request_error' } }, 400),
+}
+
+for (const [name, refuse] of Object.entries(refusals))
+  test(`${name} makes the gateway ask the same target for a summary, and for an hour at once`, async () => {
+    const paths: string[] = []
+    const { world } = await open((call) => {
+      paths.push(call.url.pathname)
+      return call.url.pathname.endsWith('/compact') ? refuse() : obliging(call, 1)
+    })
+    const ask = async () => {
+      paths.length = 0
+      const response = await world.post(PATH, { model: models.responses, ...asked })
+      const { output } = await answerOf(response)
+      compactionIn(output as JsonObject[])
+      return [...paths]
+    }
+    assert.equal(await ask(), ['/v1/responses/compact', '/v1/responses'])
+    assert.equal((await world.api.health.list()).health, [])
+    assert.equal(await ask(), ['/v1/responses'])
+    await world.clock.advance(60 * 60 * 1_000)
+    assert.equal(await ask(), ['/v1/responses/compact', '/v1/responses'])
+  })
+
+test('a conversation that cannot be summarised by the gateway goes on to the next target', async () => {
+  const { world, up } = await open(
+    (call) => (call.provider === 'openai' ? json(native) : json({ detail: 'Not Found' }, 404)),
+    { combos: { chain: [models.responses, 'openai/m'] } },
+  )
+  const input = [...conversation, { type: 'computer_call', id: 'cu_1', call_id: 'c', action: {} }]
+  assert.equal(await answerOf(await world.post(PATH, { model: 'chain', input })), native)
+  assert.equal(up.providers, ['responses', 'openai'])
+})
+
+test('a 404 about the model is no reason to ask it for a summary', async () => {
+  const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
+  const { world, up } = await open(() => json({ error }, 404))
+  const response = await world.post(PATH, { model: models.responses, ...asked })
+  assert.is(response.status, 404)
+  assert.is((await response.json()).error.code, 'model_not_found')
+  assert.is(up.calls.length, 1)
+})
+
+test('a target that fails hands over to the next one', async () => {
+  const { world, up } = await open(
+    (call) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 500) : obliging(call, 1)),
+    { combos: { chain: [models.chat, models.messages] } },
+  )
+  const response = await world.post(PATH, { model: 'chain', ...asked })
+  assert.is(response.headers.get('x-signalbox-target'), 'messages/m')
+  compactionIn((await answerOf(response)).output as JsonObject[])
+  assert.equal(up.providers, ['chat', 'messages'])
+  assert.equal(
+    world.told.attempts.map(({ outcome }) => outcome),
+    ['server', 'answered'],
+  )
+})
+
+/** Answers in which there is no summary. */
+const empty: Readonly<Record<string, Answering>> = {
+  'an empty one': (call: Call) => answerWith(call, ''),
+  'a tool call': () =>
+    json({
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'tool_calls',
+          message: {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }],
+          },
+        },
+      ],
+    }),
+}
+
+for (const [name, answer] of Object.entries(empty))
+  test(`an answer without a summary is a failure: ${name}`, async () => {
+    const { world, up } = await open((call) => (call.provider === 'chat' ? answer(call, 1) : obliging(call, 1)), {
+      combos: { chain: [models.chat, models.messages] },
+    })
+    compactionIn((await answerOf(await world.post(PATH, { model: 'chain', ...asked }))).output as JsonObject[])
+    assert.equal(up.providers, ['chat', 'messages'])
+  })
+
+test('the provider’s refusal comes in the client’s format', async () => {
+  const { world } = await open(() =>
+    json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
+  )
+  const response = await world.post(PATH, { model: models.messages, ...asked })
+  assert.is(response.status, 429)
+  const { error } = await response.json()
+  assert.equal([error.type, error.code], ['rate_limit_error', 'rate_limit_exceeded'])
+})
+
+test('what refers to stored state is refused, and so is a request without an input', async () => {
+  const { world, up } = await open()
+  for (const [body, param] of [
+    [{ ...asked, previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{}, 'input'],
+  ] as const) {
+    const response = await world.post(PATH, { model: models.chat, ...body })
+    assert.equal([response.status, (await response.json()).error.param], [400, param])
+  }
+  assert.is(up.calls.length, 0)
+})
+
+test('a client that leaves takes the call for the summary with it', async () => {
+  const { world, up } = await open(never)
+  const abort = new AbortController()
+  const coming = world.post(PATH, { model: models.messages, ...asked }, { signal: abort.signal })
+  while (up.calls.length === 0) await world.clock.advance(0)
+  abort.abort()
+  assert.is((await coming).status, 499)
+  assert.is(up.open, 0)
+})
+
+test('strict mode refuses no summary for what it leaves out of the conversation', async () => {
+  const { world } = await open()
+  const headers = { 'x-signalbox-strict': 'true' }
+  await answerOf(await world.post(PATH, { model: models.messages, ...asked }, { headers }))
+})

@@ -1,0 +1,175 @@
+import { assert, suite } from '../support/suite.ts'
+import {
+  ASKS_FOR_SUMMARY,
+  answerWith,
+  managed,
+  models,
+  obliging,
+  open,
+  outputOf,
+  triggered,
+  typesOf,
+} from './support/compaction.ts'
+import { bodyOf, json, never, sse } from './support/upstream.ts'
+
+const test = suite('the calls of a compaction')
+
+const PATH = '/v1/responses'
+
+test('a conversation is summarised once, though its first target fails to answer', async () => {
+  const { world, up } = await open(
+    (call, nth) =>
+      call.provider === 'chat' && !call.body.includes(ASKS_FOR_SUMMARY)
+        ? json({ error: { message: 'down' } }, 500)
+        : obliging(call, nth),
+    { combos: { chain: [models.chat, models.messages] } },
+  )
+  const response = await world.post(PATH, { model: 'chain', ...managed(40) })
+  assert.equal(typesOf(await outputOf(response)), ['compaction', 'message'])
+  assert.equal(up.providers, ['chat', 'chat', 'messages'])
+  assert.equal(
+    world.told.attempts.map(({ provider, outcome }) => [provider, outcome]),
+    [
+      ['chat', 'server'],
+      ['messages', 'answered'],
+    ],
+  )
+})
+
+for (const stream of [false, true])
+  test(`the next target summarises when the first cannot, ${stream ? 'streamed' : 'whole'}`, async () => {
+    const { world, up } = await open(
+      (call, nth) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, nth)),
+      { combos: { chain: [models.chat, models.messages] } },
+    )
+    const response = await world.post(PATH, { model: 'chain', stream, ...managed(40) })
+    assert.equal(typesOf(await outputOf(response)), ['compaction', 'message'])
+    assert.equal(up.providers, ['chat', 'messages', 'messages'])
+  })
+
+test('the error of a provider that will not summarise reaches the client in its format', async () => {
+  const error = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long' } }
+  const { world } = await open(() => json(error, 400))
+  const response = await world.post(PATH, { model: models.messages, ...managed(40) })
+  assert.is(response.status, 400)
+  assert.is((await response.json()).error.code, 'context_length_exceeded')
+})
+
+test('an answer without a summary is a failure of a whole answer, and an error in a stream', async () => {
+  const { world } = await open((call) => answerWith(call, ' '))
+  const whole = await world.post(PATH, { model: models.chat, ...triggered })
+  assert.is(whole.status, 502)
+  const text = await (await world.post(PATH, { model: models.chat, stream: true, ...triggered })).text()
+  assert.match(text, 'The model wrote no summary')
+  assert.not.match(text, /response\.completed/)
+})
+
+test('an empty summary is a failure of the target, and never the answer to the client', async () => {
+  for (const text of ['', ' ']) {
+    const { world } = await open((call) => answerWith(call, text))
+    const response = await world.post(PATH, { model: models.chat, ...managed(40) })
+    assert.is(response.status, 502)
+    assert.equal(world.told.usages, [])
+  }
+})
+
+test('an option that the target refuses is left out of both calls', async () => {
+  const { world, up, sent } = await open((call, nth) =>
+    call.body.includes('"metadata"')
+      ? json({ error: { message: 'Unrecognized request argument supplied: metadata' } }, 400)
+      : obliging(call, nth),
+  )
+  const body = { ...managed(40), metadata: { team: 'blue' } }
+  assert.equal(typesOf(await outputOf(await world.post(PATH, { model: models.chat, ...body }))), [
+    'compaction',
+    'message',
+  ])
+  assert.is(up.calls.length, 3)
+  assert.is(sent(1).metadata, undefined)
+  assert.is(sent(2).metadata, undefined)
+})
+
+test('a stream of a summary that breaks off ends with an error and no compaction', async () => {
+  const { world } = await open((call) => {
+    const events = [...'The task is'].map(
+      (content) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
+    )
+    return call.provider === 'chat' ? sse(events, 'error') : json({})
+  })
+  const text = await (await world.post(PATH, { model: models.chat, stream: true, ...triggered })).text()
+  assert.match(text, 'response.failed')
+  assert.not.match(text, /encrypted_content":"signalbox/)
+})
+
+test('a provider that answers a stream in one piece still gives a compaction', async () => {
+  for (const [body, types] of [
+    [triggered, ['compaction']],
+    [managed(40), ['compaction', 'message']],
+  ] as const) {
+    const { world } = await open((call, nth) =>
+      obliging({ ...call, body: call.body.replace('"stream":true', '"stream":false') }, nth),
+    )
+    const output = await outputOf(await world.post(PATH, { model: models.chat, stream: true, ...body }))
+    assert.equal(typesOf(output), types)
+  }
+})
+
+test('a provider that streams though nobody asked still gives a summary', async () => {
+  const { world } = await open((call, nth) =>
+    obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, nth),
+  )
+  const output = await outputOf(await world.post(PATH, { model: models.chat, ...managed(40) }))
+  assert.equal(typesOf(output), ['compaction', 'message'])
+})
+
+for (const [phase, answer] of Object.entries({
+  'during the summary': never,
+  'in the body of the summary': () =>
+    new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+}))
+  test(`a client that leaves ${phase} ends the call, and no other is made`, async () => {
+    const { world, up } = await open(answer)
+    const abort = new AbortController()
+    const init = { signal: abort.signal }
+    const coming = world.post(PATH, { model: models.messages, ...managed(40) }, init)
+    while (up.calls.length === 0) await world.clock.advance(0)
+    await world.clock.advance(0)
+    abort.abort()
+    assert.is((await coming).status, 499)
+    assert.equal([up.open, up.calls.length], [0, 1])
+    assert.equal(
+      world.told.attempts.map(({ outcome }) => outcome),
+      ['cancelled'],
+    )
+    assert.is(world.clock.pending(), 0)
+  })
+
+test('a client that leaves during the second call ends that one', async () => {
+  const { world, up } = await open((call, nth) => (nth === 1 ? obliging(call, nth) : never()))
+  const abort = new AbortController()
+  const coming = world.post(PATH, { model: models.messages, ...managed(40) }, { signal: abort.signal })
+  while (up.calls.length < 2) await world.clock.advance(0)
+  abort.abort()
+  assert.is((await coming).status, 499)
+  assert.is(up.open, 0)
+})
+
+test('each call of an attempt has the time of one, and a summary that takes too long is a time-out', async () => {
+  const { world, up } = await open(never, { limits: { maxAttempts: 1 } })
+  const coming = world.post(PATH, { model: models.messages, ...managed(40) })
+  while (up.calls.length === 0) await world.clock.advance(0)
+  await world.clock.advance(120_000)
+  assert.is((await coming).status, 504)
+  assert.is(up.open, 0)
+})
+
+test('a stream shows a sign of life while the conversation is summarised', async () => {
+  const { world, up } = await open(never)
+  const coming = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
+  while (up.calls.length === 0) await world.clock.advance(0)
+  await world.clock.advance(15_000)
+  const reader = (await coming).body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  assert.match(new TextDecoder().decode(value), /^:/)
+  await reader?.cancel()
+})

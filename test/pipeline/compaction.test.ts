@@ -1,0 +1,261 @@
+import OpenAI from 'openai'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { assert, suite } from '../support/suite.ts'
+import {
+  ASKS_FOR_SUMMARY,
+  answerWith,
+  compactionIn,
+  conversation,
+  managed,
+  models,
+  obliging,
+  open,
+  outputOf,
+  SUMMARY,
+  tools,
+  triggered,
+  typesOf,
+} from './support/compaction.ts'
+
+const test = suite('compaction in a request for a response')
+
+const PATH = '/v1/responses'
+
+const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type)
+
+for (const [name, model] of Object.entries(models))
+  for (const stream of [false, true]) {
+    const how = stream ? 'streamed' : 'whole'
+
+    test(`a compaction_trigger makes ${name} write a compaction and nothing else, ${how}`, async () => {
+      const { world, up, sent } = await open()
+      const output = await outputOf(await world.post(PATH, { model, stream, ...triggered }))
+      assert.equal(typesOf(output), ['compaction'])
+      assert.match(String(compactionIn(output).encrypted_content), SUMMARY)
+      assert.is(up.calls.length, 1)
+      assert.match(JSON.stringify(sent(0)), ASKS_FOR_SUMMARY)
+      assert.not.match(JSON.stringify(sent(0)), 'compaction_trigger')
+      assert.ok(Number(world.told.usages[0]?.inputTokens) > 0)
+    })
+
+    test(`context_management compacts before ${name} answers, ${how}`, async () => {
+      const { world, up, sent } = await open()
+      const output = await outputOf(await world.post(PATH, { model, stream, ...managed(40) }))
+      assert.equal(typesOf(output), ['compaction', 'message'])
+      assert.match(String(output[0]?.encrypted_content), SUMMARY)
+      assert.match(JSON.stringify(output[1]), '3 more')
+      assert.is(up.calls.length, 2)
+      const [first, second] = [JSON.stringify(sent(0)), JSON.stringify(sent(1))]
+      assert.match(first, ASKS_FOR_SUMMARY)
+      assert.not.match(second, ASKS_FOR_SUMMARY)
+      for (const kept of ['Count the ducks.', 'And the lake?', SUMMARY]) assert.match(second, kept)
+      assert.not.match(second, /I look at the pond|pond_0815|signalbox-1/)
+      assert.match(second, /look/) // the tools are offered again
+
+      const [usage, ...others] = world.told.usages
+      assert.equal(others, [])
+      const { inputTokens } = usage ?? {}
+      assert.is(inputTokens, 2 * (name === 'bedrock' ? (stream ? 8.5 : 7) : 7), 'of both calls')
+      assert.equal(
+        world.told.attempts.map(({ outcome }) => outcome),
+        ['answered'],
+      )
+    })
+
+    test(`context_management leaves a short conversation with ${name} alone, ${how}`, async () => {
+      const { world, up, sent } = await open()
+      const output = await outputOf(await world.post(PATH, { model, stream, ...managed(100_000) }))
+      assert.equal(typesOf(output), ['message'])
+      assert.is(up.calls.length, 1)
+      assert.match(JSON.stringify(sent(0)), 'I look at the pond.')
+    })
+  }
+
+test('the conversation goes on from a compaction in mid conversation, without what the client still sends before it', async () => {
+  const { world, sent } = await open()
+  const output = await outputOf(await world.post(PATH, { model: models.chat, ...managed(40) }))
+  const input = [...conversation, ...output, { role: 'user', content: 'Go on.' }]
+  await outputOf(await world.post(PATH, { ...managed(100_000), model: models.chat, input }))
+  const request = JSON.stringify(sent(-1))
+  for (const kept of ['Count the ducks.', 'And the lake?', SUMMARY, '3 more', 'Go on.']) assert.match(request, kept)
+  assert.not.match(request, /I look at the pond|pond_0815|signalbox-1/)
+})
+
+test('a conversation that is compacted again keeps the last summary alone', async () => {
+  const { world, sent } = await open((call, nth) =>
+    answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${nth}.` : '3 more'),
+  )
+  const ask = async (input: readonly JsonObject[]) =>
+    outputOf(await world.post(PATH, { ...managed(40), model: models.chat, input }))
+  const first = await ask(conversation)
+  const second = await ask([...conversation, ...first, { role: 'user', content: 'And the river, at last?' }])
+  assert.match(String(second[0]?.encrypted_content), 'Summary 3.')
+  assert.match(JSON.stringify(sent(2)), 'Summary 1.')
+  assert.not.match(JSON.stringify(sent(3)), 'Summary 1.')
+  await outputOf(await world.post(PATH, { model: models.chat, input: [...conversation, ...first, ...second] }))
+  assert.not.match(JSON.stringify(sent(4)), 'Summary 1.')
+  assert.match(JSON.stringify(sent(4)), 'Summary 3.')
+})
+
+test('calls and results after a compaction stay together', async () => {
+  const { world, sent } = await open()
+  const compaction = compactionIn(await outputOf(await world.post(PATH, { model: models.chat, ...triggered })))
+  const call = { type: 'function_call', call_id: 'call_lake_0815', name: 'look', arguments: '{"at":"lake"}' }
+  const result = { type: 'function_call_output', call_id: 'call_lake_0815', output: '3 ducks' }
+  await outputOf(
+    await world.post(PATH, { model: models.messages, tools, input: [...conversation, compaction, call, result] }),
+  )
+  const { messages } = sent(-1) as { messages: { role: string }[] }
+  assert.equal(
+    messages.map(({ role }) => role).filter((role, at, roles) => role !== roles[at - 1]),
+    ['user', 'assistant', 'user'],
+  )
+  assert.not.match(JSON.stringify(messages), 'pond')
+})
+
+test('a stream has the events of a compaction, and one compacting event for each piece of the summary', async () => {
+  const { world } = await open()
+  const response = await world.post(PATH, { model: models.chat, stream: true, ...triggered })
+  const text = await response.text()
+  const pieces = SUMMARY.split(/(?<= )/).length
+  assert.equal(typesIn(text), [
+    'response.created',
+    'response.in_progress',
+    'response.output_item.added',
+    ...Array(pieces).fill('response.compaction.compacting'),
+    'response.output_item.done',
+    'response.completed',
+  ])
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => JSON.parse(json))
+  const ids = events.flatMap(({ item_id, item }) => item_id ?? item?.id ?? [])
+  assert.is(new Set(ids).size, 1)
+  assert.match(ids[0], /^cmp_/)
+  assert.equal(
+    events.map(({ sequence_number }) => sequence_number),
+    events.map((_, index) => index),
+  )
+})
+
+test('the official client streams a compaction and an answer', async () => {
+  const { world } = await open()
+  const client = new OpenAI({
+    apiKey: 'k',
+    maxRetries: 0,
+    baseURL: 'http://gateway/v1',
+    fetch: (input, init) => world.gateway.fetch(new Request(input, init)),
+  })
+  const { output, output_text } = await client.responses
+    .stream({
+      model: models.messages,
+      input: conversation as unknown as OpenAI.Responses.ResponseInputItem[],
+      context_management: [{ type: 'compaction', compact_threshold: 25 }],
+    })
+    .finalResponse()
+  assert.is(output_text, '3 more')
+  assert.equal(
+    output.map(({ type }) => type),
+    ['compaction', 'message'],
+  )
+})
+
+test('the last message of the user is kept, however large, and earlier ones up to half of the threshold', async () => {
+  const { world, sent } = await open()
+  const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(1_500)}` })
+  const names = ['first', 'second', 'third', 'fourth', 'fifth']
+  const input = names.map(words)
+  const kept = async (threshold: number) => {
+    await outputOf(await world.post(PATH, { ...managed(threshold), model: models.chat, input }))
+    const request = JSON.stringify(sent(-1))
+    return names.filter((name) => request.includes(`${name} quack`))
+  }
+  assert.equal(await kept(10), ['fifth'])
+  assert.equal(await kept(10_000), ['fourth', 'fifth'])
+})
+
+test('the threshold counts what a compaction has left of the conversation', async () => {
+  const { world, up } = await open()
+  const { encrypted_content } = compactionIn(
+    await outputOf(await world.post(PATH, { model: models.chat, ...triggered })),
+  )
+  const said = { role: 'assistant', content: 'quack '.repeat(20_000) }
+  const input = [said, { type: 'compaction', encrypted_content }, { role: 'user', content: 'Go on.' }]
+  const output = await outputOf(await world.post(PATH, { ...managed(20_000), model: models.chat, input }))
+  assert.equal(typesOf(output), ['message'])
+  assert.is(up.calls.length, 2)
+})
+
+test('without a threshold, a conversation is compacted at 80 % of a window that is known', async () => {
+  const { world, up } = await open()
+  const ask = async (model: string, tokens: number) => {
+    const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]
+    return typesOf(await outputOf(await world.post(PATH, { ...managed(), model, input })))
+  }
+  assert.equal(await ask('chat/n', 700_000), ['message'])
+  assert.equal(await ask('chat/n', 900_000), ['compaction', 'message'])
+  assert.equal(await ask('chat/m', 900_000), ['message'])
+  assert.is(up.calls.length, 4)
+})
+
+for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
+  test(`a provider that compacts itself gets the request as it is: ${name}`, async () => {
+    const { world, up } = await open((call) => answerWith(call, '3 more'))
+    const text = JSON.stringify({ model: 'openai/m', ...body })
+    await outputOf(await world.post(PATH, text))
+    assert.is(up.calls[0]?.body, text.replace('openai/m', 'm'))
+  })
+
+test('a request for a Responses provider that does not compact passes through below the threshold', async () => {
+  const { world, up } = await open()
+  const text = JSON.stringify({ model: models.responses, ...managed(100_000) })
+  await outputOf(await world.post(PATH, text))
+  assert.is(up.calls[0]?.body, text.replace(models.responses, 'm'))
+})
+
+test('context_management of another kind is dropped with a warning', async () => {
+  const { world } = await open()
+  const body = { input: 'Hi', context_management: [{ type: 'clearing' }] }
+  const response = await world.post(PATH, { model: models.chat, ...body })
+  assert.is(response.headers.get('x-signalbox-warning'), 'dropped:context_management')
+  assert.equal(typesOf(await outputOf(response)), ['message'])
+})
+
+test('a compaction_trigger before other items is refused by its path', async () => {
+  const { world, up } = await open()
+  const input = [{ type: 'compaction_trigger' }, ...conversation]
+  const response = await world.post(PATH, { model: models.chat, input })
+  assert.is(response.status, 400)
+  const { error } = await response.json()
+  assert.is(error.param, 'input[0].type')
+  assert.match(error.message, 'last item')
+  assert.is(up.calls.length, 0)
+})
+
+const foreign = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA_of_OpenAI' }
+
+test('a compaction of OpenAI is refused for other formats, with what it is', async () => {
+  const { world, up } = await open()
+  const input = [foreign, { role: 'user', content: 'Go on.' }]
+  for (const model of [models.chat, models.messages, models.gemini, models.bedrock]) {
+    const response = await world.post(PATH, { model, input })
+    assert.is(response.status, 400)
+    const { error } = await response.json()
+    assert.is(error.param, 'input[0]')
+    assert.match(error.message, /encrypted by another provider/)
+  }
+  assert.is(up.calls.length, 0)
+})
+
+test('a combo passes over targets that cannot read a compaction of OpenAI', async () => {
+  const { world, up, sent } = await open(obliging, { combos: { chain: [models.chat, 'openai/m'] } })
+  const input = [foreign, { role: 'user', content: 'Go on.' }]
+  await outputOf(await world.post(PATH, { model: 'chain', input }))
+  assert.equal(up.providers, ['openai'])
+  assert.equal(sent(0).input, input)
+})
+
+test('a compaction of OpenAI goes back to a Responses provider from a request that has to be translated', async () => {
+  const { world, sent } = await open()
+  const input = [foreign, { role: 'user', content: 'What does signalbox-1: mean?' }]
+  await outputOf(await world.post(PATH, { model: 'openai/m', input }))
+  assert.equal((sent(0).input as JsonObject[])[0], foreign)
+})

@@ -1,0 +1,128 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { Catalog, WireFormat } from '../../../src/types.ts'
+import { said, whole } from '../../formats/cases/answers.ts'
+import { catalog, eventsOf, providerOf } from '../../formats/cases/support.ts'
+import { converseAnswer, converseFrames } from '../../formats/support/event-stream.ts'
+import { assert } from '../../support/suite.ts'
+import { type Answering, bodyOf, type Call, type FakeUpstream, fakeUpstream, json, sse } from './upstream.ts'
+import { openWorld, type World, type WorldOptions } from './world.ts'
+
+/** Words of the instructions for a summary, by which a provider's fake knows that it is asked for one. */
+export const ASKS_FOR_SUMMARY = 'write a summary of the whole conversation'
+
+export const SUMMARY = 'The task: count the ducks. Found so far: 7 ducks.'
+
+const bedrock: Catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } }
+
+/** A provider that knows of compactions itself, one of each format that does not, and Bedrock. */
+const providers: Catalog = {
+  ...catalog,
+  ...bedrock,
+  openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses', models: [{ id: 'm' }] },
+}
+
+export const models = {
+  chat: 'chat/m',
+  messages: 'messages/m',
+  gemini: 'gemini/m',
+  responses: 'responses/m',
+  bedrock: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+} as const
+
+/** A conversation with a tool, as Responses clients send it. */
+export const conversation: readonly JsonObject[] = [
+  { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Count the ducks.' }] },
+  { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look at the pond.' }] },
+  { type: 'function_call', call_id: 'call_pond_0815', name: 'look', arguments: '{"at":"pond"}' },
+  { type: 'function_call_output', call_id: 'call_pond_0815', output: '7 ducks' },
+  { type: 'message', role: 'user', content: 'And the lake?' },
+]
+
+export const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }]
+
+const formatOf = ({ provider }: Call): WireFormat | 'bedrock-converse' => {
+  if (provider.startsWith('bedrock')) return 'bedrock-converse'
+  const found = Object.entries(providerOf).find(([, name]) => name === provider)?.[0] as WireFormat | undefined
+  return found ?? 'openai-responses'
+}
+
+export const isStream = ({ url, body }: Pick<Call, 'url' | 'body'>): boolean =>
+  url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
+
+/** An answer of a provider in its own format, as it is asked. */
+export function answerWith(call: Call, text: string): Response {
+  const format = formatOf(call)
+  if (format === 'bedrock-converse') {
+    if (!call.url.pathname.endsWith('/converse-stream')) return json(converseAnswer(text))
+    return new Response(bodyOf(converseFrames(text)), { headers: { 'content-type': EVENT_STREAM } })
+  }
+  if (isStream(call)) return sse(eventsOf(format, said[format](...text.split(/(?<= )/))))
+  return json(JSON.parse(JSON.stringify(whole[format]).replaceAll('"a"', JSON.stringify(text))))
+}
+
+const EVENT_STREAM = 'application/vnd.amazon.eventstream'
+
+/** Providers that write a summary when they are asked for one, and else answer. */
+export const obliging: Answering = (call) => answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
+
+export interface Opened {
+  up: FakeUpstream
+  world: World
+  /** The body of the nth call. */
+  sent(nth: number): JsonObject
+}
+
+export async function open(answer: Answering = obliging, options: WorldOptions = {}): Promise<Opened> {
+  const up = fakeUpstream(answer)
+  const world = await openWorld({
+    fetch: up,
+    catalog: providers,
+    connections: [
+      ...Object.values(providerOf),
+      'openai',
+      { provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } },
+    ],
+    ...options,
+  })
+  return { up, world, sent: (nth) => JSON.parse(up.calls.at(nth)?.body ?? '{}') }
+}
+
+/** The JSON of an answer that has to be a good one. */
+export async function answerOf(response: Response): Promise<JsonObject> {
+  const text = await response.text()
+  assert.is(response.status, 200, text)
+  return JSON.parse(text)
+}
+
+/** The output of a response, whole or streamed. */
+export async function outputOf(response: Response): Promise<JsonObject[]> {
+  const text = await response.text()
+  assert.is(response.status, 200, text)
+  if (!text.startsWith('event:')) return JSON.parse(text).output
+  const [, end = ''] = /^event: response\.completed\ndata: (.*)$/m.exec(text) ?? []
+  assert.ok(end, text)
+  return JSON.parse(end).response.output
+}
+
+/** The last item, which has to be a compaction. */
+export function compactionIn(output: readonly JsonObject[]): JsonObject {
+  const item = output.at(-1) ?? {}
+  assert.is(item.type, 'compaction')
+  return item
+}
+
+/** What asks for a compaction in place of an answer. */
+export const triggered = {
+  input: [...conversation, { type: 'compaction_trigger' }],
+  tools,
+  tool_choice: 'required',
+}
+
+/** What asks for one before the answer, from so many tokens on. */
+export const managed = (compact_threshold?: number) => ({
+  input: conversation,
+  tools,
+  context_management: [{ type: 'compaction', ...(compact_threshold !== undefined && { compact_threshold }) }],
+})
+
+export const typesOf = (output: readonly JsonObject[]) => output.map(({ type }) => type)
