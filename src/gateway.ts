@@ -124,7 +124,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       pipeline.choosing(),
     ])
     const { health, explain } = pipeline
-    return createManagement({ store, catalog, clock, rotation, health, explain, turnEnd })
+    return createManagement({ store, catalog, clock, rotation, health, limits, explain, turnEnd })
   })
 
   const surface = createSurface({

@@ -3,8 +3,8 @@ import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import { bearerToken } from '../lib/bearer.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { PresentedKey } from '../store/keyring.ts'
+import type { StoredSettings } from '../store/settings.ts'
 import type { Store } from '../store/store.ts'
-import type { Settings } from '../types.ts'
 
 /**
  * The client key of a request; `undefined` when it has none that is known and none is required (spec.md, Authentication). Throws or rejects
@@ -25,7 +25,7 @@ export function authenticateClient(
 }
 
 interface LookUp extends Pick<Store, 'keyring'> {
-  settings: Awaitable<Settings>
+  settings: Awaitable<StoredSettings>
   /** What the first credential is, unless it is among the unseen. */
   first: Awaitable<PresentedKey | undefined>
   /** The credentials that are still to be looked up. */

@@ -4,6 +4,7 @@ import type { ComboModel } from '../types.ts'
 import { condition } from './condition-input.ts'
 import { connectionStrategy, fields, stickyLimit } from './fields.ts'
 import { closed } from './input.ts'
+import { comboRules } from './rules-input.ts'
 
 const WEIGHT = 'must be a number from 0 to 1000'
 const MAX_MODELS = 100
@@ -36,6 +37,9 @@ export const newCombo = closed({
   stickyLimit: v.exactOptional(stickyLimit),
   connectionStrategy: v.exactOptional(connectionStrategy),
   hedge: v.exactOptional(fields.flag),
+  health: v.exactOptional(comboRules.health),
+  maxAttempts: v.exactOptional(comboRules.maxAttempts),
+  timeouts: v.exactOptional(comboRules.timeouts),
 })
 
 /** `null` removes. */
@@ -45,6 +49,9 @@ const changes = {
   stickyLimit: v.exactOptional(v.nullable(stickyLimit)),
   connectionStrategy: v.exactOptional(v.nullable(connectionStrategy)),
   hedge: v.exactOptional(v.nullable(fields.flag)),
+  health: v.exactOptional(v.nullable(comboRules.health)),
+  maxAttempts: v.exactOptional(v.nullable(comboRules.maxAttempts)),
+  timeouts: v.exactOptional(v.nullable(comboRules.timeouts)),
 }
 
 export const comboChange = closed({

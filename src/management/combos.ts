@@ -5,12 +5,14 @@ import { comboLabel } from '../routing/groups.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import { retryLostRace } from '../store/retry-lost-race.ts'
 import type { Store } from '../store/store.ts'
-import type { Clock, Combo, ComboModel, Kind, Strategy } from '../types.ts'
+import { storedRules } from '../store/stored-rules.ts'
+import type { Clock, Combo, ComboModel, HealthTerms, Kind, RequestRules, Strategy, Timeouts } from '../types.ts'
 import { comboChange, comboPut, newCombo } from './combo-input.ts'
 import { createComboRecords } from './combo-records.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './cycle.ts'
 import { present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
+import { innerRules } from './rules-input.ts'
 import { isSameJson } from './same-json.ts'
 import { timestamp } from './time.ts'
 
@@ -31,7 +33,7 @@ export interface ComboOperations<Input = never> {
 }
 
 /** A combo to create; see `Combo` for its members and defaults. */
-export interface NewCombo {
+export interface NewCombo extends RequestRules {
   /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
   name: string
   models: ComboModel[]
@@ -43,11 +45,16 @@ export interface NewCombo {
 }
 
 /** A change of a combo: absent members stay, `null` removes. */
-export interface ComboChange extends Partial<Omit<Combo, 'stickyLimit' | 'connectionStrategy' | 'hedge'>> {
+export interface ComboChange extends Partial<Omit<Combo, Removable>> {
+  health?: Partial<HealthTerms> | null
+  maxAttempts?: number | null
+  timeouts?: Partial<Timeouts> | null
   stickyLimit?: number | null
   connectionStrategy?: Strategy | null
   hedge?: boolean | null
 }
+
+type Removable = 'stickyLimit' | 'connectionStrategy' | 'hedge' | keyof RequestRules
 
 /** A combo to create or change by `put`; `models` is required for one that does not exist. */
 export interface ComboPut extends Omit<ComboChange, 'createdAt' | 'updatedAt'> {
@@ -111,20 +118,20 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
     get: async (id) => shown(await find(id)),
 
     async create(input) {
-      const combo = parseInput(newCombo, input)
+      const combo = parseInput(newCombo, input, innerRules)
       requireName(combo.name)
       return inTurn(() => add(crypto.randomUUID(), combo))
     },
 
     async update(id, input) {
-      const { name, id: sentId = id, createdAt, updatedAt, ...given } = parseInput(comboChange, input)
+      const { name, id: sentId = id, createdAt, updatedAt, ...given } = parseInput(comboChange, input, innerRules)
       if (name) requireName(name)
       if (sentId !== id) throw invalidInput('"id" cannot be changed; leave it out')
       return inTurn(() => change(id, { ...given, ...(name && { name }) }))
     },
 
     async put(input) {
-      const { id, ...given } = parseInput(comboPut, input)
+      const { id, ...given } = parseInput(comboPut, input, innerRules)
       const { name } = given
       requireName(name)
       return inTurn(() =>
@@ -183,6 +190,7 @@ function withoutNulls<T extends object>(record: T): { [Field in keyof T]: Exclud
 
 function shown({ id, name, kind, models, strategy, createdAt, updatedAt, ...more }: Combo): Combo {
   const { stickyLimit, connectionStrategy, hedge } = more
+  const { health, maxAttempts, timeouts } = storedRules(more) ?? {}
   return {
     id,
     name,
@@ -192,6 +200,9 @@ function shown({ id, name, kind, models, strategy, createdAt, updatedAt, ...more
     ...(stickyLimit !== undefined && { stickyLimit }),
     ...(connectionStrategy !== undefined && { connectionStrategy }),
     ...(hedge !== undefined && { hedge }),
+    ...(health && { health }),
+    ...(maxAttempts !== undefined && { maxAttempts }),
+    ...(timeouts && { timeouts }),
     createdAt,
     updatedAt,
   }

@@ -1,6 +1,7 @@
 import { createMutex } from '../lib/mutex.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
+import type { RuledLimits } from '../routing/request-rules.ts'
 import type { Rotation } from '../routing/rotation.ts'
 import type { Store } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
@@ -41,6 +42,7 @@ export interface ManagementDependencies {
   clock: Clock
   rotation: Rotation
   health: Health
+  limits: RuledLimits
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>

@@ -1,37 +1,69 @@
 import * as v from 'valibot'
 import { withoutTrailing } from '../lib/trim-end.ts'
+import { effectiveRules, type RuledLimits } from '../routing/request-rules.ts'
+import type { StoredSettings } from '../store/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Settings } from '../types.ts'
 import { addressProblem } from './address.ts'
 import { fields } from './fields.ts'
 import { closed, invalidInput, parseInput } from './input.ts'
+import { changedRules, checkCooldowns, innerRules, type RulesChange, rulesChange } from './rules-input.ts'
 import { isSameJson } from './same-json.ts'
 
 /** The settings (spec.md, Settings). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
-  /** Writes nothing when nothing would change. `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed. */
-  update(input: { requireApiKey?: boolean; cloudUrl?: string } | Input): Promise<Settings>
+  /**
+   * Writes nothing when nothing would change. Of the rules for requests, absent members stay and `null` restores the default. `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes;
+   * empty is allowed.
+   */
+  update(input: SettingsChange | Input): Promise<Settings>
+}
+
+/** A change of the settings. */
+export interface SettingsChange extends RulesChange {
+  requireApiKey?: boolean
+  cloudUrl?: string
 }
 
 const settingsChange = closed({
   requireApiKey: v.exactOptional(fields.flag),
   cloudUrl: v.exactOptional(fields.text),
+  ...rulesChange,
   cloudEnabled: fields.notYet, // until /api/sync/cloud is served
 })
 
-export function createSettingsOperations({ store }: { store: Store }): SettingsOperations<unknown> {
+/** `limits`: those of the gateway, which hold where the settings have no rules of their own. */
+export function createSettingsOperations({
+  store,
+  limits,
+}: {
+  store: Store
+  limits: RuledLimits
+}): SettingsOperations<unknown> {
+  const shown = ({ rules, ...settings }: StoredSettings): Settings => ({
+    ...settings,
+    ...effectiveRules(limits, rules),
+  })
+
   return {
-    get: async () => ({ ...(await store.settings.read()) }),
+    get: async () => shown(await store.settings.read()),
 
     async update(input) {
-      const { requireApiKey, cloudUrl } = parseInput(settingsChange, input)
-      const change = {
-        ...(requireApiKey !== undefined && { requireApiKey }),
-        ...(cloudUrl !== undefined && { cloudUrl: normalised(cloudUrl) }),
+      const { requireApiKey, cloudUrl, cloudEnabled, ...change } = parseInput(settingsChange, input, innerRules)
+      const base = cloudUrl === undefined ? undefined : normalised(cloudUrl)
+      function patchFor({ rules: before }: StoredSettings): Partial<StoredSettings> {
+        const rules = changedRules(before, change)
+        if (change.health) checkCooldowns(effectiveRules(limits, rules).health)
+        return {
+          rules,
+          ...(requireApiKey !== undefined && { requireApiKey }),
+          ...(base !== undefined && { cloudUrl: base }),
+        }
       }
       const stored = await store.settings.reread().catch(() => undefined) // what cannot be read may be mended by the change
-      return stored && isSameJson(stored, { ...stored, ...change }) ? { ...stored } : store.settings.update(change)
+      const isSame = stored && isSameJson(stored, { ...stored, ...patchFor(stored) })
+      return shown(isSame ? stored : await store.settings.update(patchFor))
     },
   }
 }

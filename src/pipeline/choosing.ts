@@ -3,6 +3,7 @@ import { unmet } from '../routing/condition.ts'
 import type { RequestFacts } from '../routing/facts.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Group } from '../routing/group.ts'
+import type { TargetHealth } from '../routing/health.ts'
 import { ownMeasures } from '../routing/measures.ts'
 import { createPins } from '../routing/pins.ts'
 import { createRotation, type Rotation } from '../routing/rotation.ts'
@@ -23,7 +24,7 @@ export interface Choosing {
   /** The routes of a request whose model name means a group, and how it chooses on the way. */
   through(group: Group, request: ModelRequest, table: RouteTable): { routes: NextRoute; selection: RequestSelection }
   /** For a request that is only asked about: nothing changes. */
-  previewFor(facts: RequestFacts): Select
+  previewFor(facts: RequestFacts, health: TargetHealth): Select
   /** Ends what goes on between requests. */
   close(): Promise<void>
 }
@@ -40,16 +41,19 @@ export interface ChoosingDependencies extends Omit<ChooserDependencies, 'rotatio
 
 /** Chooses, and keeps the turns and moved sessions of groups. */
 export function createChoosing(dependencies: ChoosingDependencies): Choosing {
-  const { sharedIn, targetStats, health, random, clock, onError } = dependencies
+  const { sharedIn, targetStats, random, clock, onError } = dependencies
   const state = sharedIn ? storedState(sharedIn, { clock, onError }) : localState(clock)
   const rotation = createRotation(state)
   const measures = sharedIn ? sharedMeasures(targetStats, { state, clock }) : ownMeasures(targetStats)
-  const chooser = createChooser({ rotation, pins: createPins(state), measures, health, random })
+  const chooser = createChooser({ rotation, pins: createPins(state), measures, random })
   return {
     rotation,
-    through(group, { call, exchange, report }, table) {
+    through(group, { call, exchange, report, context }, table) {
       const facts = factsOf(call, (name) => exchange.header(name))
-      const selection = { ...chooser.selectionFor(facts), unmet: (when: Condition) => unmet(facts, when) }
+      const selection = {
+        ...chooser.selectionFor(facts, context.health),
+        unmet: (when: Condition) => unmet(facts, when),
+      }
       return { routes: routesThrough(group, call.model, requestWay(table, selection, report)), selection }
     },
     previewFor: chooser.previewFor,

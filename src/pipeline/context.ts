@@ -4,7 +4,7 @@ import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 import type { HedgeBudget, RetryBudget } from '../routing/budget.ts'
-import type { Health } from '../routing/health.ts'
+import type { TargetHealth } from '../routing/health.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { ConnectionRecord } from '../store/store.ts'
@@ -14,6 +14,7 @@ import type { Choosing } from './choosing.ts'
 import type { CompactionMemory } from './compaction-memory.ts'
 import type { Observer } from './observer.ts'
 import type { RefusedOptions } from './refused-options.ts'
+import type { ContextFor } from './ruled-context.ts'
 
 /** The limits of one model request: sizes in bytes, times in ms. */
 export interface PipelineLimits {
@@ -34,6 +35,7 @@ export interface PipelineLimits {
 /** Everything one model request needs from the outside. */
 export interface PipelineContext {
   routes(): Awaitable<RouteTable>
+  contextFor: ContextFor
   /** The connection's credential, decrypted; `undefined` when it has none. */
   apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
   /** The credentials of all connections that can be decrypted, for removal from errors. */
@@ -55,7 +57,7 @@ export interface PipelineContext {
   asksForUsage: boolean
   /** Loaded with the first request that comes to a group. */
   choosing(): Awaitable<Choosing>
-  health: Health
+  health: TargetHealth
   targetStats: TargetStats
   inFlight: InFlight
   observer: Observer

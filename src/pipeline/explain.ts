@@ -31,7 +31,7 @@ const MAX_TARGETS = 1_000
  * Explains what would become of a request, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that is no
  * model endpoint.
  */
-export async function explain(question: Question, context: PipelineContext): Promise<Explanation> {
+export async function explain(question: Question, gateway: PipelineContext): Promise<Explanation> {
   const { model, body, headers, path } = question
   const endpoint = endpoints.find((one) => one.path === path)
   if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
@@ -44,9 +44,11 @@ export async function explain(question: Question, context: PipelineContext): Pro
   const leftOut: LeftOut[] = []
   const routes: Route[] = []
   try {
+    const table = await gateway.routes()
+    const context = await gateway.contextFor(gateway, model, table)
     const way = {
-      table: await context.routes(),
-      select: (await context.choosing()).previewFor(facts),
+      table,
+      select: (await context.choosing()).previewFor(facts, context.health),
       onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
       onDeadEnd: ({ name }: Entry, way: Pick<Choice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),

@@ -17,6 +17,7 @@ import type { Choosing } from './choosing.ts'
 import { createCompactionMemory } from './compaction-memory.ts'
 import type { PipelineContext } from './context.ts'
 import type { Question } from './explain.ts'
+import { createRuling } from './ruled-context.ts'
 import { runModelRequest } from './run.ts'
 
 /** What answers model requests, with the state that they share. */
@@ -58,7 +59,7 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
   let loadedChoosing: Choosing | undefined
   const choosing = loadedOnce(async () => {
     const { createChoosing } = await import('./choosing.ts')
-    loadedChoosing = createChoosing({ sharedIn, targetStats, health, random, clock, onError: observer.onError })
+    loadedChoosing = createChoosing({ sharedIn, targetStats, random, clock, onError: observer.onError })
     return loadedChoosing
   })
   const knownKeys = once(async () => {
@@ -78,6 +79,7 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     ...shared,
     fetch: upstream(),
     routes: createModelRouter({ store, catalog }),
+    contextFor: createRuling({ settings: store.settings, health }),
     apiKeyOf,
     knownKeys: async () => (await knownKeys())(),
     cloudCall: createCloudCall(clock),

@@ -109,6 +109,8 @@ class Run {
     try {
       const known = context.routes()
       const table = isPromise(known) ? await client.unlessGone(known) : known
+      const ruled = context.contextFor(context, request.call.model, table)
+      request.context = isPromise(ruled) ? await client.unlessGone(ruled) : ruled
       const routes = routesOf(request.call.model, table, (group) => this.#through(group, request, table))
       const plan = createAttemptPlan(routes, request)
       failures = plan.failures

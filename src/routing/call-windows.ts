@@ -1,5 +1,5 @@
 import { makeRoom } from '../lib/make-room.ts'
-import type { HealthTerms } from './failure-class.ts'
+import type { HealthTerms } from '../types.ts'
 import { type HealthRecord, type HealthTarget, keyOf, subjectOf } from './health-records.ts'
 
 /** The latest calls of a model, a connection or a provider. */

@@ -2,7 +2,7 @@ import { isPromise } from '../lib/awaitable.ts'
 import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
 import type { Choice, Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
-import type { Health } from './health.ts'
+import type { TargetHealth } from './health.ts'
 import type { Measures } from './measures.ts'
 import type { Pins } from './pins.ts'
 import type { Rotation, Turn } from './rotation.ts'
@@ -14,9 +14,9 @@ import type { Run } from './target-stats.ts'
 /** Applies the strategies of groups, with the state that they need. */
 export interface Chooser {
   /** The selection of one request, which takes turns and counts as load. */
-  selectionFor(facts: RequestFacts): Selection
+  selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Selection
   /** The same order without changing any state, to explain a request. */
-  previewFor(facts: RequestFacts): Select
+  previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Select
 }
 
 /** The selection of one request. A round-robin group takes its turn when the request comes to it. */
@@ -36,17 +36,14 @@ export interface ChooserDependencies {
   rotation: Rotation
   pins: Pins
   measures: Measures
-  health: Health
   /** A random number in [0, 1). */
   random: () => number
 }
 
 /** Makes the chooser. */
-export function createChooser({ rotation, pins, measures, health, random }: ChooserDependencies): Chooser {
-  const isWell = (target: RouteTarget) => !health.standingOf(target)
-
+export function createChooser({ rotation, pins, measures, random }: ChooserDependencies): Chooser {
   /** The target that an entry will probably lead to now. */
-  function likelyOf(entry: Entry, { firstOf, reach }: Lookahead): RouteTarget | undefined {
+  function likelyOf(entry: Entry, { firstOf, reach }: Lookahead, isWell: IsWell): RouteTarget | undefined {
     const first = firstOf(entry)
     return first && isWell(first) ? first : (find(reach(entry), isWell) ?? first)
   }
@@ -59,7 +56,7 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
   }
 
   /** `onChosen` is called with each choice, before any other request chooses. */
-  function preview(facts: RequestFacts, turnOf: Rotation['take'], onChosen?: OnChosen): Select {
+  function preview({ facts, isWell }: Asked, turnOf: Rotation['take'], onChosen?: OnChosen): Select {
     return (group, lookahead) => {
       const { strategy, label } = group
       const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
@@ -74,7 +71,8 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
           session,
           pin,
           costOf: lookahead.costOf,
-          latencyOf: (entry) => ask(likelyOf(entry, lookahead), (target) => measures.averageOf(target, facts.stream)),
+          latencyOf: (entry) =>
+            ask(likelyOf(entry, lookahead, isWell), (target) => measures.averageOf(target, facts.stream)),
           loadOf: (entry) => loadOf(entry, lookahead),
         }
         const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
@@ -90,7 +88,8 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
     }
   }
 
-  function selectionFor(facts: RequestFacts): Selection {
+  function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Selection {
+    const isWell: IsWell = (target) => !health.standingOf(target)
     let reserved: Run[] = []
     const turns = new Map<string, { group: Group; turn: Turn }>()
 
@@ -102,12 +101,12 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
       }
       if (group.strategy !== 'least-busy') return
       for (const entry of entries) {
-        const target = likelyOf(entry, lookahead)
+        const target = likelyOf(entry, lookahead, isWell)
         if (target && isWell(target)) return void reserved.push(measures.begin(target, facts.stream))
       }
     }
 
-    const choose = preview(facts, rotation.take, reserve)
+    const choose = preview({ facts, isWell }, rotation.take, reserve)
 
     function begun() {
       for (const run of reserved) run.ended()
@@ -135,9 +134,10 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
     }
   }
 
-  function previewFor(facts: RequestFacts): Select {
+  function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Select {
     const turns = new Map<string, Turn>() // a request that comes to the connections of a provider twice takes two turns
-    return preview(facts, async (group, isUsable) => {
+    const isWell: IsWell = (target) => !health.standingOf(target)
+    return preview({ facts, isWell }, async (group, isUsable) => {
       const turn = await rotation.peek(group, isUsable, turns.get(group.label))
       turns.set(group.label, turn)
       return turn
@@ -149,6 +149,14 @@ export function createChooser({ rotation, pins, measures, health, random }: Choo
 
 /** The strategies that choose by what is measured of targets. */
 const MEASURED: ReadonlySet<string> = new Set(['least-latency', 'least-busy'])
+
+/** A request, and whether a target may be used for it. */
+interface Asked {
+  facts: RequestFacts
+  isWell: IsWell
+}
+
+type IsWell = (target: RouteTarget) => boolean
 
 type OnChosen = (group: Group, chosen: Chosen, lookahead: Lookahead) => void
 

@@ -1,3 +1,5 @@
+import type { HealthTerms } from '../types.ts'
+
 /** Why an attempt failed. Only `client` is the caller's own fault and is answered at once; all others may go to the next target. */
 export type FailureClass =
   | 'client'
@@ -23,19 +25,6 @@ export interface Cooling {
   /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. Default: that of the `HealthTerms`. */
   baseMs?: number
   maxMs?: number
-}
-
-/** By which failures a target is taken out of use, and for how long. Times in ms. */
-export interface HealthTerms {
-  /** The share of failed calls, above 0 and up to 1, from which on a target cools. */
-  failureShare: number
-  /** The calls of so long count. */
-  windowMs: number
-  /** No cooldown starts before so many calls. */
-  minCalls: number
-  /** The first cooldown; it doubles each time a probe fails. */
-  cooldownMs: number
-  maxCooldownMs: number
 }
 
 /** Health terms, and the combo whose requests alone they are for; absent: for all others. */

@@ -1,6 +1,6 @@
 import type { Target } from '../providers/target.ts'
 import type { ConnectionRecord } from '../store/store.ts'
-import type { Condition, Strategy } from '../types.ts'
+import type { Condition, RequestRules, Strategy } from '../types.ts'
 import type { Turn } from './rotation.ts'
 import type { Inputs } from './strategies/order.ts'
 
@@ -22,6 +22,8 @@ export interface Group {
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly Entry[]
+  /** Rules of its own for the requests that name it. */
+  rules?: RequestRules | undefined
 }
 
 /** One entry of a group. */

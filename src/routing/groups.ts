@@ -1,5 +1,6 @@
 import type { ComboRecord } from '../store/combos.ts'
 import type { ProviderRecord } from '../store/store.ts'
+import { storedRules } from '../store/stored-rules.ts'
 import type { Group, Route } from './group.ts'
 
 /** How a provider's connections are ordered. */
@@ -20,6 +21,7 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   stickyLimit: combo.stickyLimit ?? 1,
   hedge: combo.hedge ?? false,
   connectionStrategy: combo.connectionStrategy,
+  rules: storedRules(combo),
   entries: combo.models.map((entry, index) =>
     typeof entry === 'string'
       ? { index, name: entry, weight: 1 }

@@ -7,6 +7,8 @@ export interface HealthEntry {
   provider: string
   connectionId?: string
   model?: string
+  /** The combo whose own health terms it holds for; absent: for all other requests. */
+  combo?: string
   /**
    * `counting`: has failed, and is still used; `cooling`: not used until `retryAt`; `half-open`: the next request is a probe; `probing`: a
    * probe is under way.
@@ -26,12 +28,13 @@ export interface HealthEntry {
 
 /** The public form of a health record, as it stands at `now` (epoch ms). */
 export function healthEntry(record: HealthRecord, now: number): HealthEntry {
-  const { level, provider, connectionId, model, reason, message, failures, since, retryAt } = record
+  const { level, provider, connectionId, model, combo, reason, message, failures, since, retryAt } = record
   return {
     level,
     provider,
     ...(connectionId !== undefined && { connectionId }),
     ...(model !== undefined && { model }),
+    ...(combo !== undefined && { combo }),
     state: stateOf(record, now),
     reason,
     message,

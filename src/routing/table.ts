@@ -33,6 +33,8 @@ export interface RouteTable {
   readonly aliases: ReadonlyMap<string, string>
   /** The combo of a name, directly or by aliases. */
   comboOf(model: string): Group | undefined
+  /** The same, if the combo has rules of its own for its requests. */
+  ruledCombo(model: string): Group | undefined
   /** All names that lead to a target, as far as they are known without asking a provider; without any connection, those that would. */
   names(): Promise<string[]>
 }
@@ -54,6 +56,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
   const connections = connectionsByName(routes.connections, catalog)
   const known = new Map<string, readonly Route[]>()
+  const areRuled = [...combos.values()].some(({ rules }) => rules)
 
   function meaningOf(model: string, within?: Group): Meaning {
     let name = model
@@ -93,6 +96,11 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
     return undefined
   }
 
+  function comboOf(model: string): Group | undefined {
+    const meaning = meaningOf(model)
+    return meaning && 'strategy' in meaning ? combos.get(meaning.name) : undefined
+  }
+
   return {
     meaningOf,
     async missingProviders(model) {
@@ -103,9 +111,10 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
     providers: () => connections.keys(),
     catalog,
     aliases,
-    comboOf(model) {
-      const meaning = meaningOf(model)
-      return meaning && 'strategy' in meaning ? combos.get(meaning.name) : undefined
+    comboOf,
+    ruledCombo(model) {
+      const combo = areRuled ? comboOf(model) : undefined
+      return combo?.rules && combo
     },
     async names() {
       const { knownNames } = await import('./known-names.ts')

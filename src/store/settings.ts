@@ -1,27 +1,33 @@
 import { gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
-import type { Clock, Settings, Storage } from '../types.ts'
+import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
 import { SETTINGS } from './collections.ts'
 import { storageFailure } from './failure.ts'
 import type { Freshness } from './freshness.ts'
 import { areProvenSettings, proofOfSettings } from './proofs.ts'
 import { retryLostRace } from './retry-lost-race.ts'
+import { storedRules } from './stored-rules.ts'
 import type { Vault } from './vault.ts'
+
+/** The settings as they are stored: of the rules for requests only those that are set. */
+export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
+  rules?: RequestRules | undefined
+}
 
 /** The settings, with the defaults of spec.md. */
 export interface SettingsStore {
   /**
    * Rejects with `STORAGE_FAILED` when they cannot be read, or are not as a gateway wrote them (proofs.ts); model requests are refused then.
    */
-  read(): Awaitable<Settings>
+  read(): Awaitable<StoredSettings>
   /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
-  reread(): Promise<Settings>
+  reread(): Promise<StoredSettings>
   /**
-   * Merges `patch` into the stored settings, again when another writer was faster. Settings that are not as a gateway wrote them are
-   * replaced by the defaults and `patch`, which must name `requireApiKey` then: rejects with `STORAGE_FAILED` otherwise.
+   * Merges the patch for the stored settings into them, again when another writer was faster. Settings that are not as a gateway wrote them
+   * are replaced by the defaults and the patch, which must name `requireApiKey` then: rejects with `STORAGE_FAILED` otherwise.
    */
-  update(patch: Partial<Settings>): Promise<Settings>
+  update(patchFor: (stored: StoredSettings) => Partial<StoredSettings>): Promise<StoredSettings>
 }
 
 /** Makes the settings of a storage. */
@@ -32,7 +38,7 @@ export function createSettingsStore(deps: {
   vault(): Promise<Vault>
 }): SettingsStore {
   const { storage, clock, freshness, vault } = deps
-  let view: { settings: Settings; readAt: number } | undefined
+  let view: { settings: StoredSettings; readAt: number } | undefined
   let epoch = 0
 
   freshness.onChange((key) => {
@@ -69,17 +75,24 @@ export function createSettingsStore(deps: {
     read: () => (view && freshness.isFresh(view.readAt) ? view.settings : refresh()),
     reread: refresh,
 
-    update: (patch) =>
+    update: (patchFor) =>
       retryLostRace(async () => {
         const { version, members } = await load()
+        const stored = settingsIn(members ?? {})
+        const patch = patchFor(stored)
         if (!members && patch.requireApiKey === undefined) throw changedElsewhere()
-        const next = { ...members, ...settingsIn(members ?? {}), ...patch }
-        const value = JSON.stringify({ ...next, mac: await proofOfSettings(await vault(), next) })
+        const { rules, ...next } = { ...members, ...stored, ...patch }
+        const value = JSON.stringify({
+          ...next,
+          ...NO_RULES,
+          ...rules,
+          mac: await proofOfSettings(await vault(), next),
+        })
         const written = await storage.set(SETTINGS, value, { ifVersion: version }).catch((cause: unknown) => {
           throw storageFailure('write', SETTINGS, cause)
         })
         forget()
-        return written !== false && settingsIn(next)
+        return written !== false && { ...stored, ...patch }
       }),
   }
 }
@@ -97,11 +110,15 @@ function parse(text: string): JsonObject | undefined {
 }
 
 /** Keys are required unless it says that they are not: what is neither must not open the gate (design.md). */
-const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl }: JsonObject): Settings => ({
+const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl, ...more }: JsonObject): StoredSettings => ({
   cloudEnabled: cloudEnabled === true,
   requireApiKey: requireApiKey !== undefined && requireApiKey !== false,
   cloudUrl: typeof cloudUrl === 'string' ? cloudUrl : '',
+  rules: storedRules(more),
 })
+
+/** The members of the storage that hold the rules. */
+const NO_RULES = { health: undefined, maxAttempts: undefined, timeouts: undefined }
 
 const changedElsewhere = () =>
   gatewayError('STORAGE_FAILED', {

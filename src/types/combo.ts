@@ -1,4 +1,5 @@
 import type { Kind } from './catalog.ts'
+import type { RequestRules } from './rules.ts'
 
 /** How a combo orders its models, or a provider its connections, for one request (src/routing/README.md). */
 export type Strategy =
@@ -40,7 +41,7 @@ export interface Condition {
 export type Pattern = string | string[] | boolean
 
 /** A named group of models that is listed and requested like a model (spec.md, Combo). */
-export interface Combo {
+export interface Combo extends RequestRules {
   id: string
   /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
   name: string

@@ -1,4 +1,5 @@
 import type { Kind, WireFormat } from './catalog.ts'
+import type { EffectiveRules } from './rules.ts'
 
 /** A client's API key as the management API shows it (spec.md, API key). */
 export interface ApiKey {
@@ -12,8 +13,8 @@ export interface ApiKey {
   createdAt: string
 }
 
-/** The settings of a gateway (spec.md, Settings); all are set, by default to `false` and `""`. */
-export interface Settings {
+/** The settings of a gateway (spec.md, Settings); all are set, by default to `false` and `""`, and to the rules that hold without. */
+export interface Settings extends EffectiveRules {
   /** Is cloud mode on? */
   cloudEnabled: boolean
   /** Is a request to `/v1` or `/v1beta` without a valid key refused with 401? */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
+import { defaultRules } from '../management/door.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -132,6 +133,7 @@ for (const [how, changing] of Object.entries(settingsChanges)) {
       cloudEnabled: false,
       requireApiKey: true,
       cloudUrl: '',
+      ...defaultRules,
     })
     assert.equal([await status(), await status(active.key)], [401, 200])
   })

@@ -3,15 +3,22 @@ import { createGateway } from '../../src/gateway.ts'
 import { isObject } from '../../src/lib/json.ts'
 import type { Provider } from '../../src/management/providers.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import type { ApiKey, Combo, Connection, Settings } from '../../src/types.ts'
+import type { ApiKey, Combo, Connection, EffectiveRules, RequestRules, Settings } from '../../src/types.ts'
 import { plant, watchfulLogger } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert } from '../support/suite.ts'
 
 export const TOKEN = 'management-token-of-forty-characters-000'
 
+/** The rules for requests that hold where nothing else is set. */
+export const defaultRules: EffectiveRules = {
+  health: { failureShare: 0.5, windowMs: 60_000, minCalls: 5, cooldownMs: 5_000, maxCooldownMs: 300_000 },
+  maxAttempts: 3,
+  timeouts: { headersMs: 120_000, idleMs: 60_000, totalMs: 600_000 },
+}
+
 /** What the tests read of the bodies under `/api`; each test knows which of it is there. */
-export interface Body extends Connection, Omit<Combo, 'kind'>, Settings {
+export interface Body extends Connection, Omit<Combo, 'kind' | keyof RequestRules>, Settings {
   error: string
   success: boolean
   key: string

@@ -1,10 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { defaultRules, openDoor } from './door.ts'
 
 const test = suite('settings')
 
-const defaults = { cloudEnabled: false, requireApiKey: false, cloudUrl: '' }
+const defaults = { cloudEnabled: false, requireApiKey: false, cloudUrl: '', ...defaultRules }
 
 test('absent settings have their defaults', async () => {
   const { expect } = openDoor()
@@ -63,7 +63,10 @@ const noAddress = '"cloudUrl" must be an address that starts with http:// or htt
 const refusals: Array<[body: unknown, error: string]> = [
   [{ requireApiKeys: true }, 'Unknown field "requireApiKeys". Did you mean "requireApiKey"?'],
   [{ requireapikey: true }, 'Unknown field "requireapikey". Did you mean "requireApiKey"?'],
-  [{ theme: 'dark' }, 'Unknown field "theme". Known: "requireApiKey", "cloudUrl".'],
+  [
+    { theme: 'dark' },
+    'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "health", "maxAttempts", "timeouts".',
+  ],
   [{ requireApiKey: 'true' }, '"requireApiKey" must be true or false'],
   [{ requireApiKey: null }, '"requireApiKey" must be true or false'],
   [{ requireApiKey: true, cloudUrl: 5 }, '"cloudUrl" must be text'],
@@ -99,7 +102,7 @@ test('two patches at once both hold', async () => {
     call('PATCH', '/api/settings', { requireApiKey: true }),
     call('PATCH', '/api/settings', { cloudUrl: 'https://cloud.example' }),
   ])
-  const both = { cloudEnabled: false, requireApiKey: true, cloudUrl: 'https://cloud.example' }
+  const both = { ...defaults, requireApiKey: true, cloudUrl: 'https://cloud.example' }
   assert.equal(await expect(200, 'GET', '/api/settings'), both)
 })
 

@@ -1,0 +1,122 @@
+import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
+import { failing, refused } from '../pipeline/support/failing.ts'
+import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('rules for requests')
+
+const models = ['one/m', 'two/m']
+const called = '200 one/m=503:server, two/m=200'
+const passedOver = '200 one/m=skipped:server, two/m=200'
+
+test('a target cools by the share, the volume and the times of the settings', async () => {
+  const { down, ask, pass, world } = await failing()
+  await world.api.settings.update({ health: { failureShare: 0.75, minCalls: 2, cooldownMs: 20_000, windowMs: 10_000 } })
+  await ask()
+  down.one = refused(503)
+  for (const answer of [called, called, called, passedOver]) assert.is(await ask(), answer)
+  pass(19_000)
+  assert.is(await ask(), passedOver)
+  pass(4_000)
+  delete down.one
+  assert.is(await ask(), '200 one/m=200')
+  down.one = refused(503)
+  assert.is(await ask(), called, 'one call is too few')
+  pass(11_000)
+  assert.is(await ask(), called, 'the first is out of the window')
+  assert.is(await ask(), called)
+  assert.is(await ask(), passedOver)
+})
+
+test('no cooldown grows beyond the longest of the settings', async () => {
+  const { down, ask, pass, world } = await failing()
+  await world.api.settings.update({ health: { minCalls: 1, cooldownMs: 1_000, maxCooldownMs: 2_000 } })
+  down.one = refused(503)
+  for (let probe = 0; probe < 5; probe++) {
+    assert.is(await ask(), called)
+    assert.is(await ask(), passedOver)
+    pass(2_200)
+  }
+})
+
+test('a combo’s own health terms judge its own requests, and no others', async () => {
+  const { down, ask, world } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 1 } } } })
+  down.one = refused(503)
+  assert.is(await ask('own'), called)
+  assert.is(await ask('own'), passedOver)
+  for (let at = 0; at < 5; at++) assert.is(await ask('chain'), called)
+  assert.is(await ask('chain'), passedOver)
+  const { health } = await world.api.health.list()
+  const ofModels = health.filter(({ level }) => level === 'model')
+  assert.equal(
+    ofModels.map(({ combo, model, failures }) => ({ combo, model, failures })),
+    [
+      { combo: 'own', model: 'm', failures: 1 },
+      { combo: undefined, model: 'm', failures: 5 },
+    ],
+  )
+})
+
+test('a key that is refused to the requests of a combo with health terms of its own is refused to all', async () => {
+  const { down, ask } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
+  down.one = refused(401)
+  assert.is(await ask('own'), '200 one/m=401:credentials, two/m=200')
+  assert.is(await ask('chain'), '200 one/m=skipped:credentials, two/m=200')
+})
+
+test('a combo within another one leaves the rules to the one that the request names', async () => {
+  const combos = { inner: { models, maxAttempts: 1 }, outer: { models: ['inner'], maxAttempts: 2 } }
+  const { down, ask } = await failing({ combos, aliases: { other: 'inner' } })
+  down.one = refused(500)
+  assert.is(await ask('outer'), '200 one/m=500:server, two/m=200')
+  assert.is(await ask('inner'), '500 one/m=500:server, stopped=max-attempts')
+  assert.is(await ask('other'), '500 one/m=500:server, stopped=max-attempts')
+})
+
+test('the attempts of the settings hold in place of the limit of the gateway, and those of a combo in place of both', async () => {
+  const combos = { chain: [...models, 'three/m'], own: { models: [...models, 'three/m'], maxAttempts: 3 } }
+  const { down, ask, world } = await failing({ combos, limits: { maxAttempts: 1 } })
+  for (const provider of ['one', 'two', 'three']) down[provider] = refused(500)
+  const attempts = async (model: string) => (await ask(model)).split('=500:server').length - 1
+  assert.is(await attempts('chain'), 1)
+  await world.api.settings.update({ maxAttempts: 2 })
+  assert.is(await attempts('chain'), 2)
+  assert.is(await attempts('own'), 3)
+  const { targets } = await world.api.explain({ model: 'chain' })
+  assert.equal(
+    targets.map(({ use }) => use),
+    ['first', 'next', 'beyond'],
+  )
+  await world.api.settings.update({ maxAttempts: null })
+  assert.is(await attempts('chain'), 1)
+})
+
+test('the time-outs of the settings end a call, and those of a combo come before them', async () => {
+  const clock = fakeClock()
+  const up = fakeUpstream(({ body }) => {
+    const { stream, model } = JSON.parse(body)
+    if (stream) return sse([chatChunk({ content: 'Once' })], 'hang')
+    return model === 'm' ? never() : json(chatAnswer())
+  })
+  const combos = { own: { models: ['one/m'], timeouts: { headersMs: 400 } } }
+  const world = await openWorld({ fetch: up, clock, combos })
+  await world.api.settings.update({ timeouts: { headersMs: 2_000, idleMs: 3_000 } })
+  const took = async (request: Promise<Response>, ms: number) => {
+    let isOver = false
+    const text = request
+      .then((response) => response.text())
+      .finally(() => {
+        isOver = true
+      })
+    await clock.untilPending()
+    await clock.advance(ms - 1)
+    assert.is(isOver, false, `${ms} ms`)
+    await clock.advance(1)
+    return text
+  }
+  assert.match(await took(world.chat({ model: 'one/m' }), 2_000), 'sent no answer within 2 s')
+  assert.match(await took(world.chat({ model: 'own' }), 400), 'sent no answer within 0.4 s')
+  assert.match(await took(world.chat({ model: 'one/m', stream: true }), 3_000), 'was silent for 3 s')
+})
