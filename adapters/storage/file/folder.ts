@@ -36,6 +36,7 @@ export function folderAt(path: string): Folder {
 /** Creates the folder (0700) where there is none. Throws when it cannot be read or written. */
 export async function prepareFolder({ path }: Folder): Promise<void> {
   await makeFolder(path).catch((cause: unknown) => {
+    if (hasCode(cause, 'EEXIST', 'ENOTDIR')) throw fileError(path, cause)
     throw folderError('STORAGE_UNWRITABLE', path, cause)
   })
   await access(path, constants.R_OK | constants.X_OK).catch((cause: unknown) => {
@@ -56,6 +57,12 @@ async function makeFolder(path: string): Promise<void> {
     await makeFolder(dirname(path))
     await mkdir(path, { mode: 0o700 })
   }
+}
+
+/** The path of the store, or a part of it, is a file. */
+function fileError(path: string, cause: unknown): Error {
+  const what = hasCode(cause, 'EEXIST') ? `${path} is a file` : `a part of ${path} is a file`
+  return storageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Name a folder instead.`, cause)
 }
 
 /** A failing file system as an error with a name and the system's own words. */
