@@ -10,7 +10,10 @@ const table = {
   NAME_TAKEN: [400, 'Combo name already exists'],
   MANAGEMENT_CLOSED: [401, 'The management API is closed.'],
   MANAGEMENT_UNAUTHORIZED: [401, 'The management credential is missing or wrong.'],
-  KEY_MISSING: [401, 'This gateway needs an API key. Send it as "Authorization: Bearer <key>" or "x-api-key: <key>".'],
+  KEY_MISSING: [
+    401,
+    'This gateway needs an API key. Send it as "Authorization: Bearer <key>", "x-api-key: <key>" or "x-goog-api-key: <key>".',
+  ],
   KEY_UNKNOWN: [
     401,
     'The API key is not known to this gateway. Check that it was copied whole and has not been deleted.',
