@@ -99,6 +99,21 @@ test('a provider without an active connection is named', async () => {
   assert.not.match(await asked('one/'), /no active connection/)
 })
 
+test('a model of the catalog whose provider is not connected is answered with the call that connects it', async () => {
+  const world = await routing({
+    connections: [],
+    aliases: { short: 'one/m' },
+    catalog: { ...catalog, cloudy: { cloud: 'bedrock', models: [{ id: 'm' }] } },
+  })
+  const call = 'The administrator sends POST /api/connections with {"provider":"one","apiKey":"<its key>"}.'
+  for (const name of ['one/m', 'short'])
+    assert.is(
+      await world.asked(name),
+      `404 The model "${name}" cannot be reached: there is no active connection to the provider "one". Add one, or activate it, at /api/connections. ${call}`,
+    )
+  assert.match(await world.asked('cloudy/m'), / at \/api\/connections\.$/)
+})
+
 test('a combo or an alias that leads nowhere names the providers that lack a connection', async () => {
   const { asked } = await routing({
     combos: {
