@@ -7,6 +7,7 @@ import { retryLostRace } from '../store/retry-lost-race.ts'
 import type { Store } from '../store/store.ts'
 import { storedRules } from '../store/stored-rules.ts'
 import type { Clock, Combo, ComboModel, HealthTerms, Kind, RequestRules, Strategy, Timeouts } from '../types.ts'
+import type { Warned } from './aliases.ts'
 import { comboChange, comboPut, newCombo } from './combo-input.ts'
 import { createComboRecords } from './combo-records.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './cycle.ts'
@@ -20,15 +21,15 @@ import { timestamp } from './time.ts'
 export interface ComboOperations<Input = never> {
   list(): Promise<{ combos: Combo[] }>
   get(id: string): Promise<Combo>
-  /** Rejects with `NAME_TAKEN`, `NAME_INVALID` or `INVALID_REQUEST`. `strategy` defaults to `fallback`. */
-  create(input: NewCombo | Input): Promise<Combo>
+  /** `warnings` of this and the other changes say that the combo has no models. Rejects with `NAME_TAKEN`, `NAME_INVALID` or `INVALID_REQUEST`. `strategy` defaults to `fallback`. */
+  create(input: NewCombo | Input): Promise<Combo & Warned>
   /** Changes the members that are given; an empty `name` counts as absent. Resets the rotation even when nothing changes. */
-  update(id: string, input: ComboChange | Input): Promise<Combo>
+  update(id: string, input: ComboChange | Input): Promise<Combo & Warned>
   /**
    * Creates the combo of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
    * nothing and resets nothing when nothing would change, so that a host may call it at every start.
    */
-  put(input: ComboPut | Input): Promise<Combo>
+  put(input: ComboPut | Input): Promise<Combo & Warned>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -120,22 +121,22 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
     async create(input) {
       const combo = parseInput(newCombo, input, innerRules)
       requireName(combo.name)
-      return inTurn(() => add(crypto.randomUUID(), combo))
+      return warned(await inTurn(() => add(crypto.randomUUID(), combo)))
     },
 
     async update(id, input) {
       const { name, id: sentId = id, createdAt, updatedAt, ...given } = parseInput(comboChange, input, innerRules)
       if (name) requireName(name)
       if (sentId !== id) throw invalidInput('"id" cannot be changed; leave it out')
-      return inTurn(() => change(id, { ...given, ...(name && { name }) }))
+      return warned(await inTurn(() => change(id, { ...given, ...(name && { name }) })))
     },
 
     async put(input) {
       const { id, ...given } = parseInput(comboPut, input, innerRules)
       const { name } = given
       requireName(name)
-      return inTurn(() =>
-        retryLostRace(async () => {
+      const combo = await inTurn(() =>
+        retryLostRace<Combo>(async () => {
           await store.combos.entries({ fresh: true })
           const found = (await store.combos.all()).find((combo) =>
             id === undefined ? combo.name === name : combo.id === id,
@@ -151,6 +152,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
           })
         }),
       )
+      return warned(combo)
     },
 
     delete: (id) =>
@@ -161,6 +163,9 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
       }),
   }
 }
+
+const warned = (combo: Combo): Combo & Warned =>
+  combo.models.length > 0 ? combo : { ...combo, warnings: ['The combo has no models: requests for it get a 404.'] }
 
 function requireName(name: string): void {
   if (name === '') throw invalidInput('"name" is required and must not be blank')

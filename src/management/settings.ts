@@ -14,8 +14,8 @@ import { isSameJson } from './same-json.ts'
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
   /**
-   * Writes nothing when nothing would change. Of the rules for requests, absent members stay and `null` restores the default. `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes;
-   * empty is allowed.
+   * Writes nothing when nothing would change. Of the rules for requests, absent members stay and `null` restores the default. `cloudUrl`
+   * loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed.
    */
   update(input: SettingsChange | Input): Promise<Settings>
 }

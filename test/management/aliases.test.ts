@@ -9,7 +9,8 @@ test('aliases are set, changed in their place, listed as a map, and deleted', as
   const { expect, refuses } = openDoor()
   assert.equal(await expect(200, 'GET', PATH), { aliases: {} })
   for (const alias of ['z', 'a', 'm']) {
-    assert.equal(await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' }), { alias, model: 'oa/gpt' })
+    const set: object = await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
+    assert.equal({ ...set, warnings: undefined }, { alias, model: 'oa/gpt', warnings: undefined })
   }
   await expect(200, 'PUT', PATH, { alias: 'z', model: 'oa/other' })
   const list: object = await expect(200, 'GET', PATH)
@@ -21,10 +22,32 @@ test('aliases are set, changed in their place, listed as a map, and deleted', as
 
 test('alias and model are trimmed', async () => {
   const { expect } = openDoor()
-  assert.equal(await expect(200, 'PUT', PATH, { alias: ' fast ', model: '\toa/gpt\n' }), {
-    alias: 'fast',
-    model: 'oa/gpt',
-  })
+  await expect(200, 'PUT', PATH, { alias: ' fast ', model: '\toa/gpt\n' })
+  const list: object = await expect(200, 'GET', PATH)
+  assert.equal(list, { aliases: { fast: 'oa/gpt' } })
+})
+
+test('an alias that leads nowhere yet is set, and answered with a warning', async () => {
+  const { expect, gateway } = openDoor()
+  const warningsOf = async (model: string) => {
+    const answer: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
+    return (answer as { warnings?: string[] }).warnings // absent in most bodies
+  }
+  await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
+  assert.equal(await warningsOf('openai/gpt-5'), [
+    'The alias leads nowhere yet: "openai/gpt-5", no active connection to "openai".',
+  ])
+  assert.equal(await warningsOf('nothing'), [
+    'The alias leads nowhere yet: "nothing", no model, combo or alias has this name.',
+  ])
+  assert.equal(await warningsOf('none'), ['The combo "none" has no models.'])
+  const list: object = await expect(200, 'GET', PATH)
+  assert.equal(list, { aliases: { a: 'none' } })
+  const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', isActive: false })
+  assert.is((await warningsOf('openai/gpt-5'))?.length, 1, 'a paused connection does not count')
+  await expect(200, 'PUT', `/api/connections/${id}`, { isActive: true })
+  assert.equal(await gateway.api.aliases.set({ alias: 'b', model: 'a' }), { alias: 'b', model: 'a' })
+  assert.is(await warningsOf('openai/gpt-5'), undefined)
 })
 
 test('any name will do, and is deleted by its path, encoded or not', async () => {

@@ -124,3 +124,16 @@ test('an id is no name, and an unknown one is 404', async () => {
     await refuses(404, 'Combo not found', ['PUT', `/api/combos/${id}`, {}])
   }
 })
+
+test('a combo without models is made, and answered with a warning', async () => {
+  const { expect, gateway } = openDoor()
+  const warnings = ['The combo has no models: requests for it get a 404.']
+  const warningsOf = (body: object) => (body as { warnings?: string[] }).warnings
+  const made = await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
+  assert.equal(warningsOf(made), warnings)
+  const path = `/api/combos/${made.id}`
+  assert.is(warningsOf(await expect(200, 'GET', path)), undefined)
+  assert.equal(warningsOf(await gateway.api.combos.put({ name: 'none' })), warnings)
+  assert.is(warningsOf(await expect(200, 'PUT', path, { models: ['openai/x'] })), undefined)
+  assert.equal(warningsOf(await expect(200, 'PUT', path, { models: [] })), warnings)
+})
