@@ -11,7 +11,7 @@ import { manifest, root } from './built.ts'
 const execute = promisify(execFile)
 const test = suite('the package', { folder: '', tarball: '' })
 
-test.before({ timeoutMs: 60_000 }, async (context) => {
+test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'package-'))
   await execute('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', context.folder], { cwd: root })
   const [name] = await readdir(context.folder)
@@ -32,7 +32,7 @@ test('leaves publint nothing to say', async ({ tarball }) => {
   )
 })
 
-test('has types that resolve as its modules do', { timeoutMs: 60_000 }, async ({ tarball }) => {
+test('has types that resolve as its modules do', async ({ tarball }) => {
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
   const args = [
     attw,

@@ -148,7 +148,7 @@ const passed = new Map<string, string>()
 
 for (const from of wireFormats) {
   for (const to of wireFormats) {
-    test(`${from} for ${to}`, { timeoutMs: 60_000 }, async () => {
+    test(`${from} for ${to}`, async () => {
       const failures: string[] = []
       const all = recordedStreams(apis[from])
       assert.ok(all.length > 20)

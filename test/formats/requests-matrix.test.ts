@@ -94,7 +94,7 @@ const tally = new Map<string, string>()
 
 for (const from of wireFormats) {
   for (const to of wireFormats) {
-    test(`${from} for ${to}`, { timeoutMs: 60_000 }, async () => {
+    test(`${from} for ${to}`, async () => {
       const [source, targets] = await Promise.all([translatorOf(from), targetsOf(to)])
       const all = recordedRequests(places[from])
       assert.ok(all.length > 250)

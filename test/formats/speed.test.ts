@@ -8,7 +8,7 @@ const test = suite<{ ratios: Record<string, number> }>('the cost of translating 
 /** So many times the parsing of the events' JSON at most. */
 const MOST = 3
 
-test.before({ timeoutMs: 60_000 }, async (context) => {
+test.before(async (context) => {
   const program = await childProgram(new URL('support/measure-speed.ts', import.meta.url))
   try {
     for (const from of wireFormats) {

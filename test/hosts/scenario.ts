@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 const LONG = ' word'.repeat(4_000)
 
 /** How long a provider's call may outlive its client. */
-const LEFT_MS = 5_000
+const LEFT_MS = 30_000
 
 /** Starts an app of `apps/`. */
 export const startApp = (command: string, args: string[], options: ChildOptions = {}): Promise<Served> =>

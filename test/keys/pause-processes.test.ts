@@ -16,9 +16,9 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test(`is refused at once where it was paused, by ${PROCESSES - 1} other processes within ${KNOWN_WITHIN_MS} ms, and never accepted again`, {
-  timeoutMs: 60_000,
-}, async ({ program }) => {
+test(`is refused at once where it was paused, by ${PROCESSES - 1} other processes within ${KNOWN_WITHIN_MS} ms, and never accepted again`, async ({
+  program,
+}) => {
   const rounds: string[] = []
   for (let round = 0; round < 5; round++) {
     const delays = await inFolder((path) => delaysOf(path, program))

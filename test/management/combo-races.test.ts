@@ -25,9 +25,7 @@ interface Told {
   id: string
 }
 
-test('at once in three processes, no combo is lost or doubled and no acknowledged change is undone', {
-  timeoutMs: 60_000,
-}, async () => {
+test('at once in three processes, no combo is lost or doubled and no acknowledged change is undone', async () => {
   const race = fc.asyncProperty(fc.scheduler(), operations, operations, operations, async (scheduler, ...processes) => {
     const storage = memoryStorage()
     const { combos } = openDoor({ storage }).gateway.api

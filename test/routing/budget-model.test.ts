@@ -65,9 +65,7 @@ const budgets: Record<string, { create(now: () => number): Budget; model(): Mode
 }
 
 for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
-  test(`${what}: over 10,000 histories as many as in the model, and never more than promised`, {
-    timeoutMs: 60_000,
-  }, () => {
+  test(`${what}: over 10,000 histories as many as in the model, and never more than promised`, () => {
     const seen = { allowed: 0, refused: 0 }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

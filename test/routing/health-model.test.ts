@@ -51,7 +51,7 @@ const targets = ['a m', 'a n', 'b m', 'b n'].map((name) => {
   return { provider: 'p', model, connection: { id, provider: 'p', updatedAt: '1' } }
 })
 
-test(`over ${times(10_000)} histories of four targets it says the same`, { timeoutMs: 60_000 }, () => {
+test(`over ${times(10_000)} histories of four targets it says the same`, () => {
   let [usable, cooling] = [0, 0]
   fc.assert(
     fc.property(fc.array(step, { minLength: 12, maxLength: 40 }), (steps) => {

@@ -3,7 +3,8 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { linkPackage } from './package-link.ts'
 
-const START_MS = 15_000
+/** Less than a test's own time, so that the failure contains what the app wrote. */
+const START_MS = 60_000
 
 export interface Served {
   readonly url: string
@@ -75,11 +76,11 @@ function versionOf(node: string): string | undefined {
   }
 }
 
-/** Runs a script to its end; answers what it has written. Rejects when it fails, or takes longer than 20 s. */
+/** Runs a script to its end; answers what it has written. Rejects when it fails, or takes longer than 60 s. */
 export async function runScript(command: string, args: string[]): Promise<string> {
   await linkPackage()
   const cwd = new URL('.', import.meta.url).pathname
-  const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: 20_000 })
+  const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: 60_000 })
   return stdout
 }
 

@@ -112,9 +112,7 @@ async function seen({ gateway, api, chat, told }: World, key: string) {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  test(`hides no other record, and is reported, whatever happened to a record of ${prefix}`, {
-    timeoutMs: 60_000,
-  }, async () => {
+  test(`hides no other record, and is reported, whatever happened to a record of ${prefix}`, async () => {
     const { storage, key } = await filled()
     const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)

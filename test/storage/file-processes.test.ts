@@ -23,7 +23,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test(`keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, { timeoutMs: 60_000 }, async ({ program }) => {
+test(`keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, async ({ program }) => {
   await inFolder(async (path) => {
     const start = () => program?.start('add', path, 'sum', String(TIMES)) as Child // `before` made it
     const children = Array.from({ length: PROCESSES }, start)

@@ -13,7 +13,7 @@ export const assert: typeof uvuAssert = {
 }
 
 export interface TimeOptions {
-  /** How long the body may take. Default 20 s. */
+  /** How long the body may take. Default 90 s. */
   timeoutMs?: number
 }
 

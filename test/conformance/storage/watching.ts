@@ -72,8 +72,8 @@ async function listen(storage: {
 }
 
 async function until(isTrue: () => boolean, what = 'it'): Promise<void> {
-  for (const end = performance.now() + 5_000; !isTrue(); ) {
-    if (performance.now() > end) throw new Error(`waited 5 s for ${what}`)
+  for (const end = performance.now() + 30_000; !isTrue(); ) {
+    if (performance.now() > end) throw new Error(`waited 30 s for ${what}`)
     await sleep(2)
   }
 }

@@ -16,7 +16,7 @@ const test = suite('what is written in this format is read as it was')
 
 const runs = { numRuns: 25 }
 
-test('a request, as the provider gets it', { timeoutMs: 60_000 }, () => {
+test('a request, as the provider gets it', () => {
   fc.assert(
     fc.property(request, (given) => {
       const { target, warnings } = contexts(messagesTranslator)
@@ -30,7 +30,7 @@ test('a request, as the provider gets it', { timeoutMs: 60_000 }, () => {
 
 const replies = fc.array(plainReply, { maxLength: 5 })
 
-test('an answer, as the client gets it', { timeoutMs: 60_000 }, () => {
+test('an answer, as the client gets it', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -42,7 +42,7 @@ test('an answer, as the client gets it', { timeoutMs: 60_000 }, () => {
   )
 })
 
-test('an answer that the client gives back, with all that only its maker understands', { timeoutMs: 60_000 }, () => {
+test('an answer that the client gives back, with all that only its maker understands', () => {
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
@@ -54,7 +54,7 @@ test('an answer that the client gives back, with all that only its maker underst
   )
 })
 
-test('a stream', { timeoutMs: 60_000 }, () => {
+test('a stream', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -85,7 +85,7 @@ function eventsOf(part: AssistantPart, key: number): StreamEvent[] {
   return [start({ type: 'text', text: '' }), delta(part.text), ...citations, end]
 }
 
-test('megabytes of arguments in linear time', { timeoutMs: 60_000 }, () => {
+test('megabytes of arguments in linear time', () => {
   const piece = `event: content_block_delta\ndata: ${JSON.stringify({
     ...{ type: 'content_block_delta', index: 0 },
     delta: { type: 'input_json_delta', partial_json: '{"a":[{"b":1}]},'.repeat(4) },

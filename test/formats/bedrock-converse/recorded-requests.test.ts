@@ -29,7 +29,7 @@ const models = [
 const modelsFor = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
 
 for (const [format, folders, least] of sources) {
-  test(`from clients of ${format} keep to its rules`, { timeoutMs: 60_000 }, async () => {
+  test(`from clients of ${format} keep to its rules`, async () => {
     const client = await formatOf(format).loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }

@@ -51,7 +51,7 @@ for (const [how, size] of [
   ['whole', undefined],
   ['byte by byte', 1],
 ] as const) {
-  test(`say the same to OpenAI's own client, ${how}`, { timeoutMs: 60_000 }, async () => {
+  test(`say the same to OpenAI's own client, ${how}`, async () => {
     const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
     assert.ok(recorded.length > 50)
     for (const { name, sse, heard } of recorded) {

@@ -30,7 +30,7 @@ for (const [how, size, longest] of [
   ['in pieces', numbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
-  test(`say the same to OpenAI's own client, ${how}`, { timeoutMs: 60_000 }, async () => {
+  test(`say the same to OpenAI's own client, ${how}`, async () => {
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
     for (const { name, sse, heard } of recorded) {

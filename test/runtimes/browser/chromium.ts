@@ -23,5 +23,5 @@ export const chromiumPath: string | undefined = [
 
 /** Starts it without a window, on a profile of its own, which goes with it. Every host name under `test` is this machine. */
 export function launchChromium(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: FLAGS, timeout: 50_000 })
+  return chromium.launch({ executablePath, args: FLAGS, timeout: 120_000 })
 }
