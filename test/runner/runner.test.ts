@@ -142,6 +142,11 @@ test('lists what was skipped, and why', async () => {
   assert.match(output, /is declared so: recordings: none on this machine\n/)
 })
 
+test('lists a file all of whose tests were skipped with the reason', async () => {
+  const { output } = await runFixture('skipped-whole')
+  assert.match(output, /^– \S+it\.test\.ts \(recordings: none on this machine, \d+ ms\)$/m)
+})
+
 test('fails on a filter that matches nothing, whatever the others match', async () => {
   const outcome = await runFixture('passing', { filters: ['good', 'no-such-file'] })
   assert.match(outcome.output, /no-such-file\n +this filter matches no test file/)

@@ -27,7 +27,10 @@ export function createTally({ isCi, write }: TallyOptions) {
   const add = ({ path, passed, failed, skipped, ms }: FileResult) => {
     files.push({ path, ms })
     counts.passed += passed.length
-    write(`${failed.length > 0 ? '✘' : '✓'} ${path} (${passed.length} passed, ${seconds(ms)})`)
+    const [first] = passed.length + failed.length === 0 ? skipped : []
+    write(
+      `${failed.length > 0 ? '✘' : first ? '–' : '✓'} ${path} (${first?.reason ?? `${passed.length} passed`}, ${seconds(ms)})`,
+    )
     for (const { title, text } of failed) fail(`${path} › ${title}`, text)
     for (const { title, reason } of skipped) {
       const isAllowed = !isCi || ALLOWED_SKIP_TAGS.some((tag) => reason.startsWith(tag))
