@@ -206,7 +206,7 @@ for (const [name, answer] of Object.entries(empty))
     assert.equal(up.providers, ['chat', 'messages'])
   })
 
-test('the provider’s refusal comes in the client’s format', async () => {
+test('a refusal of the provider comes in the client’s format', async () => {
   const { world } = await open(() =>
     json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
   )
