@@ -81,7 +81,7 @@ function withVariables(value: unknown, at: At & { env: Variables }): unknown {
   const inside = (name: string | number, inner: unknown) =>
     withVariables(inner, { ...at, place: below(at.place, name) })
   if (typeof value === 'string') {
-    return value.replace(/\$(\$?)\{([^}]*)\}/g, (_, isEscaped: string, name: string) => {
+    return value.replace(/\$(\$?)\{([^{}$]*)\}/g, (_, isEscaped: string, name: string) => {
       if (isEscaped) return `\${${name}}`
       if (!/^[A-Za-z_]\w*$/.test(name))
         throw at.fail(at.place, `names "${name}", which is no variable; write $\${ for \${.`)

@@ -256,6 +256,7 @@ export function createConnectionOperations({
         const found = entries.find(({ record }) => record.id === id)?.record
         if (found) return shown(await change(found, members, top, { isIdempotent: true }))
         const record = await insert(id, members, top)
+        await connections.entries({ fresh: true }) // others know this id, and may have changed what was being written
         return record ? shown(record) : false
       })
     },
