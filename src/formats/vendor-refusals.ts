@@ -52,6 +52,39 @@ export const saysContentRefused = ({ text, codes }: VendorSaid): boolean =>
 const REFUSED_CODE =
   /^(?:content_filter(?:ed)?|flagged_input|moderation_blocked|data_?inspection_?failed|ResponsibleAIPolicyViolation|\w+_policy_violation)$/i
 
+/** Are the codes or words of a 403 about the key, its permissions or its account? */
+export const saysKeyRefused = (said: VendorSaid): boolean =>
+  said.codes.some((code) => KEY_CODE.test(code)) || (!saysPromptRefused(said) && KEY.test(said.text))
+
+const KEY_CODE =
+  /auth|permission|access|\bkey|_key|account|billing|credit|insufficient|organi[sz]ation|project|region|country|credential|signature|ExpiredToken|UnrecognizedClient|suspend|subscription|workspace|tenant/i
+
+const KEY =
+  /\bkeys?\b|credential|unauthori[sz]|authori[sz]|authenticat|permission|\baccess\b|account|organi[sz]ation|\bproject\b|\bteam\b|workspace|billing|\bcredits?\b|balance|quota|subscription|\bplan\b|countr(?:y|ies)|region|territory|security token|access token|suspended|deactivated|\bIP\b/i
+
+/** Are the words of a 403 about what the prompt holds? */
+export const saysPromptRefused = ({ text }: VendorSaid): boolean => PROMPT.test(text) && !OF_ACCOUNT.test(text)
+
+const PROMPT =
+  /\b(?:input|prompt|content|message|messages|request|text|image|conversation)\b[^.]{0,80}\b(?:flagged|violat(?:es|ed|ing|ion)|moderation|polic(?:y|ies)|guidelines|unsafe|harmful|inappropriate|prohibited|sensitive|safety)\b|\b(?:flagged|prohibited|inappropriate|harmful|unsafe|sensitive)\b[^.]{0,80}\b(?:input|prompt|content|message|request|text|image)\b|\bsafety system\b|\busage (?:polic(?:y|ies)|guidelines)\b/i
+
+/** It is the account that has violated a policy, or whose own policy forbids it. */
+const OF_ACCOUNT =
+  /^(?:your |this |the )?(?:account|organi[sz]ation|api key|key|project|team|workspace|user)\b|organi[sz]ation'?s? polic/i
+
+/** Is it the one request that costs more than the account may spend at once? OpenRouter says so with a 402. */
+export const saysOverBudget = ({ codes }: VendorSaid): boolean => codes.includes('weight_exceeds_budget')
+
+/** Is it what the account may spend on requests at the same time, which is free again in seconds? OpenRouter says so with a 402. */
+export const saysBudgetInUse = ({ codes }: VendorSaid): boolean => codes.includes('openrouter_in_flight_budget')
+
+/** Is it the address that takes no such request, and not something that the request holds? */
+export const saysNoMethod = ({ text, codes }: VendorSaid): boolean =>
+  codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
+
+/** Is it a page, as proxies send in place of an API's error? */
+export const saysPage = ({ text, codes }: VendorSaid): boolean => codes.length === 0 && /^\s*</.test(text)
+
 /** Is it a quota that is spent? Bedrock says so with a 400. */
 export const saysQuotaSpent = ({ codes }: VendorSaid): boolean => codes.includes('ServiceQuotaExceededException')
 

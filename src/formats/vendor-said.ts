@@ -57,8 +57,9 @@ function inner(text: string): VendorSaid | undefined {
 function codesIn({ code, type, status, error_type, details, innererror, metadata }: JsonObject): string[] {
   const fine = isObject(details) ? [details.error_code] : detailsIn(details).map(({ reason }) => reason)
   const azure = isObject(innererror) ? innererror.code : undefined
+  const routed = isObject(metadata) ? [metadata.limit_source, metadata.reason] : []
   const moderated = isObject(metadata) && isFlagged(metadata) ? FLAGGED : undefined
-  return [code, type, status, error_type, ...fine, azure, moderated].filter(isText)
+  return [code, type, status, error_type, ...fine, azure, ...routed, moderated].filter(isText)
 }
 
 const paramOf = ({ param }: JsonObject) => (isText(param) ? { param } : undefined)

@@ -52,7 +52,7 @@ class AttemptAccounts implements Accounts {
     if (failure.class === 'internal') {
       trial.dropped()
       this.#request.context.observer.onError(failure.cause)
-    } else if (!blank) trial.failed(failure)
+    } else if (!blank) trial.failed({ ...failure, owner: this.#request.owner })
     const { class: outcome, message, upstreamStatus = failure.status } = failure
     const status = outcome === 'content' ? head?.status || 200 : upstreamStatus
     this.#tell({ outcome, status, message })

@@ -2,15 +2,21 @@ import type { Operation } from '../formats/endpoint.ts'
 import type { EmbeddedError, FailureReading } from '../formats/format.ts'
 import {
   saysAccountRefused,
+  saysBudgetInUse,
   saysContentRefused,
+  saysKeyRefused,
   saysModelDenied,
   saysModelFailed,
   saysNoCompaction,
+  saysNoMethod,
   saysNoModel,
   saysNoModelField,
   saysNoMoney,
   saysNoPath,
   saysOneModel,
+  saysOverBudget,
+  saysPage,
+  saysPromptRefused,
   saysQuotaSpent,
 } from '../formats/vendor-refusals.ts'
 import { readSaid, type VendorSaid } from '../formats/vendor-said.ts'
@@ -96,7 +102,8 @@ interface Refused {
 
 function failureOf({ status, message, isQuoted, body, header, now }: Refused): Failure {
   const said = readSaid(body, header('x-amzn-errortype'))
-  const failureClass = classOf(status, said)
+  const isWaitAsked = askedWaitMs({ header, body, now, isRateLimit: false }) !== undefined
+  const failureClass = classOf(status, said, isWaitAsked)
   const isRateLimit = failureClass === 'rate-limit'
   const retryAfterMs = askedWaitMs({ header, body, now, text: said.text, isRateLimit })
   return (
@@ -127,12 +134,12 @@ function invitesAgain(header: Refused['header'], retryAfterMs: number | undefine
 }
 
 /** The class of a failure, by its status and the provider's words (design.md: a client's 4xx never walks the chain). */
-function classOf(status: number, said: VendorSaid): FailureClass {
-  if (status === 401 || status === 403) {
-    if (status === 403 && saysContentRefused(said)) return 'client'
-    return saysModelDenied(said) ? 'model-not-found' : 'credentials'
-  }
-  if (status === 402 || (MONEY.has(status) && saysNoMoney(said))) return 'credentials'
+function classOf(status: number, said: VendorSaid, isWaitAsked: boolean): FailureClass {
+  if (status === 401) return saysModelDenied(said) ? 'model-not-found' : 'credentials'
+  if (status === 403) return classOfForbidden(said)
+  if (saysOverBudget(said)) return 'over-budget'
+  if (status === 402) return isWaitAsked || saysBudgetInUse(said) ? 'rate-limit' : 'credentials'
+  if (MONEY.has(status) && saysNoMoney(said)) return 'credentials'
   if (status === 407) return 'network' // it is the gateway's own way out that wants credentials
   if (status === 408) return 'timeout' // of the request; a 504 is the provider's own trouble
   if (status === 429 || saysQuotaSpent(said)) return 'rate-limit'
@@ -143,7 +150,16 @@ function classOf(status: number, said: VendorSaid): FailureClass {
   if (status === 400 && saysBadKey(said.text, said.codes)) return 'credentials'
   if ((status === 400 || status === 412) && saysAccountRefused(said)) return 'credentials'
   if (saysNoModel(said) || (status === 404 && saysNoModelField(said))) return 'model-not-found'
+  if ((status === 405 && saysNoMethod(said)) || (status === 400 && saysPage(said))) return 'content' // of a proxy
   return status === 404 && saysNoPath(said) ? 'content' : 'client'
+}
+
+/** A 403 may be about the prompt, the model or the key; `forbidden` where it does not say. */
+function classOfForbidden(said: VendorSaid): FailureClass {
+  if (saysContentRefused(said)) return 'client'
+  if (saysModelDenied(said)) return 'model-not-found'
+  if (saysKeyRefused(said)) return 'credentials'
+  return saysPromptRefused(said) ? 'client' : 'forbidden'
 }
 
 const isOverflow = ({ text, codes }: VendorSaid) => [undefined, ...codes].some((code) => saysOverflow(text, code))

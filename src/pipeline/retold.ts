@@ -59,6 +59,7 @@ const proxyWantsCredentials = (status: number) =>
 
 function hint(status: number) {
   if (status === 404) return ': it knows no such address. Check the base URL of the connection.'
+  if (status === 405) return ': it takes no such request at that address. Check the base URL of the connection.'
   return status === 0 || (status >= 300 && status < 400)
     ? ', a redirect, which is never followed. Check the base URL of the connection.'
     : '.'

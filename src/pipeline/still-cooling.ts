@@ -21,6 +21,7 @@ const STATUSES: Partial<Record<FailureClass, number>> = {
   network: 502,
   content: 502,
   'rate-limit': 429,
+  forbidden: 403,
   'model-not-found': 404,
   timeout: 504,
 }

@@ -6,6 +6,7 @@ import {
   type HealthLevel,
   lasting,
   ofProvider,
+  refusedKey,
   type ScopedTerms,
 } from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
@@ -18,6 +19,8 @@ export interface HealthFailure {
   /** Would every other call fail as well, so that its class's share of failures need not be waited for? */
   isCertain?: boolean
   message: string
+  /** The client key of the request; empty or absent when it has none. */
+  owner?: string
   /** The wait that the provider asked for. */
   retryAfterMs?: number | undefined
 }
@@ -46,6 +49,7 @@ interface BackOff {
 /** The longest cooldown of a provider. */
 const PROVIDER_MAX_MS = 60_000
 const PROVIDER_CONNECTIONS = 2
+const REFUSED_CLIENTS = 3
 const ANY_MODEL = ''
 /** The longest wait that a provider may ask for. */
 const MAX_ASKED_MS = 60 * 60 * 1_000
@@ -129,6 +133,18 @@ export function createCooldowns(
     record.message = failure.message.slice(0, MAX_MESSAGE)
   }
 
+  /**
+   * A 403 that does not say why may be about the key or about one client's prompt: it is the key's when so many clients get it, each by a
+   * request of its own, and nothing goes well in between.
+   */
+  function countForKey(target: HealthTarget, failure: FailedCall) {
+    if (!failure.owner) return
+    const record = records.at(target, 'connection')
+    record.refusedTo.add(failure.owner)
+    const isEnough = record.refusedTo.size >= REFUSED_CLIENTS
+    count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: refusedKey, isEnough })
+  }
+
   /** Counts a failure against the connection as well: a failing model alone does not, but calls of two models that break off do. */
   function countForConnection(target: HealthTarget, failure: FailedCall) {
     const record = records.at(target, 'connection', combo)
@@ -161,6 +177,7 @@ export function createCooldowns(
       })
       if (isNetwork && level === 'model') countForConnection(target, failure)
       if (isWide) countForProvider(target, failure)
+      if (failure.class === 'forbidden') countForKey(target, failure)
     },
     cut(target, failure) {
       const { isCounted: isRecount } = failure

@@ -5,7 +5,9 @@ export type FailureClass =
   | 'client'
   | 'context-overflow'
   | 'format' // the target's format cannot say what the client asks
+  | 'over-budget' // the request alone costs more than the account may spend at once
   | 'credentials'
+  | 'forbidden' // a 403 that does not say whether it is about the key or about the request
   | 'rate-limit'
   | 'server'
   | 'network'
@@ -47,9 +49,13 @@ export const defaultHealthTerms: HealthTerms = {
 /** For failures that happen now and then, so that one alone is no evidence. */
 export const unsteady: Cooling = { level: 'model', starts: 'by-share' }
 
+/** For a key that is refused. */
+export const refusedKey = { level: 'connection', starts: 'at-once', baseMs: MINUTE, maxMs: 30 * MINUTE } as const
+
 /** By class; classes that are missing do not affect health. */
 export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {
-  credentials: { level: 'connection', starts: 'at-once', baseMs: MINUTE, maxMs: 30 * MINUTE },
+  credentials: refusedKey,
+  forbidden: unsteady, // and against the key, when it is answered to several clients in a row
   'rate-limit': { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
   network: unsteady, // an address that cannot be reached is reported as certain, and as the connection's
   server: unsteady,

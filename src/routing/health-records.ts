@@ -23,6 +23,8 @@ export interface HealthRecord {
   connections: Map<string, string>
   /** The models of those failures, but for failures that no model answered. */
   models: Set<string>
+  /** The client keys whose requests got a 403 that does not say why. */
+  refusedTo: Set<string>
   reason: FailureClass
   message: string
   /** Consecutive failures. */
@@ -82,6 +84,7 @@ export function createHealthRecords(): HealthRecords {
       ...subject,
       connections: new Map(),
       models: new Set(),
+      refusedTo: new Set(),
       reason: 'server',
       message: '',
       failures: 0,

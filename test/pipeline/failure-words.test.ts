@@ -60,7 +60,22 @@ const ofAccount: Refusal[] = [
   ['Anthropic, of billing', 400, anthropic('billing_error', 'Check your billing settings')],
   ['Alibaba', 400, openai('Access denied, make sure your account is in good standing.', { code: 'Arrearage' })],
   ['Bedrock', 403, { message: 'The security token included in the request is invalid.' }],
-  ['a page', 403, '<html>Forbidden</html>'],
+  ['Google, of a project', 403, google(403, 'PERMISSION_DENIED', 'Your project has been denied access.')],
+  ['Google Cloud, of a network', 403, google(403, '', "Request is prohibited by organization's policy.")],
+  [
+    'a provider, of an account that broke its rules',
+    403,
+    openai('Your account was flagged for violating our usage policy'),
+  ],
+  ['a provider, of a plan', 403, openai('This endpoint is not part of your subscription')],
+  ['a provider, of an address', 403, openai('Calls from this IP are not allowed')],
+  ['AWS', 403, { __type: 'UnrecognizedClientException', message: 'No', code: 'UnrecognizedClientException' }],
+  ['a provider, by its code', 403, openai('No', { code: 'account_deactivated' })],
+  [
+    'OpenRouter, of the limit of a key',
+    402,
+    { error: { code: 402, message: 'No', metadata: { limit_source: 'openrouter_key_limit' } } },
+  ],
 ]
 
 const ofClient: Refusal[] = [
@@ -200,9 +215,35 @@ for (const [who, status, body] of ofAccount)
 for (const [who, status, body] of [...ofClient, ...echoes])
   test(`${status} of ${who}: the client's`, () => assert.is(told(status, body).class, 'client'))
 
-test('403 of a moderation without anything that was found: the account’s', () => {
-  const metadata = { reasons: [], flagged_input: null, provider_name: 'x' }
-  assert.is(told(403, { error: { code: 403, message: 'No', metadata } }).class, 'credentials')
+const unexplained: Refusal[] = [
+  ['a page', 403, '<html>Forbidden</html>'],
+  ['nothing', 403, ''],
+  ['a bare word', 403, openai('Forbidden')],
+  [
+    'a moderation without anything that was found',
+    403,
+    { error: { code: 403, message: 'No', metadata: { reasons: [], flagged_input: null, provider_name: 'x' } } },
+  ],
+]
+
+for (const [what, status, body] of unexplained)
+  test(`${status} of ${what}: neither the account's nor the client's`, () =>
+    assert.is(told(status, body).class, 'forbidden'))
+
+for (const words of [
+  'Your input was flagged as violating our usage policy',
+  'Your prompt violates our content guidelines.',
+  'This request was blocked because it contains harmful content.',
+  'Sensitive content was found in your messages',
+  'Rejected by the safety system',
+])
+  test(`403 that says only "${words}": the client's`, () => assert.is(told(403, openai(words)).class, 'client'))
+
+test('402 of OpenRouter for requests under way is a rate limit, and for one that is too dear alone it is of that request', () => {
+  const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
+  assert.is(told(402, { error: { code: 402, message: 'Retry later', metadata } }).class, 'rate-limit')
+  const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
+  assert.is(told(402, { error: { code: 402, message: 'Too dear', metadata: tooDear } }).class, 'over-budget')
 })
 
 test('an account without credit is told of as such, whatever the status', () => {

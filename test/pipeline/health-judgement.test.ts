@@ -247,3 +247,109 @@ for (const [code, takes] of [
     pass(6_000)
     assert.is(await ask(), '200 one/m=200')
   })
+
+const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
+
+test('a 403 about the prompt is the client’s and costs no key, in whatever words and however often', async () => {
+  const { down, ask, world } = await failing()
+  down.one = flagged
+  for (let times = 0; times < 6; times++) assert.is(await ask(), '403 one/m=403:client')
+  assert.equal((await world.api.health.list()).health, [])
+})
+
+/** A world in which requests come with the client key of that name. */
+async function withKeys() {
+  const opened = await failing()
+  const keys = new Map<string, string>()
+  return {
+    ...opened,
+    async askAs(name: string) {
+      const key = keys.get(name) ?? (await opened.world.api.keys.create({ name })).key
+      keys.set(name, key)
+      const response = await opened.world.chat({ model: 'chain' }, { headers: { 'x-api-key': key } })
+      await response.text()
+      return `${response.status} ${(response.headers.get('x-signalbox-attempts') ?? '').replace(/;via=[^,]*/g, '')}`
+    },
+  }
+}
+
+test('a 403 that does not say why goes to the next target, and is held against the key when three clients get it in a row', async () => {
+  const { down, askAs, world } = await withKeys()
+  down.one = refused(403)
+  for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
+  assert.is(await askAs('a'), '200 one/m=skipped:credentials, two/m=200')
+  const entry = (await world.api.health.list()).health.find(({ level }) => level === 'connection')
+  assert.is(entry?.state, 'cooling')
+  assert.match(entry?.message ?? '', 'no 403')
+})
+
+test('a 403 that does not say why is not held against the key when one client gets it again and again, or others are answered', async () => {
+  const { down, askAs, world } = await withKeys()
+  down.one = refused(403)
+  for (let times = 0; times < 4; times++) await askAs('a')
+  delete down.one
+  for (let times = 0; times < 8; times++) assert.is(await askAs('b'), '200 one/m=200')
+  down.one = refused(403)
+  for (const client of ['b', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
+  const reasons = async () => (await world.api.health.list()).health.map(({ reason, state }) => `${reason} ${state}`)
+  assert.equal(await reasons(), ['forbidden counting', 'forbidden counting'])
+  delete down.one
+  assert.is(await askAs('a'), '200 one/m=200')
+  assert.equal(await reasons(), [])
+})
+
+for (const [what, headers, metadata, waitMs] of [
+  ['with Retry-After', { 'retry-after': '7' }, {}, 7_000],
+  ['of OpenRouter’s requests under way', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
+] as const)
+  test(`a 402 ${what} cools like a 429 and is not held against the key`, async () => {
+    const { down, ask, pass } = await failing()
+    down.one = () => json({ error: { message: 'Try later', code: 402, metadata } }, 402, headers)
+    assert.is(await ask(), '200 one/m=402:rate-limit, two/m=200')
+    assert.is(await ask(), '200 one/m=skipped:rate-limit, two/m=200')
+    pass(waitMs)
+    delete down.one
+    assert.is(await ask(), '200 one/m=200')
+  })
+
+test('a request that alone is dearer than the account’s budget goes to the next target, and nothing is held against this one', async () => {
+  const { down, ask, world } = await failing()
+  const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
+  const body = { error: { message: 'This request is too dear', code: 402, metadata } }
+  down.one = () => json(body, 402, { 'retry-after': '3' })
+  for (let times = 0; times < 6; times++) assert.is(await ask(), '200 one/m=402:over-budget, two/m=200')
+  assert.equal((await world.api.health.list()).health, [])
+  const alone = await world.chat({ model: 'one/m' })
+  assert.is(alone.status, 402)
+  assert.equal(await alone.json(), body)
+})
+
+for (const [what, status, answer] of [
+  ['a 405', 405, () => new Response('', { status: 405 })],
+  ['a 405 that names the method', 405, () => json({ detail: 'Method Not Allowed' }, 405)],
+  [
+    'an HTML 400 of a proxy',
+    400,
+    () => new Response('<html>Bad Request</html>', { status: 400, headers: { 'content-type': 'text/html' } }),
+  ],
+] as const)
+  test(`${what} goes to the next target`, async () => {
+    const { down, ask, world } = await failing()
+    down.one = answer
+    assert.is(await ask(), `200 one/m=${status}:content, two/m=200`)
+    assert.is((await world.chat({ model: 'one/m' })).status, 502)
+  })
+
+test('a stream with a finish_reason and without an end mark is complete', async () => {
+  const up = fakeUpstream(() => sse(chatEvents().filter((event) => !event.includes('[DONE]'))))
+  const { world } = await failing({ fetch: up })
+  for (let times = 0; times < 6; times++) {
+    const response = await world.chat({ model: 'one/m', stream: true })
+    assert.not.match(await response.text(), '"error"')
+  }
+  assert.equal((await world.api.health.list()).health, [])
+  const cut = fakeUpstream(() => sse(chatEvents().slice(0, 2)))
+  const other = await failing({ fetch: cut })
+  const response = await other.world.chat({ model: 'one/m', stream: true })
+  assert.match(await response.text(), '"error"')
+})

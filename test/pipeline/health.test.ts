@@ -121,7 +121,7 @@ test('however many model names clients make up, a connection shows what weighs m
   const { down, ask, world } = await failing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
   for (let at = 0; at < 40; at++) await ask(`one/made-up-${at}`)
-  down.one = refused(403)
+  down.one = refused(401)
   await ask('one/m')
   const { connections } = await world.api.connections.list()
   const health = connections.find(({ provider }) => provider === 'one')?.health ?? []
@@ -145,7 +145,7 @@ test('over HTTP health is read and reset', async () => {
     }
   }
   assert.equal(await call('GET', '/api/health'), { status: 200, body: { health: [], damaged: [] } })
-  down.one = refused(403)
+  down.one = refused(401)
   await ask()
   const { body } = await call('GET', '/api/health')
   const [entry] = body.health ?? []
@@ -154,7 +154,7 @@ test('over HTTP health is read and reset', async () => {
   assert.equal(await call('DELETE', '/api/health/nobody'), { status: 404, body: { error: 'Connection not found' } })
   assert.match(await ask(), /skipped/)
   assert.equal(await call('DELETE', `/api/health/${entry?.connectionId}`), { status: 200, body: { success: true } })
-  assert.match(await ask(), /^200 one\/m=403:credentials/)
+  assert.match(await ask(), /^200 one\/m=401:credentials/)
   assert.equal(await call('DELETE', '/api/health'), { status: 200, body: { success: true } })
   assert.equal((await world.api.health.list()).health, [])
 })

@@ -11,6 +11,7 @@ const table: Array<[FailureClass, failures: number, firstMs: number, level: 'mod
   ['server', 5, 5_000, 'model'],
   ['timeout', 5, 5_000, 'model'],
   ['content', 5, 5_000, 'model'],
+  ['forbidden', 5, 5_000, 'model'],
   ['model-not-found', 1, 300_000, 'model'],
 ]
 for (const [what, failures, firstMs, level] of table) {
