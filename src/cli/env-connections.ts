@@ -42,7 +42,7 @@ export interface EnvConnection {
 
 /**
  * Makes a connection of each variable that holds a provider's key, with the id `env-<provider>`, and removes those whose variable is gone or
- * not used any more, so that no key stays behind. A provider that has a connection of another id keeps to that. What the operator has
+ * not used any more, so that no key is kept needlessly. A provider that has a connection of another id keeps to that. What the operator has
  * changed of the connection stays.
  */
 export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvConnection[]> {

@@ -21,7 +21,10 @@ import { timestamp } from './time.ts'
 export interface ComboOperations<Input = never> {
   list(): Promise<{ combos: Combo[] }>
   get(id: string): Promise<Combo>
-  /** `warnings` of this and the other changes say that the combo has no models. Rejects with `NAME_TAKEN`, `NAME_INVALID` or `INVALID_REQUEST`. `strategy` defaults to `fallback`. */
+  /**
+   * Rejects with `NAME_TAKEN`, `NAME_INVALID` or `INVALID_REQUEST`. `strategy` defaults to `fallback`. `warnings` of this and the other changes
+   * say that the combo has no models.
+   */
   create(input: NewCombo | Input): Promise<Combo & Warned>
   /** Changes the members that are given; an empty `name` counts as absent. Resets the rotation even when nothing changes. */
   update(id: string, input: ComboChange | Input): Promise<Combo & Warned>
