@@ -134,6 +134,8 @@ export interface Traits {
   toolNames: Alphabet
   /** Are tools with free-text input accepted? */
   freeFormTools: boolean
+  /** Are the tools accepted that the format's vendor defines and clients run, such as a shell? Otherwise they become functions. */
+  ownTools: boolean
   /** May the schema of a tool's input be a union or a reference, rather than say itself what the properties are? */
   unionTools: boolean
   /** Are functions accepted beside a search? */

@@ -3,6 +3,7 @@ import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
 import { nameTool, type OfferedTool, type VendorTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { clientTool } from './client-tools.ts'
 import { parseMark } from './marks.ts'
 
 /** `tools`: the client's own, and the search that Anthropic makes. */
@@ -32,6 +33,12 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   const type = tool.text('type') ?? 'custom'
   if (type === 'custom') return parseFunction(tool, warnings)
   if (type.startsWith('web_search_')) return parseSearch(tool)
+  const own = clientTool(tool)
+  if (own) {
+    const cache = parseMark(tool, warnings)
+    tool.ignore(...Object.keys(tool.value))
+    return cache ? { ...own, cache } : own
+  }
   if (!type.startsWith('tool_search_tool_'))
     return defined<VendorTool>({
       type: 'vendor',

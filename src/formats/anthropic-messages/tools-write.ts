@@ -16,6 +16,8 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
 }
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
+  if (target.traits.ownTools && tool.own?.format === 'anthropic-messages')
+    return { ...tool.own.value, ...wireMark(tool.cache, target) } as WireTool // in the client's own words
   const { name, description, schema, strict, outputSchema, cache } = tool
   const path = target.warnings.pathOf(tool, 'tools')
   if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))

@@ -64,6 +64,7 @@ function traits(): Traits {
     toolNames: { ...baseTraits.toolNames, maxLength: 128 },
     toolChoices: ['none', 'required', 'tool'],
     webSearch: true,
+    ownTools: true,
     outputFormats: ['json-schema'],
     cacheMarks: 'cache_control',
     reasoning: {

@@ -39,6 +39,7 @@ export const baseTraits: Traits = {
   callIds: true,
   toolNames: NAME,
   freeFormTools: false,
+  ownTools: false,
   unionTools: false,
   searchBesideTools: true,
   tellsSearches: false,

@@ -1,6 +1,14 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { WireFormat } from '../../types.ts'
 import type { Citation } from './citations.ts'
 import type { MediaSource } from './media.ts'
 import type { OpaqueState } from './state.ts'
+
+/** What a vendor has a form of its own for, in that form, for targets of the same format that know it (`Traits.ownTools`). */
+export interface OwnForm {
+  format: WireFormat
+  value: JsonObject
+}
 
 /** A mark up to which the provider is to cache the prompt. */
 export interface CacheMark {
@@ -91,6 +99,7 @@ export interface ToolCallPart {
   isFreeForm?: true
   state?: OpaqueState
   cache?: CacheMark
+  own?: OwnForm
 }
 
 /** A tool that ran at the provider, in an answer or in the history. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { CacheMark } from './parts.ts'
+import type { CacheMark, OwnForm } from './parts.ts'
 
 export interface FunctionTool {
   type: 'function'
@@ -11,6 +11,8 @@ export interface FunctionTool {
   /** Absent: not given. Formats have different defaults, so writers send `false` where absence means true. */
   strict?: boolean
   cache?: CacheMark
+  /** Of a tool that the client's vendor defines and the client runs: how that vendor declares it. */
+  own?: OwnForm
 }
 
 /** A tool whose input is text. */

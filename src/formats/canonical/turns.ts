@@ -1,4 +1,4 @@
-import type { AssistantPart, CacheMark, TextPart, ToolResultContent, UserPart } from './parts.ts'
+import type { AssistantPart, CacheMark, OwnForm, TextPart, ToolResultContent, UserPart } from './parts.ts'
 
 /**
  * Instructions. A run of them at the start is what formats keep in a field of their own; `instructions` came from such a field, the
@@ -38,6 +38,7 @@ export interface ToolResult {
   isError?: true
   isFreeForm?: true
   cache?: CacheMark
+  own?: OwnForm
 }
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn

@@ -6,6 +6,7 @@ import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { AssistantPart, ImagePart, ServerToolPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { parseAnnotations } from './annotations.ts'
+import { clientCall } from './client-tools.ts'
 import { type Namespaces, plainName } from './namespaces.ts'
 import { parseThoughtInput } from './reasoning.ts'
 
@@ -35,8 +36,18 @@ export function parseAssistantItem(
       return image ? [image] : []
     }
     default:
-      return undefined
+      return parseOwnCall(item, warnings)
   }
+}
+
+/** A call of a tool that OpenAI defines and the client runs. */
+function parseOwnCall(item: Fields, warnings: Warnings): ToolCallPart[] | undefined {
+  const call = clientCall(item.value)
+  if (!call) return undefined
+  const id = item.text('call_id') || item.text('id') || warnings.refuse(item.path('call_id'), 'is required.')
+  const part = { ...call, id }
+  warnings.place(part, item.at)
+  return [part]
 }
 
 /** A message of the assistant: a string, or parts that were output; clients send them as input, too. */

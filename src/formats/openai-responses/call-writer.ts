@@ -1,10 +1,43 @@
 import type { ToolCallPart } from '../canonical/parts.ts'
 import { type ItemPlace, type ItemWriter, noRoom, whereabouts } from './item-writer.ts'
-import { setStatus, wireCall } from './output-write.ts'
-import type { WireCall } from './wire.ts'
+import { ownToolOf, setStatus, wireCall, wireOwnCall } from './output-write.ts'
+import type { WireCall, WireClientCall } from './wire.ts'
 
-/** Writes a tool call; one without arguments gets `{}`. */
-export function createCallWriter(part: ToolCallPart, { context, events, index }: ItemPlace): ItemWriter {
+/** Writes a tool call; one without arguments gets `{}`. One of a tool that the client knows as an item of its own is told when it is whole. */
+export function createCallWriter(part: ToolCallPart, place: ItemPlace): ItemWriter {
+  return ownToolOf(place.context, part.name) ? createOwnWriter(part, place) : createArgumentsWriter(part, place)
+}
+
+function createOwnWriter(part: ToolCallPart, place: ItemPlace): ItemWriter {
+  const { context, events, index } = place
+  const pieces: string[] = []
+  let own: WireClientCall | undefined
+  let other: ItemWriter | undefined // for arguments that are not those of the tool
+
+  function tell() {
+    if (own || other) return
+    const input = pieces.join('')
+    own = wireOwnCall(part, input, context)
+    if (own)
+      return events.tell('response.output_item.added', { output_index: index, item: { ...own, status: 'in_progress' } })
+    other = createArgumentsWriter(part, place)
+    if (input !== '') other.add(input, undefined)
+    other.end()
+  }
+
+  return {
+    ...noRoom,
+    add: (more) => void pieces.push(more),
+    end: tell,
+    whole(status) {
+      tell()
+      if (own) setStatus(own, status)
+      return own ?? other?.whole(status)
+    },
+  }
+}
+
+function createArgumentsWriter(part: ToolCallPart, { context, events, index }: ItemPlace): ItemWriter {
   const call = wireCall(part, '', context)
   const where = whereabouts(call.id, index)
   const isFunction = call.type === 'function_call'

@@ -52,13 +52,21 @@ function kindOfEvent(type: string): string | undefined {
 /** An item that means something only when it is complete. */
 function createWholeReader({ parser, start }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let isTold = false
+
+  function tell(part: AssistantPart) {
+    const isCall = part.type === 'tool-call' // whose arguments are never in its start
+    const key = start(isCall ? { ...part, arguments: '' } : part)
+    if (isCall && part.arguments !== '') emit({ type: 'part-delta', key, text: part.arguments })
+    emit({ type: 'part-end', key })
+  }
+
   return {
     begin() {},
     observe() {},
     complete(item) {
       if (isTold) return
       isTold = true
-      for (const part of parser.parse(item)) emit({ type: 'part-end', key: start(part) })
+      for (const part of parser.parse(item)) tell(part)
     },
     end() {},
   }

@@ -12,6 +12,7 @@ import type { Warnings } from '../canonical/warnings.ts'
 import { parseContent, parseTexts } from '../openai-content.ts'
 import type { ParseContext } from '../translator.ts'
 import { parseAssistantItem } from './assistant-parse.ts'
+import { clientResult } from './client-tools.ts'
 import { hostedText } from './hosted-items.ts'
 import type { Namespaces } from './namespaces.ts'
 import { itemContent } from './parts-parse.ts'
@@ -83,8 +84,10 @@ function createItemReader({ namespaces, warnings, itemOf, compact }: InputContex
       case 'compaction_trigger': // the last one says what is wanted
         if (isLast) return
         return warnings.refuse(item.path('type'), 'must be the last item of the input.')
-      default:
-        return refuse(item, type)
+      default: {
+        const result = clientResult(item.value)
+        return result ? answer(ownResult(item, result)) : refuse(item, type)
+      }
     }
   }
 
@@ -122,13 +125,27 @@ function createItemReader({ namespaces, warnings, itemOf, compact }: InputContex
     else if (parts.length > 0) turns.push({ role: 'assistant', content: [...parts] })
   }
 
-  function parseResult(item: Fields, isFreeForm: boolean): ToolResult {
+  /** The output of a tool that OpenAI defines and the client runs; some have the id of the call as their own. */
+  function ownResult(item: Fields, found: Omit<ToolResult, 'callId'>): ToolResult {
+    const id = item.text('id')
+    const result = { ...found, callId: callIdOf(item, id !== undefined && openCalls.has(id) ? id : undefined) }
+    warnings.place(result, item.at)
+    return result
+  }
+
+  function callIdOf(item: Fields, otherwise?: string): string {
     const [next] = openCalls
-    const callId = item.text('call_id') || next
-    if (callId === undefined)
+    return (
+      item.text('call_id') ||
+      otherwise ||
+      next ||
       warnings.refuse(item.path('call_id'), 'is required: the id of the call that this is the result of.')
+    )
+  }
+
+  function parseResult(item: Fields, isFreeForm: boolean): ToolResult {
     const result = defined<ToolResult>({
-      callId,
+      callId: callIdOf(item),
       name: item.text('name'),
       content: parseContent(item, 'output', warnings, itemContent),
       isFreeForm: isFreeForm || undefined,

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../lib/json.ts'
 import { dropLabels } from '../canonical/drop-labels.ts'
 import type { AssistantPart, RefusalPart, TextPart, ToolCallPart } from '../canonical/parts.ts'
 import type { SystemTurn, ToolResult, Turn } from '../canonical/turns.ts'
@@ -9,13 +10,16 @@ import { writeContent } from './parts-write.ts'
 import { writeThoughtInput } from './reasoning.ts'
 import type { WireInputItem, WireInputPart, WireSaidPart } from './wire.ts'
 
+/** What the client has of OpenAI's own is passed on as it is. */
+type Item = WireInputItem | JsonObject
+
 /** `input`: each turn as the items that it is made of, in their order. Without any item a request is refused. */
-export function writeItems(turns: readonly Turn[], target: TargetContext): WireInputItem[] {
+export function writeItems(turns: readonly Turn[], target: TargetContext): Item[] {
   const items = turns.flatMap((turn) => writeTurn(turn, target))
   return items.length > 0 ? items : [{ type: 'message', role: 'user', content: '' }]
 }
 
-function writeTurn(turn: Turn, target: TargetContext): WireInputItem[] {
+function writeTurn(turn: Turn, target: TargetContext): Item[] {
   dropLabels(turn, target.warnings, { phases: true, citations: ({ url }) => url !== undefined })
   switch (turn.role) {
     case 'system':
@@ -25,11 +29,14 @@ function writeTurn(turn: Turn, target: TargetContext): WireInputItem[] {
     case 'assistant':
       return writeAssistant(turn.content, target)
     case 'tool':
-      return turn.results.map((result) => ({
-        type: result.isFreeForm ? 'custom_tool_call_output' : 'function_call_output',
-        call_id: result.callId,
-        output: writeResult(result, target),
-      }))
+      return turn.results.map(
+        (result) =>
+          ownForm(result, result.callId, target) ?? {
+            type: result.isFreeForm ? 'custom_tool_call_output' : 'function_call_output',
+            call_id: result.callId,
+            output: writeResult(result, target),
+          },
+      )
   }
 }
 
@@ -49,8 +56,8 @@ function ordered(content: readonly AssistantPart[], { traits }: TargetContext): 
 
 const isSaid = (part: AssistantPart): part is TextPart | RefusalPart => part.type === 'text' || part.type === 'refusal'
 
-function writeAssistant(content: readonly AssistantPart[], target: TargetContext): WireInputItem[] {
-  const items: WireInputItem[] = []
+function writeAssistant(content: readonly AssistantPart[], target: TargetContext): Item[] {
+  const items: Item[] = []
   let said: (TextPart | RefusalPart)[] = []
 
   function flush() {
@@ -85,12 +92,12 @@ function writeSaidPart(part: TextPart | RefusalPart): WireSaidPart {
   return { type: 'output_text', text, annotations }
 }
 
-function writeMade(part: Exclude<AssistantPart, TextPart | RefusalPart>, target: TargetContext): WireInputItem[] {
+function writeMade(part: Exclude<AssistantPart, TextPart | RefusalPart>, target: TargetContext): Item[] {
   switch (part.type) {
     case 'reasoning':
       return [writeThoughtInput(part)]
     case 'tool-call':
-      return [writeCall(part)]
+      return [ownForm(part, part.id, target) ?? writeCall(part)]
     case 'server-tool': // has been told as text already
       return []
     case 'compaction':
@@ -101,6 +108,17 @@ function writeMade(part: Exclude<AssistantPart, TextPart | RefusalPart>, target:
       if (part.transcript === undefined) target.warnings.dropped(target.warnings.pathOf(part, 'audio'))
       return part.transcript ? [writeSaid([{ type: 'text', text: part.transcript }])] : []
   }
+}
+
+/** The item of a tool of OpenAI's own that the client runs, for a target that knows it: under no id of its own, which only stored items have. */
+function ownForm(
+  { own }: ToolCallPart | ToolResult,
+  callId: string,
+  { traits }: TargetContext,
+): JsonObject | undefined {
+  if (!traits.ownTools || own?.format !== 'openai-responses') return undefined
+  const { id: _, ...item } = own.value
+  return item.type === 'local_shell_call_output' ? { ...item, id: callId } : { ...item, call_id: callId }
 }
 
 function writeCall({ id, name, arguments: input, isFreeForm }: ToolCallPart): WireInputItem {

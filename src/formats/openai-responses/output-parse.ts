@@ -7,6 +7,7 @@ import { parseTokens } from '../openai-logprobs.ts'
 import type { ReadContext } from '../translator.ts'
 import { parseAnnotations } from './annotations.ts'
 import { imagePart, searchPart } from './assistant-parse.ts'
+import { clientCall } from './client-tools.ts'
 import { parseThought } from './reasoning.ts'
 
 /** Reads the items of one answer; no two calls in it have the same id. */
@@ -27,9 +28,12 @@ export function createOutputParser({ origin, newId, losses }: ReadContext) {
         return [searchPart(item)]
       case 'image_generation_call':
         return one(imagePart(item))
-      default:
+      default: {
+        const call = clientCall(item)
+        if (call) return [{ ...call, id: callId(item) }]
         losses.dropped(text(item.type) ?? 'item')
         return []
+      }
     }
   }
 

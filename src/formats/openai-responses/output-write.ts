@@ -9,11 +9,12 @@ import type {
 } from '../canonical/parts.ts'
 import type { WriteContext } from '../translator.ts'
 import { wireAnnotation } from './annotations.ts'
+import { type ClientToolKind, clientItem, isClientTool } from './client-tools.ts'
 import { wireCompaction } from './compaction.ts'
 import { wireLogprobs } from './logprobs.ts'
 import { clientName } from './namespaces.ts'
 import { wireThought } from './reasoning.ts'
-import type { WireCall, WireContent, WireItemStatus, WireMessage, WireOutputItem } from './wire.ts'
+import type { WireCall, WireClientCall, WireContent, WireItemStatus, WireMessage, WireOutputItem } from './wire.ts'
 
 /** The items of an answer. Texts that follow each other are one message. The last item is cut when the answer is. */
 export function writeOutput(
@@ -49,7 +50,7 @@ function writeItem(part: Exclude<Written, TextPart | RefusalPart>, context: Writ
     case 'reasoning':
       return part.text || part.state ? [wireThought(`rs_${context.newId()}`, part.text, part.state)] : []
     case 'tool-call':
-      return [wireCall(part, part.arguments, context)]
+      return [wireOwnCall(part, part.arguments, context) ?? wireCall(part, part.arguments, context)]
     case 'server-tool':
       return [wireSearch(part, context)]
     case 'compaction':
@@ -76,6 +77,23 @@ export function wireContent(part: TextPart | RefusalPart, losses: Losses): WireC
   if (annotations.length < citations.length) losses.dropped('citations')
   return { type: 'output_text', text, annotations, logprobs: wireLogprobs(part.logprobs ?? []) }
 }
+
+/** Does the client know the calls of this name as items of their own? */
+export const ownToolOf = ({ request: { client } }: WriteContext, name: string): ClientToolKind | undefined =>
+  isClientTool(name) && Array.isArray(client?.ownTools) && client.ownTools.includes(name) ? name : undefined
+
+/** The call of a tool that the client knows as an item of its own; undefined of any other, or when its arguments cannot be read. */
+export function wireOwnCall(
+  { id, name }: ToolCallPart,
+  input: string,
+  context: WriteContext,
+): WireClientCall | undefined {
+  const kind = ownToolOf(context, name)
+  const call = kind && clientItem(kind, input)
+  return call && { ...call, id: `${ID_PREFIX[call.type]}_${context.newId()}`, call_id: id, status: 'completed' }
+}
+
+const ID_PREFIX = { shell_call: 'sh', local_shell_call: 'lsh', apply_patch_call: 'apc' } as const
 
 /** Arguments are JSON, also where there are none. */
 export function wireCall({ id, name, isFreeForm }: ToolCallPart, input: string, context: WriteContext): WireCall {
@@ -104,4 +122,5 @@ export function wireImage({ source }: ImagePart, { newId, losses }: WriteContext
 /** Says of an item whether it is complete; of the others nobody would ask. */
 export function setStatus(item: WireOutputItem, status: WireItemStatus) {
   if (item.type === 'message' || item.type === 'function_call') item.status = status
+  else if (item.type === 'shell_call' || item.type === 'local_shell_call') item.status = status
 }

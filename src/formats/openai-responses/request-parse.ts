@@ -27,6 +27,8 @@ export function parseRequest(asked: JsonObject, context: ParseContext): Canonica
   const declared = parseTools(body, namespaces, warnings)
   const { turns, tools } = parseInput(body, { ...context, namespaces, compact })
   const toolChoice = parseToolChoice(body, warnings)
+  const kept = withoutVendorTools(withoutDoubles([...declared, ...tools], warnings), toolChoice, warnings)
+  const ownTools = kept.flatMap((tool) => (tool.type === 'function' && tool.own ? [tool.name] : []))
   const text = body.fields('text')
   const stream = body.flag('stream') ?? false
   const request = defined<CanonicalRequest>({
@@ -34,12 +36,12 @@ export function parseRequest(asked: JsonObject, context: ParseContext): Canonica
     stream,
     streamUsage: stream,
     turns: [...parseInstructions(body), ...turns],
-    tools: withoutVendorTools(withoutDoubles([...declared, ...tools], warnings), toolChoice, warnings),
+    tools: kept,
     toolChoice,
     output: parseOutput(text, warnings),
     options: parseOptions(body, text, warnings),
     compact,
-    client: { echo: echoOf(json), namespaces, isKept: json.store !== false },
+    client: { echo: echoOf(json), namespaces, ownTools, isKept: json.store !== false },
   })
   text?.drop()
   body.ignore('stream_options')

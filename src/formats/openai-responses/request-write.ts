@@ -15,7 +15,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
     instructions,
     input: writeItems(turns, target),
     tools: writeTools(tools, target),
-    tool_choice: writeToolChoice(toolChoice, tools),
+    tool_choice: writeToolChoice(toolChoice, tools, target),
     text: writeText(output, options.verbosity),
     ...writeOptions(options, target),
     include: writeInclude(request, target),

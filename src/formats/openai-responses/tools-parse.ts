@@ -3,6 +3,7 @@ import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FreeFormTool, FunctionTool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
 import { nameTool, type OfferedTool } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
+import { clientTool, isClientTool } from './client-tools.ts'
 import { type Namespaces, plainName } from './namespaces.ts'
 
 const TOOL_NAMES = {
@@ -51,7 +52,13 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   if (type.startsWith('web_search')) return parseSearch(tool)
   // All tools are declared at once, so that the provider has nothing to search for.
   if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.dropped(tool.at)
-  return { type: 'vendor', refusal: `a tool of type "${type}" runs at one vendor only and cannot be passed on.` }
+  const own = clientTool(tool)
+  if (own) return own
+  return {
+    type: 'vendor',
+    name: type,
+    refusal: `a tool of type "${type}" runs at one vendor only and cannot be passed on.`,
+  }
 }
 
 function parseFunction(fields: Fields, warnings: Warnings): FunctionTool {
@@ -134,10 +141,15 @@ function parseAllowed(choice: Fields, warnings: Warnings): ToolChoice {
 }
 
 /** Is it chosen by a name? */
-const isNamed = (tool: Fields): boolean => tool.text('type') === 'function' || tool.text('type') === 'custom'
+const isNamed = (tool: Fields): boolean => {
+  const type = tool.text('type')
+  return type === 'function' || type === 'custom' || isClientTool(type)
+}
 
 function nameOf(tool: Fields, warnings: Warnings): string {
   if (!isNamed(tool))
     warnings.refuse(tool.path('type'), `a tool of type "${tool.text('type')}" cannot be chosen at other vendors.`)
+  const type = tool.text('type')
+  if (isClientTool(type)) return type
   return tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.')
 }

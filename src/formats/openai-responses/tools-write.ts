@@ -1,12 +1,17 @@
+import type { JsonObject } from '../../lib/json.ts'
 import { defined } from '../canonical/defined.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
 import { inputSchema } from '../openai-schema.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireNamedTool, WireTool, WireToolChoice } from './wire.ts'
 
-export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
-  return tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, target))
+export function writeTools(tools: readonly Tool[], target: TargetContext): (WireTool | JsonObject)[] | undefined {
+  return tools.length === 0 ? undefined : tools.map((tool) => ownForm(tool, target) ?? writeTool(tool, target))
 }
+
+/** A tool of OpenAI's own that the client runs, for a target that knows it. */
+const ownForm = (tool: Tool, { traits }: TargetContext): JsonObject | undefined =>
+  tool.type === 'function' && traits.ownTools && tool.own?.format === 'openai-responses' ? tool.own.value : undefined
 
 function writeTool(tool: Tool, target: TargetContext): WireTool {
   switch (tool.type) {
@@ -52,9 +57,15 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
   })
 }
 
-export function writeToolChoice(choice: ToolChoice | undefined, tools: readonly Tool[]): WireToolChoice | undefined {
+export function writeToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  target: TargetContext,
+): WireToolChoice | undefined {
   if (!choice) return undefined
   const named = (name: string): WireNamedTool => {
+    const own = tools.find((tool) => tool.type === 'function' && tool.name === name && ownForm(tool, target))
+    if (own && (name === 'shell' || name === 'apply_patch')) return { type: name }
     const isFreeForm = tools.some((tool) => tool.type === 'free-form' && tool.name === name)
     return { type: isFreeForm ? 'custom' : 'function', name }
   }

@@ -50,6 +50,7 @@ function traits(): Traits {
     toolResultInputs: media,
     minOutputTokens: 16,
     freeFormTools: true,
+    ownTools: true,
     webSearch: true,
     jsonNeedsWord: true,
     cacheMarks: 'prompt_cache_breakpoint',

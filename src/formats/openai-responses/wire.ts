@@ -80,7 +80,7 @@ export interface WireGrammar {
   definition: string
 }
 
-export type WireNamedTool = { type: 'function' | 'custom'; name: string }
+export type WireNamedTool = { type: 'function' | 'custom'; name: string } | { type: 'shell' | 'apply_patch' }
 
 export type WireToolChoice =
   | 'auto'
@@ -134,7 +134,41 @@ export type WireCall =
     }
   | { type: 'custom_tool_call'; id: string; call_id: string; name: string; namespace?: string; input: string }
 
+/** A call of a tool that OpenAI defines and the client runs. */
+export type WireClientCall =
+  | {
+      type: 'shell_call'
+      id: string
+      call_id: string
+      action: { commands: string[]; timeout_ms: number | null; max_output_length: number | null }
+      environment: { type: 'local' }
+      status: WireItemStatus
+    }
+  | {
+      type: 'local_shell_call'
+      id: string
+      call_id: string
+      action: {
+        type: 'exec'
+        command: string[]
+        env: Record<string, string>
+        timeout_ms?: number
+        working_directory?: string
+      }
+      status: WireItemStatus
+    }
+  | {
+      type: 'apply_patch_call'
+      id: string
+      call_id: string
+      operation:
+        | { type: 'create_file' | 'update_file'; path: string; diff: string }
+        | { type: 'delete_file'; path: string }
+      status: 'in_progress' | 'completed'
+    }
+
 export type WireOutputItem =
+  | WireClientCall
   | WireMessage
   | WireThought
   | WireCompaction

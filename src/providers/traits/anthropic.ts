@@ -63,6 +63,7 @@ export const anthropic: readonly Row[] = [
     inputs: ['image', 'image-url', 'file', 'file-url'],
     toolResultInputs: ['image', 'image-url'],
     webSearch: false,
+    ownTools: false,
     strictTools: false,
     outputFormats: [],
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },

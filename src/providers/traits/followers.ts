@@ -36,6 +36,7 @@ export const followers: readonly Row[] = [
     developerRole: false,
     textAfterCalls: false, // DeepSeek refuses it
     freeFormTools: false,
+    ownTools: false,
     webSearch: false,
     toolChoices: ['none', 'required', 'tool'],
     cacheMarks: 'none',

@@ -124,7 +124,7 @@ const run = (type: string) => ({ tools: [{ type, name: 'x' }] })
 const message = (role: string, block: JsonObject) => ({ messages: [{ role, content: [block] }] })
 const refusals: Record<string, [body: JsonObject, param: string, version?: string]> = {
   'for a tool that Anthropic runs': [run('code_execution_20260521'), 'tools[0].type'],
-  'for a tool of its own making': [run('memory_20250818'), 'tools[0].type'],
+  'for a tool whose calls only its models make': [run('computer_20251124'), 'tools[0].type'],
   'for servers of tools': [{ mcp_servers: [{ name: 'x' }] }, 'mcp_servers'],
   'for a container': [{ container: 'container_1' }, 'container'],
   'for a place': [{ inference_geo: 'eu' }, 'inference_geo'],

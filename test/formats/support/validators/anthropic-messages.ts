@@ -32,6 +32,14 @@ const tool = v.union([
     strict: maybe(v.boolean()),
     cache_control,
   }),
+  v.strictObject({ type: v.literal('bash_20250124'), name: v.literal('bash'), cache_control }),
+  v.strictObject({ type: v.literal('memory_20250818'), name: v.literal('memory'), cache_control }),
+  v.strictObject({
+    type: v.literal('text_editor_20250728'),
+    name: v.literal('str_replace_based_edit_tool'),
+    max_characters: maybe(count),
+    cache_control,
+  }),
   v.strictObject({
     type: v.literal('web_search_20250305'),
     name: v.literal('web_search'),

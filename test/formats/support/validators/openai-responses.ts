@@ -99,6 +99,8 @@ const tool = v.variant('type', [
       }),
     ),
   }),
+  v.strictObject({ type: v.literal('shell'), environment: maybe(v.strictObject({ type: v.literal('local') })) }),
+  v.strictObject({ type: v.picklist(['local_shell', 'apply_patch']) }),
   v.strictObject({
     type: v.literal('web_search'),
     search_context_size: maybe(v.picklist(['low', 'medium', 'high'])),
