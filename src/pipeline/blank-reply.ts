@@ -5,7 +5,7 @@ import type { AttemptPlan } from './attempt-plan.ts'
 import { ATTEMPTS_HEADER } from './attempt-record.ts'
 import { unreadableCredential } from './failure.ts'
 import type { ModelRequest } from './model-request.ts'
-import { successReply } from './success-reply.ts'
+import { keyFinderFor, successReply } from './success-reply.ts'
 import type { Success } from './try.ts'
 import { wholeAsStream } from './whole-as-stream.ts'
 
@@ -24,7 +24,11 @@ export async function blankReply(request: ModelRequest, plan: AttemptPlan): Prom
     failed.kept?.trial.failed({ ...failed.failure, class: 'client' })
     delete failed.kept
   }
-  const { headers, ...reply } = successReply({ ...written, trial: settled }, request)
+  const { headers, ...reply } = successReply(
+    { ...written, trial: settled },
+    request,
+    await keyFinderFor(written, request.context),
+  )
   const { stop } = plan.verdict()
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   return { ...reply, headers }

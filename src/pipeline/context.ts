@@ -12,6 +12,7 @@ import type { Catalog, Clock } from '../types.ts'
 import type { CloudCall } from '../upstream/cloud-call.ts'
 import type { Choosing } from './choosing.ts'
 import type { CompactionMemory } from './compaction-memory.ts'
+import type { KnownKeys } from './known-keys.ts'
 import type { Observer } from './observer.ts'
 import type { RefusedOptions } from './refused-options.ts'
 import type { ContextFor } from './ruled-context.ts'
@@ -38,8 +39,8 @@ export interface PipelineContext {
   contextFor: ContextFor
   /** The connection's credential, decrypted; `undefined` when it has none. */
   apiKeyOf(connection: ConnectionRecord): Awaitable<string | undefined>
-  /** The credentials of all connections that can be decrypted, for removal from errors. */
-  knownKeys(): Promise<readonly string[]>
+  /** The credentials of all connections that can be decrypted, for removal from errors and headers. */
+  knownKeys: KnownKeys
   fetch: UpstreamFetch
   cloudCall: CloudCall
   clock: Clock

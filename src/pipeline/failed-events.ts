@@ -2,6 +2,7 @@ import type { EmbeddedError, ErrorFacts, ErrorTelling, Format, StreamPlace, Stre
 import { readVendorError } from '../formats/read-vendor-error.ts'
 import { bareJsonIn } from '../lib/bare-json.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { tryParseShallow } from '../lib/json.ts'
 import { splitEvents } from '../lib/split-events.ts'
 import { createSseParser, type SseEvent } from '../lib/sse.ts'
 import { censored } from './redact.ts'
@@ -15,7 +16,8 @@ export interface FailedEvents {
 
 interface Terms {
   format: Format
-  secrets: readonly string[]
+  /** The credentials to be removed from the error. */
+  secrets(): Promise<readonly string[]>
   /** The state of the stream before these events. */
   before(): StreamWatch
 }
@@ -27,10 +29,11 @@ interface Terms {
  */
 export async function failedEvents(
   whole: Uint8Array,
-  { format, secrets, before }: Terms,
+  { format, secrets: known, before }: Terms,
 ): Promise<FailedEvents | undefined> {
   if (!SPEAKS_OF_ERRORS.test(decodeUtf8Lenient(whole))) return undefined
   const errors = await format.loadErrors()
+  const secrets = await known()
   const kept: Uint8Array[] = []
   let error: EmbeddedError | undefined
   let isTold = false
@@ -45,7 +48,7 @@ export async function failedEvents(
     place = { ...place, ...said.place }
     if (!error) kept.push(bytes)
     else if (said.error && !said.isBare && !isTold && (isFirst || said.isTold)) {
-      kept.push(withoutQuotes(bytes, secrets))
+      kept.push(withoutQuotes(bytes, said.event, secrets))
       passedError = said.event
     }
     isTold ||= said.isTold
@@ -81,10 +84,17 @@ function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTellin
   return { error: watch.error, ended: watch.ended, place: watch.place, isTold, isBare: false, event }
 }
 
-/** Unchanged, unless it quotes a credential. */
-function withoutQuotes(bytes: Uint8Array, secrets: readonly string[]): Uint8Array {
+/** Unchanged, unless it quotes a credential. JSON can spell one differently, as with `\/`; then it is parsed and written anew. */
+function withoutQuotes(bytes: Uint8Array, said: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
   const text = decodeUtf8Lenient(bytes)
   const clean = censored(text, secrets)
+  const value = said && clean.includes('\\') ? tryParseShallow(said.data) : undefined
+  if (said && value !== undefined) {
+    const plain = JSON.stringify(value)
+    const data = censored(plain, secrets)
+    if (data !== plain)
+      return encodeUtf8(`${said.event === undefined ? '' : `event: ${said.event}\n`}data: ${data}\n\n`)
+  }
   return clean === text ? bytes : encodeUtf8(clean)
 }
 

@@ -31,7 +31,7 @@ export async function oddOutcome(
   if (stream && result.kind === 'whole')
     transform = await (await import('./whole-as-stream.ts')).wholeAsStream(request, { target, transform })
   if (result.kind !== 'failure') return attempt.success({ answer: result, transform, upstream })
-  const known = await attempt.unlessAbandoned(request.context.knownKeys())
+  const known = await attempt.unlessAbandoned(request.context.knownKeys.list())
   const secrets = [...secretsOf(upstream), ...known]
   const failed = transform.failed(redact(result, { provider: target.provider, secrets }))
   const { blank } = failed

@@ -17,6 +17,7 @@ import type { Choosing } from './choosing.ts'
 import { createCompactionMemory } from './compaction-memory.ts'
 import type { PipelineContext } from './context.ts'
 import type { Question } from './explain.ts'
+import { createKnownKeys } from './known-keys.ts'
 import { createRuling } from './ruled-context.ts'
 import { runModelRequest } from './run.ts'
 
@@ -62,10 +63,6 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     loadedChoosing = createChoosing({ sharedIn, targetStats, random, clock, onError: observer.onError })
     return loadedChoosing
   })
-  const knownKeys = once(async () => {
-    const { createKnownKeys } = await import('./known-keys.ts')
-    return createKnownKeys({ connections: () => store.connections.all(), apiKeyOf, clock })
-  })
   const thoughts = once(async () => {
     const { createThoughtMemory } = await import('../formats/canonical/thought-memory.ts')
     return createThoughtMemory()
@@ -81,7 +78,7 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
     routes: createModelRouter({ store, catalog }),
     contextFor: createRuling({ settings: store.settings, health }),
     apiKeyOf,
-    knownKeys: async () => (await knownKeys())(),
+    knownKeys: createKnownKeys({ connections: () => store.connections.all(), apiKeyOf, clock }),
     cloudCall: createCloudCall(clock),
     retryBudget: createRetryBudget(clock),
     hedgeBudget: createHedgeBudget(),

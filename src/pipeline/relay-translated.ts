@@ -26,7 +26,7 @@ interface Terms extends StreamTerms {
 export function relayTranslated(
   body: ByteStream,
   { head }: Committed,
-  { translation, clock, onEnd, secrets }: Terms,
+  { translation, clock, onEnd, secrets, knownKeys }: Terms,
 ): RelayedStream {
   let unsent = '' // whole events
   let held: readonly Uint8Array[] = head
@@ -34,15 +34,18 @@ export function relayTranslated(
   let error: StreamEnd['error']
   let fault: StreamEnd['fault']
   let isOver = false // nothing more is read
+  let reported: Reported | undefined // the provider's error, until it is told
   let isTold = false
   let pulling: Promise<void> | undefined
 
   const watched = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
     if (event.type === 'end' || event.type === 'error') usage = event.usage
     if (event.type === 'error') error = endOf(event.error)
-    if (event.type === 'end' || event.type === 'error') isOver = true
+    if (event.type === 'end') isOver = true
     if (event.type !== 'error') return emit(event)
-    emit({ ...event, error: { ...event.error, message: censored(event.error.message, secrets) } })
+    const tell = (error: CanonicalError) => emit({ ...event, error })
+    if (isOver) tell(event.error)
+    else reported = { error: event.error, tell }
   }
   const { restore = (emit) => emit, write } = translation
 
@@ -75,8 +78,17 @@ export function relayTranslated(
     body.cancel(thrown)
     const known = toGatewayError(thrown)
     if (known.code === 'INTERNAL') fault = thrown
-    translator.fail(errorOf(known))
     isOver = true
+    if (reported) reported.tell(errorOf(known))
+    else translator.fail(errorOf(known))
+  }
+
+  /** Ends the stream with the provider's error, without the credentials that it may quote. */
+  async function tellReported({ error, tell }: Reported) {
+    const message = censored(error.message, [...secrets, ...(await knownKeys())])
+    if (isOver) return // the stream was cancelled meanwhile, or has failed in another way
+    isOver = true
+    tell({ ...error, message })
   }
 
   /** Reads on until there is something to say. */
@@ -87,6 +99,7 @@ export function relayTranslated(
       held = NOTHING
       if (chunks.length === 0) translator.end()
       for (const one of chunks) translator.push(one)
+      if (reported) await tellReported(reported)
     } catch (thrown) {
       fail(thrown)
     }
@@ -113,6 +126,11 @@ export function relayTranslated(
       tell(true)
     },
   }
+}
+
+interface Reported {
+  error: CanonicalError
+  tell(error: CanonicalError): void
 }
 
 const endOf = ({ message, status, code }: CanonicalError): EmbeddedError =>

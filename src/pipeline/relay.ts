@@ -24,6 +24,8 @@ export interface StreamTerms {
   onEnd(end: StreamEnd): void
   /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
+  /** The credentials of all connections, which are removed from an error. */
+  knownKeys(): Promise<readonly string[]>
 }
 
 /** The stream for the client. */
@@ -40,7 +42,7 @@ export interface RelayedStream extends ByteStream {
 export function relayStream(
   body: ByteStream,
   { head, watch }: Committed,
-  { format, onEnd, secrets }: StreamTerms & { format: Format },
+  { format, onEnd, secrets, knownKeys }: StreamTerms & { format: Format },
 ): RelayedStream {
   const tail = createTail(watch)
   const splitter = createEventSplitter()
@@ -122,6 +124,8 @@ export function relayStream(
     return undefined
   }
 
+  const allSecrets = async () => [...secrets, ...(await knownKeys())]
+
   /** Ends the stream at an error event, whatever follows it, unless the answer was complete before. */
   async function unlessFailed(whole: Uint8Array): Promise<Uint8Array> {
     const { failedEvents } = await import('./failed-events.ts')
@@ -129,7 +133,7 @@ export function relayStream(
       tail.observe()
       return watch
     }
-    const failed = await failedEvents(whole, { format, secrets, before })
+    const failed = await failedEvents(whole, { format, secrets: allSecrets, before })
     addCounted()
     if (!failed) return whole
     body.cancel()

@@ -21,7 +21,7 @@ import type { FailedTarget } from './progress.ts'
 import { createReport, type Report } from './report.ts'
 import type { RequestSelection } from './request-way.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
-import { successReply } from './success-reply.ts'
+import { keyFinderFor, successReply } from './success-reply.ts'
 import { routesOf } from './targets.ts'
 import { tryFrom } from './try-from.ts'
 
@@ -126,7 +126,8 @@ class Run {
         if (outcome?.kind !== 'success') continue
         if (this.#selection) await this.#selection.answered(outcome.route, plan.unwell())
         this.#stopTimeout?.()
-        return successReply(outcome, request)
+        const finder = keyFinderFor(outcome, context)
+        return successReply(outcome, request, isPromise(finder) ? await finder : finder)
       }
       const { nobodyAnswered } = await import('./nobody-answered.ts')
       const reply = await nobodyAnswered(request, plan, this.#selection)

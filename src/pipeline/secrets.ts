@@ -16,4 +16,4 @@ const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 
 export const isSecret = (credential: string): boolean => credential.length >= SHORTEST_SECRET
 
 /** Shorter ones are placeholders for providers that need none. */
-const SHORTEST_SECRET = 8
+export const SHORTEST_SECRET = 8

@@ -200,7 +200,7 @@ class TargetTry implements Try, Abandonable {
     const { running } = this.#accounts
     const { trial } = this.#candidate
     const bytes = answer.kind === 'whole' && !isUnread ? transform.whole(answer) : undefined
-    const secrets = this.#request.call.stream ? secretsOf(upstream) : NONE // what comes later may quote them, too
+    const secrets = secretsOf(upstream) // what comes later may quote them, too
     return { kind: 'success', route, transform, answer, bytes, secrets, trial, running }
   }
 }
@@ -214,8 +214,6 @@ export interface Answered extends Pick<Success, 'answer' | 'transform'> {
 
 /** How often one attempt leaves out what its target has refused: some targets name one field at a time. */
 const MAX_CORRECTIONS = 3
-
-const NONE: readonly string[] = []
 
 /** The reason by which a slower attempt is cancelled; it is never reported. */
 const OUTRUN = Symbol('outrun')

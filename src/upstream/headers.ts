@@ -100,18 +100,28 @@ type MediaType = 'application/json' | 'text/event-stream'
 export const contentType = (mediaType: MediaType): string =>
   mediaType === 'application/json' ? mediaType : `${mediaType}; charset=utf-8`
 
-/** The provider's headers for the client, names in lower case; `content-type` is that of the body. */
-export function replyHeaders(answer: UpstreamAnswer, mediaType: MediaType): Record<string, string> {
+/**
+ * The provider's headers for the client, names in lower case; `content-type` is that of the body. Those whose value `isSecret` are left
+ * out.
+ */
+export function replyHeaders(
+  answer: UpstreamAnswer,
+  mediaType: MediaType,
+  isSecret: (value: string) => boolean = noneIs,
+): Record<string, string> {
   const listed = namesIn(answer.header('connection'))
   const headers: Record<string, string> = {}
   for (const [name, value] of answer.headers()) {
     if (withheld.has(name) || WITHHELD_PREFIX.test(name) || listed?.includes(name) || !FIELD_VALUE.test(value)) continue
+    if (isSecret(value)) continue
     const other = headers[name]
     headers[name] = other === undefined ? value : `${other}, ${value}`
   }
   if (!isOfType(headers['content-type'], mediaType)) headers['content-type'] = contentType(mediaType)
   return headers
 }
+
+const noneIs = () => false
 
 /** Accepts parameters such as a charset, and `text/json`. */
 function isOfType(said: string | undefined, mediaType: string): boolean {

@@ -276,7 +276,7 @@ for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
     test(`in a whole answer of ${said} is a 502 for a client of ${client}, unless it is passed through as it is`, async () => {
-      for (const depth of [LIMIT + 1, 5_000, 50_000]) {
+      for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const args = nested(depth, leaf)
           const up = fakeUpstream(({ provider }) => (provider === 'other' ? json(chatAnswer()) : answer.whole(args)))
@@ -298,7 +298,7 @@ for (const [said, answer] of Object.entries(answers)) {
     })
 
     test(`in a stream of ${said} ends it with an error for a client of ${client}, unless it is passed through as it is`, async () => {
-      for (const depth of [LIMIT + 1, 5_000, 50_000]) {
+      for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const up = fakeUpstream(() => answer.stream(nested(depth, leaf)))
           const world = await openWorld({ fetch: up, catalog, connections })
@@ -344,17 +344,14 @@ test('in an error is no fault of the gateway', async () => {
     `{"detail":${deep},"message":"a \\\\ b"}`,
     deep,
   ]) {
-    for (const status of [200, 400, 500]) {
-      for (const model of ['chat/m', 'claude/m', 'google/m', 'bedrock/m']) {
+    for (const status of [200, 500]) {
+      for (const model of ['chat/m', 'google/m', 'bedrock/m']) {
         for (const client of wireFormats) {
-          for (const stream of [false, true]) {
-            const world = await openWorld({ fetch: fakeUpstream(() => json(said, status)), catalog, connections })
-            const response = await world.post(...questions[client](model, stream))
-            assert.ok((await response.json()).error.message !== '')
-            if (status !== 200) assert.is(response.status, status)
-            assert.ok((response.status >= 400 && response.status !== 500) || status === 500, String(response.status))
-            assert.equal(world.told.errors, [], `${model} ${client}`)
-          }
+          const world = await openWorld({ fetch: fakeUpstream(() => json(said, status)), catalog, connections })
+          const response = await world.post(...questions[client](model, false))
+          assert.ok((await response.json()).error.message !== '')
+          assert.ok(status === 500 ? response.status === 500 : response.status > 500, String(response.status))
+          assert.equal(world.told.errors, [], `${model} ${client}`)
         }
       }
     }

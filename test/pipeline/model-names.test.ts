@@ -201,7 +201,8 @@ for (const [title, place] of Object.entries(places)) {
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {
         const address = place.address[kind]
-        for (const name of [...kept, ...refused]) {
+        const names = kind === 'stream' ? [...kept.slice(0, 12), ...refused] : [...kept, ...refused] // its path is made as that of the others
+        for (const name of names) {
           const model = (place.start ?? '') + name
           const question = questions[format](`${place.provider}/${model}`, kind)
           if (!question) continue

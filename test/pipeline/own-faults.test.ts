@@ -57,7 +57,12 @@ test('what it fails at while it reads the end of a stream that it passes on is t
   const committed = { head: [new TextEncoder().encode(chatEvents()[0])], watch: { ...untouchedStream(), observe } }
   for (const leaves of [false, true]) {
     const ends: StreamEnd[] = []
-    const terms = { format: openaiChat, secrets: [], onEnd: (end: StreamEnd) => void ends.push(end) }
+    const terms = {
+      format: openaiChat,
+      secrets: [],
+      knownKeys: async () => [],
+      onEnd: (end: StreamEnd) => void ends.push(end),
+    }
     const relayed = relayStream(chunksOf([]), committed, terms)
     assert.is(await textOf(relayed.next()), chatEvents()[0])
     if (leaves) relayed.cancel()

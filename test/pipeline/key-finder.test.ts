@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { createKeyFinder } from '../../src/pipeline/known-keys.ts'
+import { cpuMs } from '../support/cpu-time.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the finder of keys')
+
+const text = (min: number, max: number) =>
+  fc
+    .array(fc.constantFrom('a', 'b', 'c', '-'), { minLength: min, maxLength: max })
+    .map((characters) => characters.join(''))
+
+test('finds what contains one of the keys, and nothing else', () => {
+  let found = 0
+  fc.assert(
+    fc.property(
+      fc.array(text(8, 14), { maxLength: 4 }),
+      text(0, 40),
+      fc.nat(),
+      fc.boolean(),
+      (keys, around, place, isQuoted) => {
+        const [key = ''] = keys
+        const at = place % (around.length + 1)
+        const said = isQuoted ? around.slice(0, at) + key + around.slice(at) : around
+        const contains = keys.some((one) => said.includes(one))
+        if (contains) found++
+        assert.is(createKeyFinder(keys)(said), contains, JSON.stringify({ keys, said }))
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+  assert.ok(found > 500)
+})
+
+test('takes hardly longer for a thousand keys than for one, also in a text that is made of their beginnings', () => {
+  const keysOf = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, nth) => `sk-proj-${`${nth}`.padStart(30, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
+    )
+  const said = 'sk-proj-abcdefghij'.repeat(5_000)
+  for (const count of [1, 1_000]) {
+    const find = createKeyFinder(keysOf(count))
+    assert.not.ok(find(said))
+    const ms = cpuMs(() => find(said))
+    assert.ok(ms < 30, `${count} keys: ${ms} ms for ${said.length} characters`)
+  }
+})
