@@ -2,6 +2,8 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { makeRoom } from '../lib/make-room.ts'
 import type { ApiKey, Clock } from '../types.ts'
+import { type Rereading, readOrKept } from './away.ts'
+import { RETRY_AFTER_MS } from './cached.ts'
 import { isClientKey } from './client-key.ts'
 import { KEYS, type KeyRecord } from './collections.ts'
 import type { Freshness } from './freshness.ts'
@@ -25,9 +27,23 @@ export interface Keyring {
   onChange(listener: (digest: string) => void): void
 }
 
+/** A key that was looked up, by its credential. */
+interface KnownKey {
+  digest: string
+  key: PresentedKey
+  /** Epoch ms. */
+  readAt: number
+  /** May changes have gone unseen? */
+  isExpired: boolean
+  /** Until then a storage that was away is not asked again; epoch ms. */
+  retryAt: number
+  rereading?: Rereading<PresentedKey | undefined> | undefined
+}
+
 /**
  * Looks up keys by digest: one storage read for a key that was not seen before, none for others, however many keys there are. A change made
- * here holds for the next request, one made elsewhere as soon as `freshness` tells.
+ * here holds for the next request, one made elsewhere as soon as `freshness` reports it. While the storage is away, a key that was read stays
+ * as it was.
  */
 export function createKeyring(deps: {
   records: Records<KeyRecord>
@@ -36,13 +52,18 @@ export function createKeyring(deps: {
   clock: Clock
 }): Keyring & { forget(digest: string): void } {
   const { records, vault, freshness, clock } = deps
-  const known = new Map<string, { digest: string; key: PresentedKey; readAt: number }>()
+  const known = new Map<string, KnownKey>()
   const credentials = new Map<string, string>() // credential by digest
   const listeners: Array<(digest: string) => void> = []
   let epoch = 0
 
   freshness.onChange((storageKey) => {
     if (storageKey.startsWith(KEYS)) forget(storageKey.slice(KEYS.length))
+  })
+
+  freshness.onGap(() => {
+    for (const entry of known.values()) entry.isExpired = true
+    for (const { digest } of known.values()) for (const listener of listeners) listener(digest)
   })
 
   function forget(digest: string) {
@@ -53,7 +74,19 @@ export function createKeyring(deps: {
     for (const listener of listeners) listener(digest)
   }
 
-  async function lookUp(credential: string, knownDigest: string | undefined) {
+  function lookAgain(credential: string, entry: KnownKey): Rereading<PresentedKey | undefined> {
+    const work = lookUp(credential, entry.digest)
+    work
+      .catch(() => {
+        entry.retryAt = clock.now() + RETRY_AFTER_MS
+      })
+      .finally(() => {
+        entry.rereading = undefined
+      })
+    return { work, startedAt: clock.now() }
+  }
+
+  async function lookUp(credential: string, knownDigest?: string) {
     const startedIn = epoch
     const readAt = clock.now()
     const opened = await vault()
@@ -66,11 +99,11 @@ export function createKeyring(deps: {
     if (!(await isProvenKey(opened, digest, record))) throw changedElsewhere(record)
     const { id, name, isActive } = record
     const key = isActive === undefined ? { id, name, digest } : { id, name, isActive, digest }
-    if (startedIn === epoch) remember(credential, { digest, key, readAt })
+    if (startedIn === epoch) remember(credential, { digest, key, readAt, isExpired: false, retryAt: 0 })
     return key
   }
 
-  function remember(credential: string, entry: { digest: string; key: PresentedKey; readAt: number }) {
+  function remember(credential: string, entry: KnownKey) {
     const oldest = known.has(credential) ? undefined : makeRoom(known, MAX_KNOWN)
     if (oldest) credentials.delete(oldest.digest)
     known.set(credential, entry)
@@ -88,8 +121,11 @@ export function createKeyring(deps: {
     },
     find(credential) {
       const entry = known.get(credential)
-      if (entry && freshness.isFresh(entry.readAt)) return entry.key
-      return isClientKey(credential) ? lookUp(credential, entry?.digest) : undefined
+      if (!entry) return isClientKey(credential) ? lookUp(credential) : undefined
+      if (!entry.isExpired && freshness.isFresh(entry.readAt)) return entry.key
+      if (clock.now() < entry.retryAt) return entry.key
+      entry.rereading ??= lookAgain(credential, entry)
+      return readOrKept(entry.rereading, entry.key, clock)
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { Storage } from '../types.ts'
-import { storageFailure } from './failure.ts'
+import { storageFailure } from './away.ts'
 import { overStored } from './readings.ts'
 import type { RecordView } from './record-view.ts'
 import type { Records } from './records.ts'
@@ -37,7 +37,7 @@ export function createRecordWrites<T extends object>(
   /** Waits for a change and has `follow` make it to the entries in memory, too; where it cannot, they are forgotten. */
   async function followed<R>(change: Promise<R>, follow: (entries: Entry<T>[], result: R) => boolean): Promise<R> {
     const result = await change.catch((cause: unknown) => {
-      view.forget() // it may have been made all the same
+      view.expire() // it may have been made all the same
       throw cause
     })
     view.revise((entries) => follows && follow(entries, result))
@@ -48,7 +48,7 @@ export function createRecordWrites<T extends object>(
     const key = keyOf(id)
     if (follows)
       await read(id) // others' changes have been told by then
-    else view.forget() // another process may have inserted a moment ago
+    else view.drop() // another process may have inserted a moment ago
     const { entries } = await view.current()
     last = Math.max(last, entries.at(-1)?.order ?? 0) + 1
     const envelope = { order: order ?? last, record }

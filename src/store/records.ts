@@ -48,8 +48,9 @@ export function createRecords<T extends object>(
   const inserting = new Set<string>()
 
   freshness.onChange((key) => {
-    if (key.startsWith(kind.prefix) && !inserting.has(key)) view.forget()
+    if (key.startsWith(kind.prefix) && !inserting.has(key)) view.expire()
   })
+  freshness.onGap(view.expire)
 
   const writes = once(async () => {
     const { createRecordWrites } = await import('./record-writes.ts')
@@ -63,8 +64,7 @@ export function createRecords<T extends object>(
     },
 
     async entries({ fresh = false } = {}) {
-      if (fresh) view.forget()
-      return (await view.current()).entries
+      return (await (fresh ? view.reread() : view.current())).entries
     },
 
     async get(id) {

@@ -2,8 +2,9 @@ import { gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
+import { storageFailure } from './away.ts'
+import { createCached } from './cached.ts'
 import { SETTINGS } from './collections.ts'
-import { storageFailure } from './failure.ts'
 import type { Freshness } from './freshness.ts'
 import { areProvenSettings, proofOfSettings } from './proofs.ts'
 import { retryLostRace } from './retry-lost-race.ts'
@@ -37,19 +38,7 @@ export function createSettingsStore(deps: {
   freshness: Freshness
   vault(): Promise<Vault>
 }): SettingsStore {
-  const { storage, clock, freshness, vault } = deps
-  let view: { settings: StoredSettings; readAt: number } | undefined
-  let epoch = 0
-
-  freshness.onChange((key) => {
-    if (key === SETTINGS) forget()
-  })
-
-  function forget() {
-    epoch++
-    view = undefined
-  }
-
+  const { storage, freshness, vault } = deps
   /** The stored members; `undefined` when they are not as a gateway wrote them. */
   async function load() {
     const opened = await vault() // which has taken over what a release before wrote
@@ -61,19 +50,20 @@ export function createSettingsStore(deps: {
     return { version: stored?.version ?? null, members: isProven ? members : undefined }
   }
 
-  async function refresh() {
-    const startedIn = epoch
-    const readAt = clock.now()
+  const cached = createCached(async () => {
     const { members } = await load()
     if (!members) throw changedElsewhere()
-    const settings = settingsIn(members)
-    if (startedIn === epoch) view = { settings, readAt }
-    return settings
-  }
+    return settingsIn(members)
+  }, deps)
+
+  freshness.onChange((key) => {
+    if (key === SETTINGS) cached.expire()
+  })
+  freshness.onGap(cached.expire)
 
   return {
-    read: () => (view && freshness.isFresh(view.readAt) ? view.settings : refresh()),
-    reread: refresh,
+    read: cached.current,
+    reread: cached.reread,
 
     update: (patchFor) =>
       retryLostRace(async () => {
@@ -91,7 +81,7 @@ export function createSettingsStore(deps: {
         const written = await storage.set(SETTINGS, value, { ifVersion: version }).catch((cause: unknown) => {
           throw storageFailure('write', SETTINGS, cause)
         })
-        forget()
+        cached.drop()
         return written !== false && { ...stored, ...patch }
       }),
   }

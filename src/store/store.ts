@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
+import { timedStorage } from './away.ts'
 import type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
 import { type ComboRecord, createCombos } from './combos.ts'
 import { createDamageLog } from './damage.ts'
@@ -58,12 +59,13 @@ export interface StoreOptions {
 }
 
 export function createStore(options: StoreOptions): Store {
-  const { storage, clock, turnEnd } = options
+  const { clock, turnEnd } = options
+  const storage = timedStorage(options.storage, clock)
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
   const deps = { storage, clock, freshness, damage, turnEnd }
   const keys = createRecords<KeyRecord>(recordKinds.keys, { ...deps, hasSecretIds: true })
-  const vault = once(() => openVault(options))
+  const vault = once(() => openVault({ ...options, storage }))
 
   const settings = createSettingsStore({ ...deps, vault })
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, { ...deps, hasSecretIds: true })

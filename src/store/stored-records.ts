@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
+import { storageFailure } from './away.ts'
 import type { DamageLog } from './damage.ts'
-import { storageFailure } from './failure.ts'
 import type { Reader } from './readings.ts'
 
 /** A record as it is stored, with its place in the order of creation. */

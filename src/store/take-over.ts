@@ -1,7 +1,7 @@
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Storage } from '../types.ts'
+import { storageFailure } from './away.ts'
 import { type ConnectionRecord, KEYS, type KeyRecord, SETTINGS } from './collections.ts'
-import { storageFailure } from './failure.ts'
 import { formerPlaceOfApiKey, isProvenKey, placeOfApiKey, provenKey } from './proofs.ts'
 import { overStored, recordKinds } from './readings.ts'
 import { retryLostRace } from './retry-lost-race.ts'

@@ -41,9 +41,10 @@ export interface Storage {
   /**
    * Calls `onChange` with each key that another writer has changed since this storage was last read or watched, once the new value can be
    * read; returns the function that stops it. Reporting this storage's own changes too is allowed; missing a change of another writer is
-   * not. Expiry is not a change. `onChange` must not throw.
+   * not. Expiry is not a change. A storage that was blind for a while and cannot name each key that has changed meanwhile calls `onGap`: any
+   * may have. Neither must throw.
    */
-  watch?(onChange: (key: string) => void): () => void
+  watch?(onChange: (key: string) => void, onGap?: () => void): () => void
   /**
    * A secret that is kept beside the data, not in it: made on first use, the same ever after. It seals credentials when the host gives no
    * `secret`. Either a text of at least 32 characters, or an HKDF key for `deriveKey`, which may be non-extractable. Rejects when there is

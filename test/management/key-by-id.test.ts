@@ -24,7 +24,7 @@ test('is found without a look at the others, also where changes of others are no
     },
   }
   let now = 0
-  const clock: Clock = { now: () => now, sleep: async () => {} }
+  const clock: Clock = { now: () => now, sleep: () => new Promise(() => {}) }
   const keys = createGateway({ storage, clock, logger: false, secret }).api.keys
   const { id: old } = await open(silent).create({ name: 'old' })
   const { id: made } = await keys.create({ name: 'made here' })

@@ -56,6 +56,7 @@ for (const [what, which] of Object.entries({
     assert.is(response?.headers.get('x-should-retry'), 'false')
     assert.match((await response?.text()) ?? '', /within the 700 ms/)
     assert.is(up.calls.length, 0)
+    await clock.advance(5_000) // when the gateway gives the storage up
     assert.is(clock.pending(), 0)
   })
 }

@@ -150,6 +150,7 @@ test('a storage that hangs counts as one that cannot be read, after two seconds'
   await clock.advance(1)
   await asked
   assert.is(status, 503)
+  await clock.advance(5_000) // when the gateway gives the read up
   assert.is(clock.pending(), 0)
 })
 

@@ -1,0 +1,92 @@
+import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import type { Clock, Storage } from '../types.ts'
+
+/** A storage that has not answered an operation after so long has failed it. In ms. */
+const ANSWER_TIMEOUT_MS = 5_000
+
+/** So long a request waits for newer data where it has older. In ms. */
+const PATIENCE_MS = 300
+
+/** Codes of adapters and of Node for a storage that cannot be reached; what it holds may be whole. */
+const UNREACHABLE =
+  /^(?:STORAGE_UNREACHABLE|STORAGE_LOCKED|E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH))$/
+
+/** Codes of adapters for data that cannot be read: what was read before does not stand in for it. */
+const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
+
+/**
+ * The error of a failing storage, which never counts as an empty one (security.md, rule 12): `STORAGE_UNAVAILABLE` when it cannot be reached,
+ * otherwise `STORAGE_FAILED`.
+ */
+export function storageFailure(what: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
+  if (isGatewayError(cause)) return cause
+  const isUnreachable = UNREACHABLE.test(codeOf(cause))
+  return gatewayError(isUnreachable ? 'STORAGE_UNAVAILABLE' : 'STORAGE_FAILED', {
+    message: `The gateway cannot ${what} its storage.`,
+    cause,
+    data: { what, key, isAway: isUnreachable || !UNREADABLE.test(codeOf(cause)) },
+  })
+}
+
+const codeOf = (cause: unknown) =>
+  typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+
+/** Did the storage itself fail, so that what was read from it before stays in force? */
+export const isAway = (error: unknown): boolean =>
+  isGatewayError(error) && (error.code === 'STORAGE_UNAVAILABLE' || error.data.isAway === true)
+
+/** One that has just failed an operation so fails the next ones sooner, until it has answered: an administrator's change takes several. */
+const HANGING_TIMEOUT_MS = 250
+
+/** The storage, each of whose operations fails with `STORAGE_UNAVAILABLE` after five seconds; a write may have been made by then. */
+export function timedStorage(storage: Storage, clock: Clock): Storage {
+  let isHanging = false
+  const within = <T>(work: Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      const timeoutMs = isHanging ? HANGING_TIMEOUT_MS : ANSWER_TIMEOUT_MS
+      const cancel = startDeadline(clock, timeoutMs, () => {
+        isHanging = true
+        reject(
+          gatewayError('STORAGE_UNAVAILABLE', {
+            message: `The storage of the gateway did not answer in ${timeoutMs} ms.`,
+          }),
+        )
+      })
+      const answered = () => {
+        isHanging = false
+        cancel()
+      }
+      work.finally(answered).then(resolve, reject)
+    })
+  const { increment, ownSecret } = storage
+  return {
+    ...storage,
+    get: (...args) => within(storage.get(...args)),
+    set: (...args) => within(storage.set(...args)),
+    delete: (...args) => within(storage.delete(...args)),
+    list: (...args) => within(storage.list(...args)),
+    ...(increment && { increment: (...args: Parameters<typeof increment>) => within(increment(...args)) }),
+    ...(ownSecret && { ownSecret: () => within(ownSecret()) }),
+  }
+}
+
+/** Reading something again that was read before. */
+export interface Rereading<T> {
+  work: Promise<T>
+  /** Epoch ms. */
+  startedAt: number
+}
+
+/**
+ * What is read again, or `before` when the storage is away or takes longer than `PATIENCE_MS`. Once it has taken that long, nobody waits for
+ * it. Rejects with any other failure.
+ */
+export function readOrKept<T>({ work, startedAt }: Rereading<T>, before: T, clock: Clock): Promise<T> | T {
+  const patience = startedAt + PATIENCE_MS - clock.now()
+  if (patience <= 0) return before
+  return new Promise((resolve, reject) => {
+    const cancel = startDeadline(clock, patience, () => resolve(before))
+    work.finally(cancel).then(resolve, (error: unknown) => (isAway(error) ? resolve(before) : reject(error)))
+  })
+}

@@ -1,0 +1,187 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
+import { openWorld, token } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a storage that is away')
+
+type Fault = 'refuses' | 'hangs' | 'is slow' | 'loses replies'
+
+/** A gateway whose storage fails from `fail` until `mend`, and another gateway whose storage never does. */
+async function open({ watched = true } = {}) {
+  const clock = fakeClock()
+  const memory = memoryStorage({ clock })
+  const gaps: Array<() => void> = []
+  let fault: Fault | undefined
+  const faulty =
+    <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      if (fault === 'refuses') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      if (fault === 'hangs') return never()
+      if (fault === 'is slow') await clock.sleep(4_000)
+      const result = await work(...args)
+      return fault === 'loses replies' ? never() : result
+    }
+  const { watch, ...rest } = memory
+  const storage: Storage = {
+    ...rest,
+    get: faulty(memory.get),
+    set: faulty(memory.set),
+    delete: faulty(memory.delete),
+    list: faulty(memory.list),
+    ...(watched && {
+      watch: (onChange, onGap) => {
+        gaps.push(onGap ?? (() => {}))
+        return watch?.((key) => fault === undefined && onChange(key)) ?? (() => {})
+      },
+    }),
+  }
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
+  const open = () => openWorld({ storage, clock, connections: [], fetch: up })
+  const world = await open()
+  const { key, id } = await elsewhere.api.keys.create({ name: 'team' })
+  const status = async (credential?: string, by = world) =>
+    (await by.chat({ model: 'pool' }, credential === undefined ? {} : { headers: { 'x-api-key': credential } })).status
+  return {
+    ...{ clock, elsewhere, world, key, id, status, open },
+    fail: (how: Fault) => {
+      fault = how
+    },
+    mend: () => {
+      fault = undefined
+      for (const gap of gaps) gap()
+    },
+  }
+}
+
+/** What a request answers, and how long it took of the fake clock. */
+async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>): Promise<{ result: T; ms: number }> {
+  let result: { value: T } | undefined
+  let failure: unknown
+  const settled = work.then(
+    (value) => {
+      result = { value }
+    },
+    (error: unknown) => {
+      failure = error
+    },
+  )
+  const startedAt = clock.now()
+  while (!result && failure === undefined && clock.now() - startedAt < 20_000) await clock.advance(50)
+  await settled
+  if (failure !== undefined) throw failure
+  return { result: (result as { value: T }).value, ms: clock.now() - startedAt }
+}
+
+for (const watched of [true, false])
+  for (const how of ['refuses', 'hangs', 'is slow'] as const)
+    test(`leaves what was read in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+      const { clock, status, key, fail } = await open({ watched })
+      assert.is(await status(key), 200)
+      fail(how)
+      for (let second = 0; second < 12; second++) {
+        const { result, ms } = await within(clock, status(key))
+        assert.is(result, 200)
+        assert.ok(ms <= 1_000, `took ${ms} ms`) // the settings, the key and the routes are each read again
+        await clock.advance(1_000)
+      }
+    })
+
+for (const how of ['refuses', 'hangs'] as const) {
+  test(`is a 503 for a key that was not seen, and for a gateway that has read nothing, while it ${how}`, async () => {
+    const { clock, status, key, elsewhere, fail, mend, open: another } = await open()
+    assert.is(await status(key), 200)
+    await elsewhere.api.settings.update({ requireApiKey: true })
+    const unseen = (await elsewhere.api.keys.create({ name: 'unseen' })).key
+    fail(how)
+    assert.is((await within(clock, status(unseen))).result, 503)
+    const empty = await another()
+    for (const credential of [key, undefined]) assert.is((await within(clock, status(credential, empty))).result, 503)
+    mend()
+    assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
+  })
+
+  test(`is a 503 for each change within six seconds while it ${how}, and the change is not made`, async () => {
+    const { clock, world, id, elsewhere, fail, mend } = await open()
+    const manage = async (method: string, path: string, body: object) => {
+      const response = await world.gateway.fetch(
+        new Request(`http://gateway/api/${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      )
+      return { status: response.status, body: await response.json() }
+    }
+    await world.api.combos.list()
+    await world.api.keys.list()
+    fail(how)
+    for (const [method, path, body] of [
+      ['PUT', `keys/${id}`, { isActive: false }],
+      ['POST', 'keys', { name: 'new' }],
+      ['POST', 'combos', { name: 'new', models: ['one/m'] }],
+      ['PATCH', 'settings', { requireApiKey: true }],
+      ['PUT', 'models/aliases', { alias: 'new', model: 'one/m' }],
+      ['POST', 'connections', { provider: 'one', apiKey: 'sk-new-one' }],
+    ] as const) {
+      const { result, ms } = await within(clock, manage(method, path, body))
+      assert.is(result.status, 503, path)
+      assert.match(result.body.error, /storage/)
+      assert.ok(ms <= 6_000, `${path} took ${ms} ms`)
+    }
+    mend()
+    assert.is((await elsewhere.api.keys.list()).keys.length, 1)
+    assert.is((await elsewhere.api.keys.get(id)).key.isActive, true)
+    assert.is((await elsewhere.api.settings.get()).requireApiKey, false)
+  })
+}
+
+test('shows what changed while it was away within a second of its return', async () => {
+  for (const watched of [true, false]) {
+    const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
+    assert.is(await status(key), 200)
+    fail('refuses')
+    await elsewhere.api.keys.update(id, { isActive: false })
+    await elsewhere.api.combos.create({ name: 'later', models: ['two/m'] })
+    await clock.advance(10_000)
+    assert.is(await status(key), 200)
+    mend()
+    await clock.advance(1_000)
+    assert.is(await status(key), 403)
+  }
+})
+
+test('never brings back what this gateway has changed itself', async () => {
+  const { clock, world, status, key, id, fail } = await open()
+  assert.is(await status(key), 200)
+  await world.api.keys.update(id, { isActive: false })
+  fail('refuses')
+  for (let second = 0; second < 3; second++) {
+    assert.ok([403, 503].includes(await status(key)))
+    await clock.advance(1_000)
+  }
+})
+
+test('has made a change once when only the reply was lost', async () => {
+  const { clock, world, id, elsewhere, fail, mend } = await open()
+  await world.api.keys.list()
+  fail('loses replies')
+  const failed = await within(clock, world.api.keys.update(id, { isActive: false })).catch((error: unknown) => error)
+  assert.ok(isGatewayError(failed, 'STORAGE_UNAVAILABLE'))
+  mend()
+  assert.is((await world.api.keys.get(id)).key.isActive, (await elsewhere.api.keys.get(id)).key.isActive)
+})
+
+test('is told from a storage whose data cannot be read: 500, whatever was read before', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const world = await openWorld({ storage, clock })
+  assert.is((await world.chat({})).status, 502) // there is no network
+  await storage.set('settings', '{')
+  assert.is((await world.chat({})).status, 500)
+})
