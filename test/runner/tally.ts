@@ -1,7 +1,7 @@
 import type { FileResult } from './pool.ts'
 
-/** Skips that may stand on a continuous-integration machine: what they need cannot be in the repository. */
-const ALLOWED_SKIP_TAGS = ['recordings:']
+/** Skips that may stand on a continuous-integration machine: what they need cannot be in the repository, or is not made for each platform. */
+const ALLOWED_SKIP_TAGS = ['recordings:', 'tools:']
 
 const SLOWEST_COUNT = 5
 

@@ -1,0 +1,72 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isObject, type JsonObject } from '../../src/lib/json.ts'
+
+/** A call of a tool, as the mocked model makes it. */
+export interface MockedCall {
+  name: string
+  arguments: JsonObject
+}
+
+interface Script {
+  /** The prompt at which the model makes the call. */
+  ask: string
+  call: MockedCall
+  /** The word that the result of the call contains. */
+  word: string
+}
+
+const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
+
+/**
+ * A provider of Chat Completions on loopback, without a search of its own. Its model makes the call of the script, if its client offers that
+ * tool, and then says whether it has read the word.
+ */
+export async function startProvider(script: Script) {
+  const server = createServer(async (req, res) => {
+    let text = ''
+    for await (const part of req.setEncoding('utf8')) text += part
+    const body: unknown = JSON.parse(text)
+    if (isObject(body)) answer(res, body.stream === true, messageFor(body, script))
+    else res.writeHead(400).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function messageFor({ messages, tools }: JsonObject, { ask, call, word }: Script): JsonObject {
+  const said = Array.isArray(messages) ? messages.filter(isObject) : []
+  const result = said.findLast(({ role }) => role === 'tool')
+  if (result)
+    return { content: JSON.stringify(result.content).includes(word) ? `I have read ${word}.` : 'I read nothing.' }
+  const isAsked = JSON.stringify(said).includes(ask)
+  const isOffered = JSON.stringify(tools ?? []).includes(`"name":"${call.name}"`)
+  if (!isAsked || !isOffered) return { content: 'Something else.' } // such as a title of the conversation
+  const callee = { name: call.name, arguments: JSON.stringify(call.arguments) }
+  return { content: null, tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: callee }] }
+}
+
+function answer(res: ServerResponse, isStream: boolean, message: JsonObject) {
+  const finish_reason = message.tool_calls ? 'tool_calls' : 'stop'
+  const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
+  const said = { role: 'assistant', ...message }
+  if (!isStream) {
+    const choices = [{ index: 0, message: said, finish_reason }]
+    res.setHeader('content-type', 'application/json')
+    res.end(JSON.stringify({ ...head, object: 'chat.completion', choices, usage }))
+    return
+  }
+  const chunk = (fields: object) =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...fields })}\n\n`
+  res.writeHead(200, { 'content-type': 'text/event-stream' })
+  res.write(chunk({ choices: [{ index: 0, delta: said, finish_reason: null }] }))
+  res.write(chunk({ choices: [{ index: 0, delta: {}, finish_reason }] }))
+  res.end(`${chunk({ choices: [], usage })}data: [DONE]\n\n`)
+}

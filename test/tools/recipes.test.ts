@@ -1,0 +1,136 @@
+import { assert, skip, suite } from '../support/suite.ts'
+import type { MockedCall } from './provider.ts'
+import { programOf, readRecipes } from './recipes.ts'
+import { openWorkbench, READ, RUN_MS, type ToolRun, type Workbench } from './workbench.ts'
+
+if (process.platform === 'win32') skip('tools: the recipes are for a POSIX shell')
+
+const recipes = await readRecipes()
+
+/** A tool, and what a test adds to its recipe to keep it from asking a user and from calling its maker. `~` is the tool's home. */
+interface Tool {
+  command: string
+  call(path: string): MockedCall
+  more?: string[]
+  env?: Record<string, string>
+  files?: Record<string, string>
+}
+
+const withoutStatistics = JSON.stringify({ privacy: { usageStatisticsEnabled: false } })
+
+const tools: Readonly<Record<string, Tool>> = {
+  'Claude Code': {
+    command: 'claude',
+    call: (file_path) => ({ name: 'Read', arguments: { file_path } }),
+    env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+  },
+  Codex: {
+    command: 'codex',
+    call: (path) => ({ name: 'exec_command', arguments: { cmd: `cat '${path}'` } }),
+    more: [
+      ...['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
+      ...['-c', 'check_for_update_on_startup=false', '-c', 'analytics.enabled=false'],
+    ],
+  },
+  'Gemini CLI': {
+    command: 'gemini',
+    call: (file_path) => ({ name: 'read_file', arguments: { file_path } }),
+    env: { GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_CLI_SYSTEM_SETTINGS_PATH: '~/system.json' },
+    files: { 'system.json': withoutStatistics },
+  },
+  'Qwen Code': {
+    command: 'qwen',
+    call: (file_path) => ({ name: 'read_file', arguments: { file_path } }),
+    env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '~/system.json' },
+    files: { 'system.json': withoutStatistics },
+  },
+  opencode: {
+    command: 'opencode',
+    call: (filePath) => ({ name: 'read', arguments: { filePath } }),
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
+  },
+  Cline: {
+    command: 'cline',
+    call: (path) => ({ name: 'read_files', arguments: { paths: [path] } }),
+    // Without a process in the background.
+    env: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_GLOBAL_SETTINGS_PATH: '~/settings.json' },
+    files: { 'settings.json': JSON.stringify({ telemetryOptOut: true }) },
+  },
+  Continue: {
+    command: 'cn',
+    call: (filepath) => ({ name: 'Read', arguments: { filepath } }),
+    env: { CONTINUE_TELEMETRY_ENABLED: '0' },
+  },
+}
+
+/** Follows the recipe of a tool whose model reads a file; skips the test where the tool is not installed. */
+async function follow(
+  name: string,
+  check: (run: ToolRun, bench: Workbench) => void,
+  more: { arguments?: string[]; config?: string } = {},
+): Promise<void> {
+  const tool = tools[name]
+  const recipe = recipes.get(name)
+  assert.ok(tool && recipe, name)
+  const program = programOf(tool.command) ?? skip(`tools: ${tool.command} is not installed in test/tools`)
+  const own = [...recipe.files].map(([path, text]): [string, string] => [path, text + (more.config ?? '')])
+  const files = new Map([...own, ...Object.entries(tool.files ?? {})])
+  const bench = await openWorkbench(tool.call)
+  try {
+    const added = [...(tool.more ?? []), ...(more.arguments ?? [])]
+    check(await bench.follow({ ...recipe, files }, { ...tool, program, more: added }), bench)
+  } finally {
+    await bench.close()
+  }
+}
+
+const test = suite('the recipe')
+
+for (const name of Object.keys(tools))
+  test(`for ${name} has it answer and run its own tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
+    follow(name, ({ code, output }, { refused, requests }) => {
+      assert.ok(output.includes(READ), output)
+      assert.is(code, 0, output)
+      assert.equal(refused, [], 'the gateway refuses no request')
+      assert.ok(requests.length >= 2, 'the prompt and the result of the tool')
+    }),
+  )
+
+test('for Claude Code names a model that it knows', { timeoutMs: RUN_MS + 10_000 }, () =>
+  follow('Claude Code', ({ output }, { requests }) => {
+    assert.not.match(output, /recognize/)
+    assert.equal([...new Set(requests.map(({ model }) => model))], ['claude-sonnet-5-5'])
+  }),
+)
+
+test('for Claude Code covers the model that it calls haiku', { timeoutMs: RUN_MS + 10_000 }, () =>
+  follow(
+    'Claude Code',
+    ({ output }, { requests }) => {
+      assert.ok(output.includes(READ), output)
+      assert.equal([...new Set(requests.map(({ model }) => model))], ['claude-sonnet-5-5'])
+    },
+    { arguments: ['--model', 'haiku'] },
+  ),
+)
+
+test('for Codex reaches a model without a search, though Codex offers one', { timeoutMs: RUN_MS + 10_000 }, () =>
+  follow('Codex', (_, { requests }) => {
+    for (const { warnings } of requests) assert.match(warnings?.join() ?? '', /dropped:tools\[\d+\](?:,|$)/)
+  }),
+)
+
+test('for Codex lets one that asks for a WebSocket turn to HTTP at once', { timeoutMs: RUN_MS + 10_000 }, () =>
+  follow(
+    'Codex',
+    ({ output }, { refused }) => {
+      assert.ok(output.includes(READ), output)
+      assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
+    },
+    { config: 'supports_websockets = true\n' },
+  ),
+)
+
+test('is there for every tool of the page, but for Cursor, which no package has', () => {
+  assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
+})

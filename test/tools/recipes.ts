@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+/** How one tool is pointed to a gateway, as `examples/tools/README.md` has it. */
+export interface Recipe {
+  /** Contents by the path below the user's home. */
+  files: ReadonlyMap<string, string>
+  /** Commands for a shell. */
+  script: string
+}
+
+const FILE = /^`~\/([^`\n]+)`:\n\n```\w+\n([\s\S]*?)^```$/gm
+const SCRIPT = /^```sh\n([\s\S]*?)^```$/gm
+
+/** The recipes by the names of their tools. */
+export async function readRecipes(): Promise<Map<string, Recipe>> {
+  const text = await readFile(new URL('../../examples/tools/README.md', import.meta.url), 'utf8')
+  const sections = text.split(/^## /m).slice(1)
+  return new Map(
+    sections.map((section): [string, Recipe] => {
+      const [title = ''] = section.split('\n', 1)
+      const files = new Map([...section.matchAll(FILE)].map(([, path = '', content = '']) => [path, content]))
+      return [title, { files, script: [...section.matchAll(SCRIPT)].map(([, code = '']) => code).join('') }]
+    }),
+  )
+}
+
+const { platform, arch } = process
+
+/** Where the program of each command is below `node_modules`: a script for Node, or the binary of a platform's package. */
+const programs: Readonly<Record<string, readonly string[]>> = {
+  claude: [`@anthropic-ai/claude-code-${platform}-${arch}/claude`],
+  codex: ['@openai/codex/bin/codex.js'],
+  gemini: ['@google/gemini-cli/bundle/gemini.js'],
+  qwen: ['@qwen-code/qwen-code/cli-entry.js'],
+  opencode: [`opencode-${platform}-${arch}-baseline/bin/opencode`, `opencode-${platform}-${arch}/bin/opencode`],
+  cline: [`@cline/cli-${platform}-${arch}/bin/cline`],
+  cn: ['@continuedev/cli/dist/cn.js'],
+}
+
+/** The command line that starts a tool; `undefined` where it is not installed. */
+export function programOf(command: string): string[] | undefined {
+  const paths = (programs[command] ?? []).map((path) => fileURLToPath(new URL(`node_modules/${path}`, import.meta.url)))
+  const path = paths.find((one) => existsSync(one))
+  if (path === undefined) return undefined
+  return path.endsWith('.js') ? [process.execPath, path] : [path]
+}
