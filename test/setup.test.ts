@@ -100,6 +100,18 @@ test('each heavy folder has packages and a lock of its own', async () => {
   }
 })
 
+test('the locks that `npm ci` reads contain what their packages need on every platform', async () => {
+  for (const folder of ['', 'test/runtimes']) {
+    const { packages }: Lock = JSON.parse(await readFile(join(dirname(setup), folder, 'package-lock.json'), 'utf8'))
+    const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
+      Object.keys({ ...dependencies, ...optionalDependencies })
+        .filter((name) => !isFound(name, path, packages))
+        .map((name) => `${name} of ${path}`),
+    )
+    assert.equal(missing, [], folder)
+  }
+})
+
 test('says in one line that there is no npm', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
@@ -153,6 +165,16 @@ test('every script begins with a word that sh and cmd.exe both have', async () =
   for (const [name, line] of Object.entries(scripts)) assert.match(line, /^(?:exec )?(?:node|biome) [\w./ -]+$/, name)
   assert.match(await readFile(join(dirname(setup), 'exec.cmd'), 'utf8'), /^@rem [^%]*\r\n@%\*\r\n$/)
 })
+
+interface Lock {
+  packages: Record<string, { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> }>
+}
+
+/** Is there a package of this name in the folder of the one that needs it, or in one above? */
+function isFound(name: string, path: string, packages: Lock['packages']): boolean {
+  if (Object.hasOwn(packages, join(path, 'node_modules', name))) return true
+  return path !== '' && isFound(name, path.slice(0, Math.max(0, path.lastIndexOf('node_modules/') - 1)), packages)
+}
 
 /** Writes a project with this setup and these files into a folder. */
 async function project(place: string, files: Record<string, string>): Promise<string> {
