@@ -45,10 +45,42 @@ export function storageValues(test: StorageTest): void {
     for (const text of TEXTS) assert.is((await reader.get(`key/${text}`))?.value, text)
   })
 
-  test('keeps a value of a megabyte', async ({ storage, other }) => {
-    const value = 'The quick brown fox – '.repeat(45_000)
+  test('keeps a value of a megabyte, or of the size that the adapter states', async ({ storage, other }) => {
+    const phrase = 'The quick brown fox – ' // 24 bytes
+    const value = phrase.repeat(Math.min(45_000, Math.floor((storage.largestValueBytes ?? Infinity) / 24)))
     await storage.set('big', value)
     assert.ok((await (await other()).get('big'))?.value === value)
+  })
+
+  test('refuses a value or a key beyond the limit that the adapter states, by name, and changes nothing', async ({
+    storage,
+  }) => {
+    const { largestValueBytes, longestKeyBytes } = storage
+    const version = await storage.set('key', 'value')
+    if (largestValueBytes !== undefined) {
+      const error = await refusal(() => storage.set('key', 'é'.repeat(largestValueBytes / 2 + 1)))
+      assert.is(error.code, 'STORAGE_TOO_LARGE')
+      assert.match(error.message, `${largestValueBytes}`)
+    }
+    if (longestKeyBytes !== undefined) {
+      const error = await refusal(() => storage.set('k'.repeat(longestKeyBytes + 1), 'value'))
+      assert.is(error.code, 'STORAGE_TOO_LARGE')
+      assert.match(error.message, `${longestKeyBytes}`)
+    }
+    assert.equal(await storage.list(''), [{ key: 'key', value: 'value', version }])
+  })
+
+  test('keeps NUL and half a surrogate pair exactly, or refuses them by name', async ({ storage, other }) => {
+    for (const value of ['a\u0000b', 'a\uD800b', '\uDC00']) {
+      const before = await storage.get('key')
+      const written = await storage.set('key', value).catch((error: unknown) => error)
+      const after = (await (await other()).get('key'))?.value
+      if (typeof written === 'string') assert.is(after, value)
+      else {
+        assert.is((written as { code?: string }).code, 'STORAGE_NOT_TEXT')
+        assert.is(after, before?.value)
+      }
+    }
   })
 
   test('treats names of the language as keys like any other', async ({ storage }) => {
@@ -59,4 +91,11 @@ export function storageValues(test: StorageTest): void {
     }
     assert.is((await storage.list('')).length, 4)
   })
+}
+
+async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+  return work().then(
+    () => ({ message: 'was not refused' }),
+    (error: { code?: string; message: string }) => error,
+  )
 }

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { endOf, fromOrdered, toOrdered } from '../../adapters/storage/lib/ordered-text.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('keys in the order of a database')
+
+const char = fc.oneof(
+  fc.constantFrom(
+    'a',
+    '/',
+    '~',
+    '\uD7FF',
+    '\uE000',
+    '\uFF5E',
+    '\uFFFF',
+    '\u{10000}',
+    '😀',
+    '\u{10FFFD}',
+    '\u{10FFFE}',
+    '\u{10FFFF}',
+  ),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+)
+const text = fc
+  .array(char, { maxLength: 6 })
+  .map((chars) => chars.join(''))
+  .filter((joined) => joined.isWellFormed())
+
+const sign = (order: number) => Math.sign(order)
+const byBytes = (one: string, other: string) => sign(Buffer.compare(Buffer.from(one), Buffer.from(other)))
+const byUnits = (one: string, other: string) => (one === other ? 0 : one < other ? -1 : 1)
+
+test('an escaped key comes back as it was', () => {
+  fc.assert(
+    fc.property(text, (key) => fromOrdered(toOrdered(key)) === key),
+    { numRuns: 2_000 },
+  )
+})
+
+test('the bytes of escaped keys are in the order of the code units of the keys', () => {
+  fc.assert(
+    fc.property(text, text, (one, other) => byBytes(toOrdered(one), toOrdered(other)) === byUnits(one, other)),
+    { numRuns: 5_000 },
+  )
+})
+
+test('a range from a prefix to its end holds just the keys that begin with it', () => {
+  fc.assert(
+    fc.property(text, text, (prefix, key) => {
+      const [from, at, to] = [toOrdered(prefix), toOrdered(key), endOf(toOrdered(prefix))]
+      const isIn = byBytes(at, from) >= 0 && byBytes(at, to) < 0
+      assert.is(isIn, key.startsWith(prefix))
+      assert.is(byBytes(toOrdered(prefix + key), to), -1)
+    }),
+    { numRuns: 5_000 },
+  )
+})
