@@ -79,10 +79,11 @@ function refuseTaken(script, options) {
   throw new Error(`npm took --${taken} for itself; write a -- before it: ${npm} ${script} -- ${option}`)
 }
 
-/** Those of the heavy folders that the run looks into: all of them, or those that hold a file that is asked for. */
+/** The heavy folders that the run looks into: all of them, or those that a filter names or that hold a file which it matches. */
 function heavyFolders(args) {
   const filters = args.filter((arg) => !arg.startsWith('-'))
-  const holds = (name, filter) => readdirSync(at('test', name)).some((file) => `test/${name}/${file}`.includes(filter))
+  const holds = (name, filter) =>
+    filter.includes(`${name}/`) || readdirSync(at('test', name)).some((file) => `test/${name}/${file}`.includes(filter))
   return readJson(at('test', 'heavy.json'))
     .filter((name) => filters.length === 0 || filters.some((filter) => holds(name, filter)))
     .map((name) => at('test', name))

@@ -9,7 +9,7 @@ import { linkPackage } from '../runtimes/package-link.ts'
 const here = new URL('.', import.meta.url)
 const root = new URL('../../', import.meta.url)
 
-/** Of frameworks that would report to their makers, or look up. */
+/** Next sends no telemetry, and finds packages below the root of the repository. */
 const env = { NEXT_TELEMETRY_DISABLED: '1', REPOSITORY: fileURLToPath(root) }
 
 export interface BuiltApp {

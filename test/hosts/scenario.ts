@@ -67,7 +67,7 @@ export function serves(name: string, start: () => Promise<Served>, { notFound = 
   })
 
   for (const stream of [false, true])
-    test(`the provider is let go when the client leaves before the answer ${stream ? 'to a request for a stream' : ''}`, async () => {
+    test(`the provider is let go when the client leaves before ${stream ? 'a stream begins' : 'the answer'}`, async () => {
       const abort = new AbortController()
       const cut = upstream.nextCut()
       const asked = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')
