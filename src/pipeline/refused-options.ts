@@ -18,8 +18,14 @@ export type RefusableOption = OptionName | 'streamUsage'
 export interface RefusedOptions {
   /** The traits of the target, without what it has refused. */
   without(target: RouteTarget, traits: Traits): Traits
-  /** Notes which of the options that were sent, by their paths in the target's request, the failure refuses. Were there any? */
-  note(target: RouteTarget, attempt: FailedAttempt, sent: ReadonlyMap<string, RefusableOption>): boolean
+  /** Notes and returns which of the options that were sent, by their paths in the target's request, the failure refuses. */
+  note(
+    target: RouteTarget,
+    attempt: FailedAttempt,
+    sent: ReadonlyMap<string, RefusableOption>,
+  ): readonly RefusableOption[]
+  /** Takes back what was noted, since the request was refused without the options, too. */
+  forget(target: RouteTarget, names: readonly RefusableOption[]): void
 }
 
 const MAX_TARGETS = 1_000
@@ -47,22 +53,30 @@ export function createRefusedOptions(clock: Clock): RefusedOptions {
     },
     note(target, attempt, sent) {
       const refused = refusedBy(attempt, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
-      if (refused.length === 0) return false
+      if (refused.length === 0) return refused
       const names = new Set([...(namesOf(target) ?? []), ...refused])
       const key = keyOf(target)
       targets.delete(key)
       makeRoom(targets, MAX_TARGETS)
       targets.set(key, { names, until: clock.now() + KEPT_MS })
-      return true
+      return refused
+    },
+    forget(target, names) {
+      const known = targets.get(keyOf(target))
+      for (const name of names) known?.names.delete(name)
     },
   }
 }
 
 const keyOf = ({ connection, model, format }: RouteTarget) => JSON.stringify([connection.id, format, model])
 
+/** Has the provider refused the request for what is in it? */
+export const isBadRequest = ({ head }: FailedAttempt): boolean => head?.status === 400 || head?.status === 422
+
 /** The fields that a provider's answer refuses because it does not know them; not those whose values it refuses. */
-function refusedBy({ failure, head }: FailedAttempt, fields: readonly string[]): string[] {
-  if (head?.status !== 400 && head?.status !== 422) return []
+function refusedBy(attempt: FailedAttempt, fields: readonly string[]): string[] {
+  if (!isBadRequest(attempt)) return []
+  const { failure } = attempt
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // which quotes what is no JSON
   const body = tryParseShallow(text) ?? text
   const said = (readVendorError(body).message ?? '').slice(0, MAX_READ)
@@ -82,7 +96,7 @@ const OF_A_VALUE = /\b(?:unsupported|invalid|illegal) values?\b/i
 const UNKNOWN =
   /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:supported|permitted|allowed|recogni[sz]ed))\b/i
 
-/** The field in the sentence that says so: `unknown field "top_k"`, `top_k is not supported`. What was expected instead stands behind a comma. */
+/** Does a sentence call the field unknown: `unknown field "top_k"`, `top_k is not supported`? Fields that were expected instead follow a comma. */
 function saysUnknown(said: string, field: string): boolean {
   const name = `(?<![\\w.-])(?:body\\.)?${escaped(field)}(?![\\w-])`
   return (

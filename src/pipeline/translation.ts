@@ -12,14 +12,21 @@ import type { WholeAnswer } from './attempt.ts'
 import { carryRequest, keepSummary } from './compaction.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
-import type { RefusableOption } from './refused-options.ts'
+import { isBadRequest, type RefusableOption } from './refused-options.ts'
 import { relayTranslated } from './relay-translated.ts'
 import { type Transform, wantsArray } from './transform.ts'
 import { type TranslatedRequest, untranslatable } from './translate-request.ts'
 import { translatedFailure } from './translated-failure.ts'
 
-/** The transform through the canonical form. Rejects with `INVALID_REQUEST` when the target's format cannot carry the request. */
-export async function translated(request: SpokenRequest, routeTarget: RouteTarget): Promise<Transform> {
+/**
+ * The transform through the canonical form; `leftOut`: the options that the target has just refused. Rejects with `INVALID_REQUEST` when the
+ * target's format cannot carry the request.
+ */
+export async function translated(
+  request: SpokenRequest,
+  routeTarget: RouteTarget,
+  leftOut: readonly RefusableOption[] = [],
+): Promise<Transform> {
   const { call, exchange, context, owner } = request
   if (call.endpoint.operation === 'complete') throw untranslatable(request, routeTarget)
   const carried = await carryRequest(request, routeTarget)
@@ -72,8 +79,10 @@ export async function translated(request: SpokenRequest, routeTarget: RouteTarge
     },
     async withoutRefused(attempt) {
       const refused = await context.refusedOptions()
-      if (!refused.note(routeTarget, attempt, sentOptions(carried))) return undefined
-      return translated(request, routeTarget).catch(() => undefined) // a strict request loses nothing
+      const found = refused.note(routeTarget, attempt, sentOptions(carried))
+      if (found.length > 0) return translated(request, routeTarget, found).catch(() => undefined) // a strict request loses nothing
+      if (isBadRequest(attempt)) refused.forget(routeTarget, leftOut)
+      return undefined
     },
     failed: (attempt) => translatedFailure(attempt, { client, upstream, now: context.clock.now() }),
     streamType: isArray ? 'application/json' : 'text/event-stream',

@@ -226,6 +226,8 @@ test('a provider that goes on to refuse what is no longer there is asked no thir
   const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   assert.equal([(await messages(asked)).status, up.calls.length], [400, 2])
+  await messages(asked)
+  assert.ok('top_k' in JSON.parse(up.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
 })
 
 test('a client’s own field that is passed through stays its own', async () => {

@@ -104,7 +104,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
   }
 }
 
-test('the tokens that the second one tells are counted', async () => {
+test('the tokens of the second message_start are counted', async () => {
   const events = [start({ input_tokens: 0, output_tokens: 0 }), start(), ...text(0, 'Hello'), ...finish]
   const { messages, told } = await openWorld({
     fetch: fakeUpstream(() => sse(written(events))),

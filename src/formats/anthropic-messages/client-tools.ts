@@ -4,7 +4,7 @@ import type { FunctionTool } from '../canonical/tools.ts'
 
 /*
  * Tools that Anthropic defines and clients run, each with a name of its own. Their calls and results are those of any other tool, so that models
- * that do not know them only need to be told of their input.
+ * that do not know them need only a schema of their input.
  */
 
 const TEXT = { type: 'string' }

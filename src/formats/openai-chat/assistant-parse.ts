@@ -101,7 +101,7 @@ function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCa
 }
 
 /**
- * The member of a call, a tool or a choice of one that counts: the one that its type names, else the one that says something. Servers and
+ * The member of a call, a tool or a choice of one that counts: the one that its type names, else the one that is not empty. Servers and
  * clients written in Go send both, the other one empty.
  */
 export function calledMember(call: JsonObject): 'function' | 'custom' {
@@ -112,7 +112,7 @@ export function calledMember(call: JsonObject): 'function' | 'custom' {
   return saysSomething(custom) && !saysSomething(callee) ? 'custom' : 'function'
 }
 
-/** Passes over the member that does not count, unless it says something that is lost. */
+/** Ignores the member that does not count, unless it is not empty and so lost. */
 export function ignoreOther({ value, ignore }: Fields, kind: 'function' | 'custom'): void {
   const other = kind === 'function' ? 'custom' : 'function'
   const member = value[other]

@@ -3,7 +3,7 @@ import { type ItemPlace, type ItemWriter, noRoom, whereabouts } from './item-wri
 import { ownToolOf, setStatus, wireCall, wireOwnCall } from './output-write.ts'
 import type { WireCall, WireClientCall } from './wire.ts'
 
-/** Writes a tool call; one without arguments gets `{}`. One of a tool that the client knows as an item of its own is told when it is whole. */
+/** Writes a tool call; one without arguments gets `{}`. A call of a tool that the client knows as an item of its own is written when it is whole. */
 export function createCallWriter(part: ToolCallPart, place: ItemPlace): ItemWriter {
   return ownToolOf(place.context, part.name) ? createOwnWriter(part, place) : createArgumentsWriter(part, place)
 }
@@ -14,7 +14,7 @@ function createOwnWriter(part: ToolCallPart, place: ItemPlace): ItemWriter {
   let own: WireClientCall | undefined
   let other: ItemWriter | undefined // for arguments that are not those of the tool
 
-  function tell() {
+  function write() {
     if (own || other) return
     const input = pieces.join('')
     own = wireOwnCall(part, input, context)
@@ -28,9 +28,9 @@ function createOwnWriter(part: ToolCallPart, place: ItemPlace): ItemWriter {
   return {
     ...noRoom,
     add: (more) => void pieces.push(more),
-    end: tell,
+    end: write,
     whole(status) {
-      tell()
+      write()
       if (own) setStatus(own, status)
       return own ?? other?.whole(status)
     },

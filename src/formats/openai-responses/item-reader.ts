@@ -53,7 +53,7 @@ function kindOfEvent(type: string): string | undefined {
 function createWholeReader({ parser, start }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let isTold = false
 
-  function tell(part: AssistantPart) {
+  function emitWhole(part: AssistantPart) {
     const isCall = part.type === 'tool-call' // whose arguments are never in its start
     const key = start(isCall ? { ...part, arguments: '' } : part)
     if (isCall && part.arguments !== '') emit({ type: 'part-delta', key, text: part.arguments })
@@ -66,7 +66,7 @@ function createWholeReader({ parser, start }: ItemContext, emit: (event: ReaderE
     complete(item) {
       if (isTold) return
       isTold = true
-      for (const part of parser.parse(item)) tell(part)
+      for (const part of parser.parse(item)) emitWhole(part)
     },
     end() {},
   }

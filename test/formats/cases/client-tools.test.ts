@@ -56,7 +56,7 @@ interface Declared {
   required: string[]
 }
 
-/** The functions that a provider of each format is told of. */
+/** The functions that a provider of each format is offered. */
 const declaredIn: Readonly<Record<WireFormat, (sent: JsonObject) => Declared[]>> = {
   'openai-chat': ({ tools }) =>
     listOf(tools).map((tool) => {
@@ -259,7 +259,7 @@ test('a shell that runs at OpenAI is left out beside other tools', async () => {
   assert.equal([declaredIn['openai-chat'](sent).map(({ name }) => name), warned], [['f'], ['dropped:tools[1]']])
 })
 
-test('the skills of a local shell are told of with the function', async () => {
+test('the function of a local shell lists its skills in the description', async () => {
   const skills = [{ name: 'pdf', description: 'Reads PDFs', path: '/skills/pdf' }]
   const tools = [{ type: 'shell', environment: { type: 'local', skills } }]
   const { sent } = await ask({ client, model: 'chat/m', body: { tools }, answer: () => json(whole['openai-chat']) })
@@ -360,7 +360,7 @@ for (const [name, [tool, required, args]] of Object.entries(messageTools)) {
   }
 }
 
-test('the version of a text editor says which commands and names it knows', async () => {
+test('the function of a text editor has the commands and names of its version', async () => {
   const schemaOf = async (type: string) => {
     const tools = [{ type, name: 'edit' }]
     const { sent } = await ask({

@@ -249,7 +249,7 @@ test('is a paragraph of its own beside the text before the call in Chat Completi
   assert.equal(outline['openai-chat'](sent), expected['openai-chat']('before\n\nafter'))
 })
 
-test('stays behind the results of calls that had all their results when it was said', async () => {
+test('stays after the results of calls that had all their results before it', async () => {
   const messages = [
     { role: 'user', content: 'go' },
     ...(conversation['openai-chat']('x').messages as JsonObject[]).slice(1),

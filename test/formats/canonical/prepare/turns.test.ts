@@ -38,7 +38,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a')), assistant('wait'), user('and'), assistant('so'), tool(result('a', '1'))],
     [user('q'), assistant(call('a'), 'wait', 'so'), tool(named('a', '1')), user('and')],
   ],
-  'words after a result behind it, though another result of the same call follows': [
+  'words after a result where they are, though another result of the same call follows': [
     [user('q'), assistant(call('a')), tool(result('a', '1')), assistant('so'), user('and'), tool(result('a', '2'))],
     [user('q'), assistant(call('a')), tool(named('a', '2')), assistant('so'), user('and')],
   ],
