@@ -67,6 +67,7 @@ const topLevel = closed({
 
 const shared = {
   isActive: v.exactOptional(fields.flag),
+  draining: v.exactOptional(fields.flag),
   priority: v.exactOptional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a number')))),
   apiKey: v.exactOptional(v.nullable(apiKey)),
   providerSpecificData: v.exactOptional(v.nullable(v.pipe(noList(), providerSpecificData))),

@@ -55,6 +55,7 @@ export interface ShownConnection extends Connection {
 export interface ConnectionChange {
   name?: string
   isActive?: boolean
+  draining?: boolean
   priority?: number | null
   apiKey?: string | null
   providerSpecificData?: ProviderSpecificData | null
@@ -130,7 +131,7 @@ export function createConnectionOperations({
   }
 
   async function shown(record: ConnectionRecord): Promise<ShownConnection> {
-    const { id, provider, name, isActive, priority, providerSpecificData, createdAt, updatedAt } = record
+    const { id, provider, name, isActive, draining, priority, providerSpecificData, createdAt, updatedAt } = record
     const credential = await shownCredential(record)
     const ill = weightiest((await health.list([record])).filter(({ connectionId }) => connectionId === id))
     return {
@@ -138,6 +139,7 @@ export function createConnectionOperations({
       provider,
       name,
       isActive: isActive !== false,
+      ...(draining && { draining }),
       ...(priority !== undefined && { priority }),
       ...credential,
       ...(providerSpecificData && { providerSpecificData: structuredClone(providerSpecificData) }),
@@ -157,7 +159,7 @@ export function createConnectionOperations({
   /** Inserts a connection; `undefined` when its id is taken. */
   async function insert(
     id: string,
-    { name, isActive, priority, apiKey, ...given }: Given & { provider: string },
+    { name, isActive, draining, priority, apiKey, ...given }: Given & { provider: string },
     top: TopLevel,
   ): Promise<ConnectionRecord | undefined> {
     const provider = providerMeant(catalog, given.provider)
@@ -170,6 +172,7 @@ export function createConnectionOperations({
       provider,
       name: name ?? definitionOf(catalog, provider)?.name ?? provider,
       ...(isActive !== undefined && { isActive }),
+      ...(draining && { draining }),
       ...(typeof priority === 'number' && { priority }),
       ...(data && { providerSpecificData: data }),
       createdAt: now,
@@ -205,6 +208,8 @@ export function createConnectionOperations({
       const next = { ...current }
       if (given.name !== undefined) next.name = given.name
       if (given.isActive !== undefined) next.isActive = given.isActive
+      if (given.draining) next.draining = true
+      else if (given.draining === false) delete next.draining
       put(next, 'priority', given.priority)
       put(next, 'providerSpecificData', changedData(current.providerSpecificData, given.providerSpecificData, top))
       return next

@@ -28,11 +28,12 @@ export interface AttemptPlan {
   failed(route: Route, result: FailedTry): void
   /** The last failure of each target that was tried. */
   readonly failures: readonly FailedTarget[]
-  /** The routes that have failed, or are cooling and were passed over. */
+  /** The routes that have failed, or were passed over as they are cooling or draining. */
   unwell(): Route[]
   /**
    * Why there is no next candidate: `stop` when attempts or retries were used up, and `untried`, the first route that no attempt was left
-   * for; `refusal`, the first target whose format cannot carry the request; `cooling`, the targets that were passed over for it.
+   * for; `refusal`, the first target whose format cannot carry the request; `cooling` and `draining`, the targets that were
+   * passed over for it.
    */
   verdict(): Verdict
 }
@@ -46,11 +47,15 @@ export interface Verdict {
   untried: Route | undefined
   refusal: GatewayError | undefined
   cooling: Progress['cooling']
+  draining: Progress['draining']
 }
 
 /** Avoids promises where the result is there already: most requests have one route, and need no translation. */
-export const createAttemptPlan = (nextRoute: NextRoute, request: ModelRequest): AttemptPlan =>
-  new RequestPlan(nextRoute, request)
+export const createAttemptPlan = (
+  nextRoute: NextRoute,
+  request: ModelRequest,
+  isPinned: Progress['isPinned'],
+): AttemptPlan => new RequestPlan(nextRoute, noProgress(request, isPinned))
 
 /** The plan of one request. */
 class RequestPlan implements AttemptPlan {
@@ -65,9 +70,9 @@ class RequestPlan implements AttemptPlan {
   #stop: Stop | undefined = undefined
   #untried: Route | undefined = undefined
 
-  constructor(nextRoute: NextRoute, request: ModelRequest) {
+  constructor(nextRoute: NextRoute, progress: Progress) {
     this.#nextRoute = nextRoute
-    this.#progress = noProgress(request)
+    this.#progress = progress
   }
 
   get failures(): readonly FailedTarget[] {
@@ -75,13 +80,13 @@ class RequestPlan implements AttemptPlan {
   }
 
   unwell(): Route[] {
-    const { failures, cooling } = this.#progress
-    return [...failures, ...cooling].map(({ route }) => route)
+    const { failures, cooling, draining } = this.#progress
+    return [...[...failures, ...cooling].map(({ route }) => route), ...draining]
   }
 
   verdict(): Verdict {
-    const { refusal, cooling } = this.#progress
-    return { stop: this.#stop, untried: this.#untried, refusal, cooling }
+    const { refusal, cooling, draining } = this.#progress
+    return { stop: this.#stop, untried: this.#untried, refusal, cooling, draining }
   }
 
   next({ hedge } = NO_HEDGE): Awaitable<Candidate | undefined> {

@@ -23,12 +23,12 @@ export interface AttemptRecord {
   via?: string
 }
 
-/** A target that was not called because of an earlier failure of the class `skipped`. */
+/** A target that was not called because of an earlier failure of the class `skipped`, or as its connection is draining. */
 export interface Skip {
   provider: string
   connectionId: string
   model: string
-  skipped: FailureClass
+  skipped: FailureClass | 'draining'
   via?: string
 }
 

@@ -5,7 +5,7 @@ import type { NextRoute } from '../routing/follow.ts'
 import type { Group } from '../routing/group.ts'
 import type { TargetHealth } from '../routing/health.ts'
 import { ownMeasures } from '../routing/measures.ts'
-import { createPins } from '../routing/pins.ts'
+import { createAnsweredSessions, createPins } from '../routing/pins.ts'
 import { createRotation, type Rotation } from '../routing/rotation.ts'
 import type { Select } from '../routing/select.ts'
 import { sharedMeasures } from '../routing/shared-measures.ts'
@@ -30,7 +30,7 @@ export interface Choosing {
 }
 
 /** What choosing depends on besides the state of groups. */
-export interface ChoosingDependencies extends Omit<ChooserDependencies, 'rotation' | 'pins' | 'measures'> {
+export interface ChoosingDependencies extends Omit<ChooserDependencies, 'rotation' | 'pins' | 'answered' | 'measures'> {
   /** Kept there for all instances on it; else this one keeps it in memory. */
   sharedIn: Storage | undefined
   /** What this instance measures. */
@@ -45,7 +45,13 @@ export function createChoosing(dependencies: ChoosingDependencies): Choosing {
   const state = sharedIn ? storedState(sharedIn, { clock, onError }) : localState(clock)
   const rotation = createRotation(state)
   const measures = sharedIn ? sharedMeasures(targetStats, { state, clock }) : ownMeasures(targetStats)
-  const chooser = createChooser({ rotation, pins: createPins(state), measures, random })
+  const chooser = createChooser({
+    rotation,
+    pins: createPins(state),
+    answered: createAnsweredSessions(clock),
+    measures,
+    random,
+  })
   return {
     rotation,
     through(group, { call, exchange, report, context }, table) {

@@ -5,6 +5,7 @@ import type { Standing } from '../routing/health.ts'
 import { reasonOf } from '../routing/reason.ts'
 import { viaOf } from '../routing/via.ts'
 import type { SpokenRequest } from './model-request.ts'
+import { allDraining } from './still-cooling.ts'
 import { transformFor } from './transform-for.ts'
 
 /** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
@@ -22,6 +23,7 @@ export async function explainTargets(
   const seen = new Set<string>()
   const cooling: Cooling[] = []
   let refusal: GatewayError | undefined
+  let isDraining = false
 
   async function refused(route: Route): Promise<GatewayError | undefined> {
     if (!refusals.has(route)) refusals.set(route, await refusalOf(request, route))
@@ -31,7 +33,8 @@ export async function explainTargets(
   /** Is there another model behind it, for which the last attempt is kept? */
   async function isBeforeAnother(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
-      if (later > at && !standings[later] && modelOf(route) !== only && !(await refused(route))) return true
+      if (later > at && isFree(route, standings[later]) && modelOf(route) !== only && !(await refused(route)))
+        return true
     return false
   }
 
@@ -44,6 +47,13 @@ export async function explainTargets(
       continue
     }
     seen.add(place)
+    if (connection.draining) {
+      isDraining = true
+      targets.push(
+        explained(route, 'skipped', 'its connection is draining, and takes new requests of its own sessions only'),
+      )
+      continue
+    }
     if (standing) {
       cooling.push({ at, route, standing })
       targets.push(explained(route, 'skipped', isCooling(standing)))
@@ -69,6 +79,7 @@ export async function explainTargets(
     if (!reason) used++
   }
   const isEstimated = call.endpoint.operation === 'count-tokens' && refusal?.data.param !== 'model'
+  if (used === 0 && !refusal && isDraining) refusal = allDraining(call.model)
   if (used > 0 || !refusal || isEstimated) return { targets }
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }
@@ -79,6 +90,8 @@ interface Cooling {
   route: Route
   standing: Standing
 }
+
+const isFree = ({ target }: Route, standing: Standing | undefined) => !standing && !target.connection.draining
 
 /** Those whose cooldown is firm come after all others. */
 const byRecovery = ({ standing: one }: Cooling, { standing: other }: Cooling) =>

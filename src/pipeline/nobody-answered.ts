@@ -7,6 +7,7 @@ import { estimateReply } from './estimate.ts'
 import { finalReply } from './final.ts'
 import type { ModelRequest } from './model-request.ts'
 import { retryWaitMs } from './retry-wait.ts'
+import { allDraining } from './still-cooling.ts'
 
 /**
  * The reply when no target has answered: an empty answer if there was nothing but those, the provider's error, or an estimate where tokens
@@ -37,6 +38,7 @@ async function failureReply(request: ModelRequest, plan: AttemptPlan): Promise<R
   if (call.endpoint.operation === 'count-tokens' && failures.every(({ failure }) => failure.isUncounted))
     return estimateReply(request)
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal
+  if (failures.length === 0 && verdict.draining.length > 0) throw allDraining(call.model)
   return finalReply({
     failed: failures,
     steps: report.steps,

@@ -8,12 +8,16 @@ import type { FailedTry } from './try.ts'
 /** What one request has come upon on its way from target to target. */
 export interface Progress {
   readonly request: ModelRequest
+  /** Was the session of the request answered by this connection lately? */
+  isPinned(route: Route): boolean
   /** The target of each attempt. */
   tried: readonly RouteTarget[]
   /** The last failure of each target that was tried. */
   readonly failures: FailedTarget[]
   /** The cooling targets that were passed over: first those that are tried when no other is left, each by the time of its recovery. */
   readonly cooling: CoolingTarget[]
+  /** The routes that were passed over as their connections are draining. */
+  readonly draining: Route[]
   /** What the first target was refused for whose format cannot carry the request. */
   refusal: GatewayError | undefined
 }
@@ -29,15 +33,17 @@ export interface FailedTarget extends FailedTry {
 }
 
 /** The progress of a request that has not come to any target. */
-export const noProgress = (request: ModelRequest): Progress => ({
+export const noProgress = (request: ModelRequest, isPinned: Progress['isPinned']): Progress => ({
   request,
+  isPinned,
   tried: [],
   failures: [],
   cooling: [],
+  draining: [],
   refusal: undefined,
 })
 
-/** Was it tried already, is it cooling, or is its context window too small for the request? The report is told. */
+/** Was it tried already, is it draining or cooling, or is its context window too small for the request? The report is told. */
 export function isPassedOver(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
   const { report, context } = request
@@ -45,6 +51,11 @@ export function isPassedOver(route: Route, progress: Progress): boolean {
   if (tried.length > 0 && isAmong(tried, target)) {
     const failed = failureOf(target, failures)
     if (failed) report.skipped(route, failed.failure.class)
+    return true
+  }
+  if (target.connection.draining && !progress.isPinned(route)) {
+    progress.draining.push(route)
+    report.skipped(route, 'draining')
     return true
   }
   const standing = context.health.standingOf(target)

@@ -1,6 +1,5 @@
 import type { TokenUsage } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
 import { viaOf } from '../routing/via.ts'
 import type { PresentedKey } from '../store/keyring.ts'
@@ -45,8 +44,8 @@ export interface Report {
   begin(): Begun
   /** Records its end: an answer, a failure, or that the client no longer waits. */
   attempted(route: Route, begun: Begun, result: AttemptEnd): void
-  /** Records a target that was skipped because of an earlier failure of that class. */
-  skipped(route: Route, because: FailureClass): void
+  /** Records a target that was skipped because of an earlier failure of that class, or as its connection is draining. */
+  skipped(route: Route, because: Skip['skipped']): void
   /** Records an entry of a combo that was left out, by the part of its condition that does not hold, such as `when.tools`. */
   leftOut(entry: string, skipped: string, via: string): void
   /** Records why no other target is tried. */
@@ -116,7 +115,7 @@ class RequestReport implements Report {
     context.observer.onAttempt(() => record, this.#waitUntil)
   }
 
-  skipped({ target: { provider, model, connection }, via }: Route, skipped: FailureClass): void {
+  skipped({ target: { provider, model, connection }, via }: Route, skipped: Skip['skipped']): void {
     const step: Skip = { provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }
     this.#add(step, this.#reached++)
   }

@@ -112,7 +112,7 @@ class Run {
       const ruled = context.contextFor(context, request.call.model, table)
       request.context = isPromise(ruled) ? await client.unlessGone(ruled) : ruled
       const routes = routesOf(request.call.model, table, (group) => this.#through(group, request, table))
-      const plan = createAttemptPlan(routes, request)
+      const plan = createAttemptPlan(routes, request, (route) => this.#selection?.isPinned(route) ?? false)
       failures = plan.failures
       for (;;) {
         const next = plan.next()

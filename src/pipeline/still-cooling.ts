@@ -1,3 +1,4 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Standing } from '../routing/health.ts'
 import type { Failure } from './failure.ts'
@@ -25,3 +26,9 @@ const STATUSES: Partial<Record<FailureClass, number>> = {
   'model-not-found': 404,
   timeout: 504,
 }
+
+/** The error for a request whose targets are all draining. */
+export const allDraining = (model: string): GatewayError =>
+  gatewayError('DRAINING', {
+    message: `All connections for the model "${model}" are draining: they finish what is under way and take no new requests. Set "draining" of one to false, or add another connection.`,
+  })

@@ -30,6 +30,8 @@ export interface CallWindows {
   note(subject: Counted, call: NotedCall): void
   countsOf(subject: Counted): CallCounts
   forget(subject: Counted): void
+  /** Whose calls are counted. */
+  list(): Counted[]
   /** Forgets the calls of one connection, or all. */
   reset(connectionId?: string): void
 }
@@ -59,6 +61,7 @@ export function createCallWindows(now: () => number): CallWindows {
     },
     countsOf: (subject) => windows.get(keyOfCounted(subject))?.countsAt(now()) ?? NO_CALLS,
     forget: (subject) => void windows.delete(keyOfCounted(subject)),
+    list: () => [...windows.values()].map(({ subject }) => subject),
     reset(connectionId) {
       if (connectionId === undefined) return windows.clear()
       for (const [key, { subject }] of windows)

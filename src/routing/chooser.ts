@@ -4,7 +4,7 @@ import type { RequestFacts } from './facts.ts'
 import type { Choice, Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
 import type { TargetHealth } from './health.ts'
 import type { Measures } from './measures.ts'
-import type { Pins } from './pins.ts'
+import type { AnsweredSessions, Pins } from './pins.ts'
 import type { Rotation, Turn } from './rotation.ts'
 import type { Lookahead, Select } from './select.ts'
 import type { Inputs } from './strategies/order.ts'
@@ -29,19 +29,22 @@ export interface Selection {
    * or are cooling; groups that were tried in vain give their turns back.
    */
   answered(route: Route | undefined, failed: readonly Route[]): Promise<void>
+  /** Was the session of the request moved to this route, or answered by its connection at this instance, within the last hour? */
+  isPinned(route: Route): boolean
 }
 
 /** The state that the strategies use. */
 export interface ChooserDependencies {
   rotation: Rotation
   pins: Pins
+  answered: AnsweredSessions
   measures: Measures
   /** A random number in [0, 1). */
   random: () => number
 }
 
 /** Makes the chooser. */
-export function createChooser({ rotation, pins, measures, random }: ChooserDependencies): Chooser {
+export function createChooser({ rotation, pins, answered, measures, random }: ChooserDependencies): Chooser {
   /** The target that an entry will probably lead to now. */
   function likelyOf(entry: Entry, { firstOf, reach }: Lookahead, isWell: IsWell): RouteTarget | undefined {
     const first = firstOf(entry)
@@ -89,7 +92,7 @@ export function createChooser({ rotation, pins, measures, random }: ChooserDepen
   }
 
   function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Selection {
-    const isWell: IsWell = (target) => !health.standingOf(target)
+    const isWell = isUsed(health)
     let reserved: Run[] = []
     const turns = new Map<string, { group: Group; turn: Turn }>()
 
@@ -126,18 +129,28 @@ export function createChooser({ rotation, pins, measures, random }: ChooserDepen
           turns.delete(group.label)
           const [home] = chosen.entries
           const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, chosen, home))
-          if (group.strategy === 'sticky' && facts.session() !== '' && isMoved)
-            await pins.set(group, facts.session(), entry)
+          const session = group.strategy === 'sticky' ? facts.session() : ''
+          if (session === '') continue
+          if (route) answered.note(group, session, route.target.connection.id)
+          if (isMoved) await pins.set(group, session, entry)
         }
         for (const { group, turn } of turns.values()) await rotation.answered(group, undefined, turn)
+      },
+      isPinned({ target, via }) {
+        for (let choice = via; choice; choice = choice.before) {
+          const { group, chosen, entry } = choice
+          const session = group.strategy === 'sticky' ? facts.session() : ''
+          if (session === '') continue
+          if (chosen.inputs.pin === entry.name || answered.isBy(group, session, target.connection.id)) return true
+        }
+        return false
       },
     }
   }
 
   function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Select {
     const turns = new Map<string, Turn>() // a request that comes to the connections of a provider twice takes two turns
-    const isWell: IsWell = (target) => !health.standingOf(target)
-    return preview({ facts, isWell }, async (group, isUsable) => {
+    return preview({ facts, isWell: isUsed(health) }, async (group, isUsable) => {
       const turn = await rotation.peek(group, isUsable, turns.get(group.label))
       turns.set(group.label, turn)
       return turn
@@ -157,6 +170,11 @@ interface Asked {
 }
 
 type IsWell = (target: RouteTarget) => boolean
+
+const isUsed =
+  (health: Pick<TargetHealth, 'standingOf'>): IsWell =>
+  (target) =>
+    !target.connection.draining && !health.standingOf(target)
 
 type OnChosen = (group: Group, chosen: Chosen, lookahead: Lookahead) => void
 

@@ -1,5 +1,7 @@
+import type { ConnectionRecord } from '../store/store.ts'
+import type { CallWindows, Counted } from './call-windows.ts'
 import type { FailureClass } from './failure-class.ts'
-import type { HealthRecord } from './health-records.ts'
+import type { HealthRecord, HealthRecords } from './health-records.ts'
 
 /** The health of a provider, a connection, or a model on a connection that has failed lately (`GET /api/health`). */
 export interface HealthEntry {
@@ -43,6 +45,88 @@ export function healthEntry(record: HealthRecord, now: number): HealthEntry {
     ...(retryAt !== undefined && { retryAt: new Date(retryAt).toISOString() }),
   }
 }
+
+/** What is known of a target: a model on an active connection, or a connection of which no model was called yet (`GET /api/health`). */
+export interface TargetState {
+  provider: string
+  connectionId: string
+  model?: string
+  /** The combo whose own health terms it is judged by; absent: for all other requests. */
+  combo?: string
+  /**
+   * `draining`: takes no new requests; `cooling`: tried after all others, until `until`; `probing`: its cooldown is over, and one request
+   * finds out whether it is back; `ok`: none of these.
+   */
+  state: 'ok' | 'cooling' | 'probing' | 'draining'
+  /** The calls that count, and the share of them that failed; absent where there are none. */
+  calls: number
+  failureShare?: number
+  /** Of a target that cools or is probed: what does, why, and when its cooldown ends or ended; ISO 8601. */
+  level?: HealthRecord['level']
+  reason?: FailureClass
+  message?: string
+  until?: string
+}
+
+/** What is known of the targets of active connections. `now`: epoch ms. */
+export function targetStates(
+  connections: readonly ConnectionRecord[],
+  { windows, records, now }: { windows: CallWindows; records: HealthRecords; now: number },
+): TargetState[] {
+  const called = windows.list()
+  return connections
+    .filter(({ isActive }) => isActive !== false)
+    .flatMap((connection) => {
+      const { id, provider, updatedAt } = connection
+      const isOfIt = ({ level, target }: Counted) =>
+        level === 'model' && target.connection.id === id && target.connection.updatedAt === updatedAt
+      const ofModels = [...called.filter(isOfIt), ...failedAlone(records.current([connection]), { called, connection })]
+      const all = ofModels.length > 0 ? ofModels : [{ target: { provider, model: '', connection }, combo: undefined }]
+      return all.map(({ target, combo }) => targetState({ target, level: 'model', combo }, connection))
+    })
+
+  function targetState(subject: Counted, { draining }: ConnectionRecord): TargetState {
+    const { target, combo } = subject
+    const { calls, failures } = windows.countsOf(subject)
+    const held = records.of(target, combo).filter(({ retryAt }) => retryAt !== undefined)
+    const worst = held.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
+    const state = worst && (stateOf(worst, now) === 'cooling' ? 'cooling' : 'probing')
+    return {
+      provider: target.provider,
+      connectionId: target.connection.id,
+      ...(target.model !== '' && { model: target.model }),
+      ...(combo !== undefined && { combo }),
+      state: draining ? 'draining' : (state ?? 'ok'),
+      calls,
+      ...(calls > 0 && { failureShare: Math.min(1, failures / calls) }),
+      ...(worst?.retryAt !== undefined && {
+        level: worst.level,
+        reason: worst.reason,
+        message: worst.message,
+        until: new Date(worst.retryAt).toISOString(),
+      }),
+    }
+  }
+}
+
+/** Models whose calls no longer count, but whose failures are still known. */
+const failedAlone = (
+  records: readonly HealthRecord[],
+  { called, connection }: { called: readonly Counted[]; connection: ConnectionRecord },
+) =>
+  records.flatMap(({ level, provider, model, combo }) => {
+    const isCalled = called.some(
+      (one) =>
+        one.level === 'model' &&
+        one.target.model === model &&
+        one.target.connection.id === connection.id &&
+        one.target.connection.updatedAt === connection.updatedAt &&
+        one.combo === combo,
+    )
+    return level !== 'model' || model === undefined || isCalled
+      ? []
+      : [{ target: { provider, model, connection }, combo }]
+  })
 
 function stateOf({ retryAt, probing }: HealthRecord, now: number): HealthEntry['state'] {
   if (retryAt === undefined) return 'counting'

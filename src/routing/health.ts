@@ -1,8 +1,9 @@
+import type { ConnectionRecord } from '../store/store.ts'
 import type { Clock } from '../types.ts'
 import { createCallWindows } from './call-windows.ts'
 import { createCooldowns } from './cooldowns.ts'
 import { defaultHealthTerms, type FailureClass, lasting, type ScopedTerms } from './failure-class.ts'
-import type { HealthEntry } from './health-entry.ts'
+import type { HealthEntry, TargetState } from './health-entry.ts'
 import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
 import { startProbeCall } from './probe-call.ts'
 import { createTrial, type Trial } from './trial.ts'
@@ -42,6 +43,8 @@ export interface Health extends TargetHealth {
   under(terms: ScopedTerms): TargetHealth
   /** The health entries of these connections. */
   list(connections: readonly HealthTarget['connection'][]): Promise<HealthEntry[]>
+  /** What is known of the targets of these connections. */
+  targets(connections: readonly ConnectionRecord[]): Promise<TargetState[]>
   /** Forgets the failures of one connection, its models and its provider, or all. */
   reset(connectionId?: string): void
 }
@@ -104,6 +107,10 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       const { healthEntry } = await import('./health-entry.ts')
       const now = clock.now()
       return records.current(connections).map((record) => healthEntry(record, now))
+    },
+    async targets(connections) {
+      const { targetStates } = await import('./health-entry.ts')
+      return targetStates(connections, { windows, records, now: clock.now() })
     },
     reset(connectionId) {
       records.reset(connectionId)

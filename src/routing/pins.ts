@@ -1,4 +1,6 @@
 import { hashOf } from '../lib/hash.ts'
+import { makeRoom } from '../lib/make-room.ts'
+import type { Clock } from '../types.ts'
 import type { Entry, Group } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
@@ -17,6 +19,31 @@ export const createPins = (state: SharedState): Pins => ({
   of: async (group, session) => (await state.read(keyOf(group, session)))?.value,
   set: async (group, session, entry) => void (await state.write(keyOf(group, session), entry.name, { ttlMs: TTL_MS })),
 })
+
+/** Which connection has answered a session last, as this instance knows: a draining connection goes on with its own. */
+export interface AnsweredSessions {
+  isBy(group: Group, session: string, connectionId: string): boolean
+  note(group: Group, session: string, connectionId: string): void
+}
+
+/** The latest sessions are remembered. */
+const MAX_SESSIONS = 10_000
+
+/** Remembers sessions in memory, for an hour each. */
+export function createAnsweredSessions(clock: Clock): AnsweredSessions {
+  const sessions = new Map<string, { connectionId: string; until: number }>()
+  return {
+    isBy(group, session, connectionId) {
+      const known = sessions.get(keyOf(group, session))
+      return known?.connectionId === connectionId && known.until > clock.now()
+    },
+    note(group, session, connectionId) {
+      const key = keyOf(group, session)
+      if (!sessions.delete(key)) makeRoom(sessions, MAX_SESSIONS)
+      sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // behind all others
+    },
+  }
+}
 
 /** What was pinned before the group was changed is never asked for again, and ends by itself. Sessions may hold what identifies people, and be long: only a hash is kept. */
 const keyOf = ({ label, edition = '' }: Group, session: string) =>

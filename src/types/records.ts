@@ -55,6 +55,8 @@ export interface Connection {
   name: string
   /** Only `false` excludes the connection. */
   isActive?: boolean
+  /** `true` keeps new requests away, and lets those under way and the sessions that are here go on. */
+  draining?: boolean
   /** Lower comes first, none comes last; among equals the oldest connection comes first. */
   priority?: number
   /** The credential. In answers of the management API: its last four characters only. */

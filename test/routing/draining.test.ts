@@ -1,0 +1,207 @@
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { refused } from '../pipeline/support/failing.ts'
+import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
+import { token } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openPool, type Pool, type PoolOptions } from './support/pool.ts'
+
+const test = suite('draining connections')
+
+/** A pool of the first models of two providers, and how to drain one of them. */
+async function pool(combo: Parameters<typeof openPool>[0], options: PoolOptions = {}) {
+  const opened = await openPool(combo, options)
+  return { ...opened, drain: (provider: string, draining = true) => drain(opened, provider, draining) }
+}
+
+async function drain({ world: { api } }: Pick<Pool, 'world'>, provider: string, draining: boolean) {
+  for (const one of (await api.connections.list()).connections)
+    if (one.provider === provider) await api.connections.update(one.id, { draining })
+}
+
+test('new requests go to the other connections, and come back once the draining is taken back', async () => {
+  for (const strategy of ['fallback', 'round-robin', 'least-busy', 'weighted', 'random'] as const) {
+    const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy })
+    await drain('one')
+    assert.is(await asks(4), 'two two two two', strategy)
+    const response = await world.chat({ model: 'pool' })
+    if (strategy === 'fallback')
+      assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=skipped:draining;via=pool:fallback, two/m=200')
+    await drain('one', false)
+    assert.match(await asks(20), 'one', strategy)
+  }
+})
+
+test('a draining target gets no request when the other one fails, and none of those that are cooling', async () => {
+  const { asks, drain, down } = await pool(['one/m', 'two/m'])
+  await drain('one')
+  down.set('two', 503)
+  assert.is(await asks(6), 'two two two two two two')
+})
+
+test('a request for connections that are all draining is a 503 that says so', async () => {
+  const { up, drain, world } = await pool(['one/m', 'two/m'])
+  for (const provider of ['one', 'two']) await drain(provider)
+  for (const [model, attempts] of [
+    ['pool', 'one/m=skipped:draining;via=pool:fallback, two/m=skipped:draining'],
+    ['one/m', 'one/m=skipped:draining'],
+  ] as const) {
+    const response = await world.chat({ model })
+    assert.is(response.status, 503)
+    assert.match(await response.text(), `All connections for the model \\"${model}\\" are draining`)
+    assert.is(response.headers.get('x-signalbox-attempts'), attempts)
+  }
+  const inMessages = await world.messages({ model: 'pool' })
+  assert.is(inMessages.status, 503)
+  assert.match(await inMessages.text(), /"type":"error".*are draining/)
+  assert.is(up.calls.length, 0)
+})
+
+test('requests that are under way go on', async () => {
+  let answer = (_: Response) => {}
+  const up = fakeUpstream(({ body }) => {
+    if (JSON.parse(body).stream) return sse(chatEvents())
+    return new Promise<Response>((resolve) => {
+      answer = resolve
+    })
+  })
+  const opened = await openPool(['one/m'], { fetch: up })
+  const whole = opened.world.chat({ model: 'pool' })
+  const stream = await opened.world.chat({ model: 'pool', stream: true })
+  while (up.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await drain(opened, 'one', true)
+  answer(json(chatAnswer()))
+  assert.is((await whole).status, 200)
+  assert.match(await stream.text(), 'DONE')
+})
+
+test('the sessions that a draining connection has answered go on there, and others go elsewhere and stay', async () => {
+  const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
+  const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
+  const known = users.slice(0, 6)
+  const homes = new Map<string, string>()
+  for (const user of known) homes.set(user, await asks(1, { user }))
+  const isAtOne = (user: string) => homes.get(user) === 'one'
+  assert.ok(known.some(isAtOne) && !known.every(isAtOne), 'some sessions are at each')
+  await drain('one')
+  for (const user of known) assert.is(await asks(1, { user }), homes.get(user), user)
+  for (const user of users.slice(6)) assert.is(await asks(1, { user }), 'two', user)
+  await drain('one', false)
+  for (const user of users.slice(6)) assert.is(await asks(1, { user }), 'two', 'it stays where it was begun')
+  await drain('one')
+  await world.clock.advance(61 * 60_000)
+  for (const user of known) assert.is(await asks(1, { user }), 'two', 'after an hour it is a new one')
+})
+
+test('the sessions of a provider with sticky connections go on at the draining one', async () => {
+  const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-of-${name}` }))
+  const opened = await openPool([], { connections })
+  const { world, up } = opened
+  await world.api.providers.update('one', { strategy: 'sticky' })
+  const keyFor = async (user: string) => {
+    await (await world.chat({ model: 'one/m', user })).text()
+    return up.calls.at(-1)?.headers.get('authorization')?.slice('Bearer key-of-'.length)
+  }
+  const users = Array.from({ length: 8 }, (_, nth) => `user-${nth}`)
+  const homes = new Map<string, string | undefined>()
+  for (const user of users) homes.set(user, await keyFor(user))
+  assert.equal([...new Set(homes.values())].sort(), ['a', 'b'])
+  const [a] = (await world.api.connections.list()).connections
+  await world.api.connections.update(a?.id ?? '', { draining: true })
+  for (const user of users) assert.is(await keyFor(user), homes.get(user), user)
+  for (let nth = 0; nth < 8; nth++) assert.is(await keyFor(`new-${nth}`), 'b')
+})
+
+test('an explanation says which targets are draining', async () => {
+  const { drain, world } = await pool(['one/m', 'two/m'])
+  await drain('one')
+  const { targets } = await world.api.explain({ model: 'pool' })
+  assert.equal(
+    targets.map(({ use, why }) => `${use}: ${why}`),
+    ['skipped: its connection is draining, and takes new requests of its own sessions only', 'first: pool: listed 2nd'],
+  )
+  await drain('two')
+  const { error } = await world.api.explain({ model: 'pool' })
+  assert.is(error?.status, 503)
+  assert.is(error?.code, 'DRAINING')
+})
+
+test('draining is set, shown and taken back over HTTP and in process', async () => {
+  const { world } = await openPool([], { connections: [] })
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await world.gateway.fetch(
+      new Request(`http://gateway${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    )
+    return { status: response.status, body: await response.json() }
+  }
+  const made = await call('POST', '/api/connections', { provider: 'one', apiKey: 'secret-of-one', draining: true })
+  assert.is(made.status, 201)
+  assert.is(made.body.draining, true)
+  const path = `/api/connections/${made.body.id}`
+  assert.is((await call('PUT', path, { name: 'renamed' })).body.draining, true)
+  assert.is((await call('GET', '/api/connections')).body.connections[0].draining, true)
+  assert.is('draining' in (await call('PUT', path, { draining: false })).body, false)
+  assert.is((await world.api.connections.update(made.body.id, { draining: true })).draining, true)
+  assert.equal(await call('PUT', path, { draining: 'yes' }), {
+    status: 400,
+    body: { error: '"draining" must be true or false' },
+  })
+})
+
+test('/api/health says of each target what state it is in, its share of failures, and until when and why it cools', async () => {
+  const { world, down, drain, asks } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
+  const targets = async () => (await world.api.health.list()).targets
+  assert.equal(
+    (await targets()).map(({ provider, model, state, calls }) => ({ provider, model, state, calls })),
+    ['one', 'two', 'three'].map((provider) => ({ provider, model: undefined, state: 'ok', calls: 0 })),
+  )
+  await asks(2)
+  down.set('one', 503)
+  await asks(3)
+  await drain('three')
+  const [one, two, three] = await targets()
+  assert.equal(
+    { model: one?.model, state: one?.state, calls: one?.calls, failureShare: one?.failureShare },
+    { model: 'm', state: 'cooling', calls: 5, failureShare: 0.6 },
+  )
+  assert.equal([one?.level, one?.reason, one?.message], ['model', 'server', 'down'])
+  const waitMs = Date.parse(one?.until ?? '') - world.clock.now()
+  assert.ok(waitMs >= 5_000 && waitMs <= 5_500, `${waitMs} ms`)
+  assert.equal([two?.state, two?.calls, two?.failureShare, two?.until], ['ok', 3, 0, undefined])
+  assert.equal([three?.state, three?.model], ['draining', undefined])
+  await world.clock.advance(6_000)
+  assert.is((await targets())[0]?.state, 'probing')
+  down.clear()
+  await asks(1)
+  assert.equal([(await targets())[0]?.state, (await targets())[0]?.reason], ['ok', undefined])
+  const response = await world.gateway.fetch(
+    new Request('http://gateway/api/health', { headers: { authorization: `Bearer ${token}` } }),
+  )
+  assert.equal((await response.json()).targets, await targets())
+})
+
+test('a target shows the cooldown of its connection, and none of an inactive one', async () => {
+  const { world } = await openPool([], { connections: ['one'], fetch: fakeUpstream(refused(401)) })
+  await world.chat({ model: 'one/m' })
+  const [target] = (await world.api.health.list()).targets
+  assert.equal([target?.state, target?.level, target?.reason], ['cooling', 'connection', 'credentials'])
+  const { id } = (await world.api.connections.list()).connections[0] ?? { id: '' }
+  await world.api.connections.update(id, { isActive: false })
+  assert.equal((await world.api.health.list()).targets, [])
+})
+
+test('a probe that is under way shows as one', async () => {
+  const up = fakeUpstream((_, nth) => (nth === 1 ? refused(401)() : never()))
+  const { world } = await openPool([], { connections: ['one'], fetch: up })
+  await world.chat({ model: 'one/m' })
+  await world.clock.advance(70_000)
+  const leave = new AbortController()
+  const probe = world.chat({ model: 'one/m' }, { signal: leave.signal }).catch(() => {})
+  while (up.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  assert.is((await world.api.health.list()).targets[0]?.state, 'probing')
+  leave.abort()
+  await probe
+})
