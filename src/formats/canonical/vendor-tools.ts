@@ -11,7 +11,7 @@ export interface VendorTool {
   refusal: string
 }
 
-/** A tool as a client offers it. The field `kind` of a placed vendor tool is what says that it is one. */
+/** A tool as a client offers it. Parsers place a vendor tool with the path of its type as the field `kind`. */
 export type OfferedTool = Tool | VendorTool
 
 /** Leaves out the tools that only the client's own vendor runs. */
@@ -56,7 +56,7 @@ export function withoutTools<T extends object, L extends T>(
   return kept
 }
 
-/** Remembers the name of a declared tool, or else its type, so that refusals that name it by its place name it, too. */
+/** Labels the path of a declared tool with its name, or else its type, for the refusals of it and of its fields. */
 export function nameTool(entry: unknown, path: string, warnings: Warnings): void {
   if (!isObject(entry)) return
   const callee = [entry, entry.function, entry.custom].find((part) => isObject(part) && typeof part.name === 'string')

@@ -23,7 +23,7 @@ export interface Warnings {
    * `names`: what the client calls the fields of the object that it has under other names; with a slash before it, a path of its own.
    */
   place(part: object, path: string, names?: FieldNames): void
-  /** Remembers what is at a path, such as `tool "f"`: refusals of it and of its fields name that, too. */
+  /** Labels a path with what is there, such as `tool "f"`: refusals of the path and of fields below it contain the label. */
   label(path: string, label: string): void
   /** The path of an object that was placed, or of one of its fields; else `otherwise`, and what it is called here. */
   pathOf(part: object, otherwise: string, field?: string): string
