@@ -4,7 +4,7 @@ import { definitionOf, type NamedConnection } from '../providers/names.ts'
 import type { Health } from '../routing/health.ts'
 import type { HealthEntry } from '../routing/health-entry.ts'
 import type { ConnectionRecord } from '../store/collections.ts'
-import { type Destination, placeOfApiKey } from '../store/proofs.ts'
+import { type Destination, destinationFields, placeOfApiKey } from '../store/proofs.ts'
 import { retryLostRace } from '../store/retry-lost-race.ts'
 import { openApiKey, type Store } from '../store/store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData, WireFormat } from '../types.ts'
@@ -214,7 +214,10 @@ export function createConnectionOperations({
       put(next, 'providerSpecificData', changedData(current.providerSpecificData, given.providerSpecificData, top))
       return next
     }
-    if (isIdempotent && (await isStored(found, given.apiKey)) && isSameJson(changedFrom(found), found)) return found
+    if (isIdempotent) {
+      if ((await isStored(found, given.apiKey)) && isSameJson(changedFrom(found), found)) return found
+      if (typeof given.apiKey === 'string') await requireProvenAddress(found, given, top)
+    }
 
     const changed = await inTurn(async () => {
       const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
@@ -227,6 +230,19 @@ export function createConnectionOperations({
     })
     health.reset(id) // what failed may be mended
     return present(changed, 'Connection')
+  }
+
+  /**
+   * A key that a host gives at each start must not go to an address that another program has written into the storage. An address is proven
+   * by a credential that was sealed for it. Throws `INVALID_REQUEST` when it is not, and the input does not name it.
+   */
+  async function requireProvenAddress(found: ConnectionRecord, given: Given, top: TopLevel): Promise<void> {
+    if (given.providerSpecificData !== undefined || (await readCredential(found)) !== undefined) return
+    const field = destinationFields.find((name) => found.providerSpecificData?.[name] !== undefined && !(name in top))
+    if (field)
+      throw invalidInput(
+        `"apiKey" would be sent where the stored "${field}" says, which no key that can be opened was given for: send "providerSpecificData" with it, or null for the provider's own address`,
+      )
   }
 
   /** Is the given credential the stored one, or none given? */
@@ -302,7 +318,7 @@ const hostOf = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | '
   providerSpecificData?.[field]?.replace(/\/$/, '')
 
 const UNREADABLE =
-  'The credential cannot be opened: it was changed, moved, or sealed with another secret. Set "apiKey" again.'
+  'The credential cannot be opened: it was changed, moved, or sealed with another secret. Check where it is sent, then set "apiKey" again.'
 
 const LAST = 4
 const SHORTEST_SHOWN = 12

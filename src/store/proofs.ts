@@ -38,6 +38,9 @@ export interface Destination {
   providerSpecificData?: { baseUrl?: string; format?: string; resource?: string; region?: string }
 }
 
+/** The members of `providerSpecificData` that say where a credential is sent. */
+export const destinationFields = ['baseUrl', 'format', 'resource', 'region'] as const
+
 /** The place that a connection's credential is bound to. */
 export function placeOfApiKey({ id, provider, providerSpecificData = {} }: Destination): string {
   const { baseUrl, format, resource, region } = providerSpecificData

@@ -193,6 +193,36 @@ credentials('is asked for again when the address changes, and sealed anew when t
   assert.is((await api.connections.get(id)).apiKey, undefined)
 })
 
+for (const [how, changing] of Object.entries<Change>({
+  'was changed': (record) => Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } }),
+  'was changed and the sealed key removed': (record) => {
+    Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } })
+    delete record.sealedApiKey
+  },
+})) {
+  credentials(
+    `is not sealed by put for an address that ${how} in the storage, unless put names the address`,
+    async () => {
+      const { storage, status, active, up, api } = await filled()
+      const seed = { id: 'seeded', provider: 'one', apiKey: 'key-of-the-host' }
+      plant(seed.apiKey)
+      await api.connections.put(seed)
+      await change(storage, 'connections/', undefined, changing)
+      const restarted = (await open(storage)).api
+      assert.match(
+        await refusal(restarted.connections.put(seed)),
+        /^400 "apiKey" would be sent where the stored "baseUrl"/,
+      )
+      await status(active.key)
+      assert.not.ok(up.calls.some(({ headers }) => headers.has('authorization')))
+      await restarted.connections.put({ ...seed, providerSpecificData: null })
+      await restarted.connections.put({ ...seed, apiKey: 'key-of-the-host-renewed' })
+      plant('key-of-the-host-renewed')
+      assert.is((await restarted.connections.get(seed.id)).providerSpecificData, undefined)
+    },
+  )
+}
+
 const takeover = suite('a store of a release without proofs')
 
 interface Former {
