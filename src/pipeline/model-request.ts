@@ -11,6 +11,7 @@ export interface ModelRequest {
   call: ModelCall
   /** The client's. */
   format: Format
+  /** The gateway's own until its model name is looked up; then under the rules for that name. */
   context: PipelineContext
   report: Report
   client: Client

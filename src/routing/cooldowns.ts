@@ -16,7 +16,7 @@ export interface HealthFailure {
   class: FailureClass
   /** What it counts against; default: that of its class. */
   level?: HealthLevel
-  /** Would every other call fail as well, so that its class's share of failures need not be waited for? */
+  /** Would every other call fail as well, so that the cooldown starts at once? */
   isCertain?: boolean
   message: string
   /** The client key of the request; empty or absent when it has none. */
@@ -168,7 +168,9 @@ export function createCooldowns(
       const level = failure.level ?? cooling.level
       const isNetwork = failure.class === 'network'
       const isWide = ofProvider.has(failure.class)
-      note(target, { model: true, connection: isNetwork || level === 'connection', provider: isWide })
+      // Clients may ask for any name: models that do not exist must not drive the counts of others out.
+      if (failure.class !== 'model-not-found')
+        note(target, { model: true, connection: isNetwork || level === 'connection', provider: isWide })
       const isAtOnce = isEvident(failure) || cooling.starts === 'at-once'
       const { baseMs, maxMs } = cooling
       count(records.at(target, level, isAtOnce ? undefined : combo), failure, {

@@ -40,7 +40,7 @@ export function createAnsweredSessions(clock: Clock): AnsweredSessions {
     note(group, session, connectionId) {
       const key = keyOf(group, session)
       if (!sessions.delete(key)) makeRoom(sessions, MAX_SESSIONS)
-      sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // behind all others
+      sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // now the newest
     },
   }
 }

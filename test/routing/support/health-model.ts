@@ -182,7 +182,8 @@ export function createModel() {
       const level = whose ?? cooling.level
       const keys = keysOf(target)
       const isWide = what === 'server' || what === 'network' || what === 'timeout'
-      noteAt(target, now, { model: true, connection: what === 'network' || level === 'connection', provider: isWide })
+      if (what !== 'model-not-found')
+        noteAt(target, now, { model: true, connection: what === 'network' || level === 'connection', provider: isWide })
       const { baseMs = backOff.baseMs, maxMs = backOff.maxMs } = cooling
       const isEnough = cooling.starts === 'at-once' || whose !== undefined || isFailing(keys[level], now)
       count(heldAgainst(keys[level]), { baseMs, maxMs, isEnough, what, asked, now, began })
