@@ -7,6 +7,8 @@ export const entries: Record<string, string> = {
   catalog: 'src/providers/catalog.ts',
   'storage/memory': 'adapters/storage/memory.ts',
   'storage/file': 'adapters/storage/file.ts',
+  'storage/postgres': 'adapters/storage/postgres.ts',
+  'storage/sqlite': 'adapters/storage/sqlite.ts',
   node: 'adapters/mount/node.ts',
   express: 'adapters/mount/express.ts',
   bun: 'adapters/mount/bun.ts',

@@ -54,7 +54,7 @@ export function createSseParser(
   }
 
   function keep(piece: string) {
-    pieces.push(` ${piece}`.slice(1)) // a copy: the piece alone would keep the whole chunk
+    pieces.push(piece)
     pending += piece.length
     if (pending + (data?.length ?? 0) > MAX_EVENT) throw eventTooLong()
   }

@@ -137,8 +137,8 @@ function matching(one: string, flags: string): string[] {
   const pattern = new RegExp(`^(?:${one})$`, flags)
   const found = CHARACTERS.filter((character) => pattern.test(character))
   if (found.length > 0) return spread(found)
-  for (let code = 0; code < 0x10000; code++) {
-    const character = String.fromCharCode(code)
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const character = String.fromCodePoint(code)
     if (pattern.test(character)) return [character]
   }
   throw new Error(`No character matches ${one}.`)

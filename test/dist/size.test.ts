@@ -19,6 +19,12 @@ test('keep the catalog within its budget', async () => {
   report('catalog', await measure('catalog', []))
 })
 
+for (const name of ['storage/memory', 'storage/postgres', 'storage/sqlite'])
+  test(`keep the adapter of ${name} within 4 kB, its client apart`, async () => {
+    const size = await measure(name, [])
+    assert.ok(size <= 4_000, `${name} has ${size} bytes gzipped`)
+  })
+
 test('bundle the core for runtimes that are not Node', async () => {
   const code = await bundle({ entryPoints: [`${root}dist/index.js`], minify: false })
   const strange = code.split('\n').filter((line) => /\bBuffer\b|['"]node:|\brequire\(|\bprocess\b\./.test(line))

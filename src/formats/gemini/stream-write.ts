@@ -1,4 +1,3 @@
-import { createTextBuffer, type TextBuffer } from '../../lib/text-buffer.ts'
 import type { Citation } from '../canonical/citations.ts'
 import type { AssistantPart, TokenLogprob, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
@@ -18,7 +17,7 @@ interface OpenPart {
   candidate: Candidate
   part: AssistantPart
   /** Of a call, which is told when it is whole; of a text, for its citations. */
-  said: TextBuffer
+  said: string[]
   citations: Citation[]
   state: OpaqueState | undefined
 }
@@ -69,8 +68,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function start({ key, candidate: index, part }: PartStartEvent) {
     const candidate = candidateAt(index)
     const state = 'state' in part ? part.state : undefined
-    const said = createTextBuffer(part.type === 'text' ? CITABLE : undefined)
-    const begun = { candidate, said, citations: [], state }
+    const begun = { candidate, said: [], citations: [], state }
     if (part.type === 'tool-call') {
       const call = { ...begun, part, isWhole: false, next: undefined }
       if (candidate.lastCall) candidate.lastCall.next = call
@@ -91,7 +89,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       if (!isHidden && text !== '') say(candidate, { text, thought: true })
       return
     }
-    said.add(text)
+    said.push(text)
     if (part.type !== 'tool-call') say(candidate, { text }, logprobs)
   }
 
@@ -104,7 +102,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       say(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
     }
     if (part.type === 'text' && citations.length > 0)
-      candidate.texts.push({ text: said.text ?? '', citations, partIndex: candidate.parts })
+      candidate.texts.push({ text: said.join(''), citations, partIndex: candidate.parts })
     candidate.parts++
   }
 
@@ -113,7 +111,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     closed.isWhole = true
     for (; candidate.firstCall?.isWhole; candidate.firstCall = candidate.firstCall.next) {
       const { part, said, state } = candidate.firstCall
-      for (const call of writePart({ ...part, arguments: said.text ?? '', ...(state && { state }) }, context))
+      for (const call of writePart({ ...part, arguments: said.join(''), ...(state && { state }) }, context))
         say(candidate, call)
     }
   }
@@ -150,9 +148,6 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
 
   return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
 }
-
-/** A text of more characters is not kept for its citations: their sources are named without a place. */
-const CITABLE = 64 * 1024
 
 const newCandidate = (index: number): Candidate => ({
   index,

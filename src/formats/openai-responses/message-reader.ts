@@ -10,9 +10,7 @@ import { loseUnknown, phaseOf } from './output-parse.ts'
 interface OpenText {
   type: 'text' | 'refusal'
   key: number
-  /** The length of what was told, and the end of it. */
-  told: number
-  tail: string
+  said: string
   citations: number
   isClosed: boolean
 }
@@ -28,7 +26,7 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
     const part: TextPart = { type: 'text', text: '' }
     if (phase) part.phase = phase
     const key = start(type === 'text' ? part : { type, text: '' })
-    const text = { type, key, told: 0, tail: '', citations: 0, isClosed: false }
+    const text = { type, key, said: '', citations: 0, isClosed: false }
     texts.set(place, text)
     return text
   }
@@ -37,8 +35,7 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
     const tokens = parseTokens(logprobs)
     if (typeof more !== 'string' || (more === '' && !tokens)) return
     const text = textAt(place, type)
-    text.told += more.length
-    text.tail = (text.tail + more).slice(-TAIL)
+    text.said += more
     const { key } = text
     emit(tokens ? { type: 'part-delta', key, text: more, logprobs: tokens } : { type: 'part-delta', key, text: more })
   }
@@ -54,8 +51,9 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
   function settle(place: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
     const known = texts.get(place)
     if (known?.isClosed) return
-    if (type === 'refusal') add(place, 'refusal', restOf(refusal, known))
-    else add(place, 'text', restOf(text, known), known?.told ? undefined : logprobs)
+    const said = known?.said ?? ''
+    if (type === 'refusal') add(place, 'refusal', restOf(refusal, said))
+    else add(place, 'text', restOf(text, said), said === '' ? logprobs : undefined)
     cite(place, parseAnnotations(annotations, losses).slice(known?.citations ?? 0))
   }
 
@@ -109,14 +107,8 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
   }
 }
 
-/** How much of what was told is kept, in characters: by it a text is known to go on from there. */
-const TAIL = 256
-
 /** What is said behind a beginning that was told; nothing of a text that is another. */
-function restOf(text: unknown, { told, tail }: Pick<OpenText, 'told' | 'tail'> = NOTHING_TOLD): string {
-  return typeof text === 'string' && text.startsWith(tail, told - tail.length) ? text.slice(told) : ''
-}
-
-const NOTHING_TOLD = { told: 0, tail: '' }
+const restOf = (text: unknown, told: string): string =>
+  typeof text === 'string' && text.startsWith(told) ? text.slice(told.length) : ''
 
 const isSaid = (part: JsonObject): boolean => Boolean(part.text || part.refusal)

@@ -1,5 +1,4 @@
 import { quoted } from '../../lib/json.ts'
-import { createTextBuffer, type TextBuffer } from '../../lib/text-buffer.ts'
 import type { Citation } from '../canonical/citations.ts'
 import type { RefusalPart, TextPart, TokenLogprob } from '../canonical/parts.ts'
 import { type ItemPlace, type ItemWriter, noRoom, whereabouts } from './item-writer.ts'
@@ -9,7 +8,7 @@ import type { WireContent } from './wire.ts'
 
 interface OpenText {
   type: 'text' | 'refusal'
-  said: TextBuffer
+  pieces: string[]
   citations: Citation[]
   logprobs: TokenLogprob[]
 }
@@ -25,7 +24,7 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
   let deltaStart = ''
 
   function open({ type }: TextPart | RefusalPart) {
-    text = { type, said: createTextBuffer(), citations: [], logprobs: [] }
+    text = { type, pieces: [], citations: [], logprobs: [] }
     where = `${whereabouts(id, index)},"content_index":${content.length}`
     deltaStart = `${where},"delta":`
   }
@@ -44,9 +43,9 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
 
   function add(more: string, logprobs: TokenLogprob[] | undefined) {
     if (!text) return
-    const { type, said } = text
-    if (!said.isBegun) begin(type)
-    said.add(more)
+    const { type, pieces } = text
+    if (pieces.length === 0) begin(type)
+    pieces.push(more)
     const delta = deltaStart + quoted(more)
     if (type === 'refusal') return events.tellJson('response.refusal.delta', delta)
     if (!logprobs) return events.tellJson('response.output_text.delta', `${delta},"logprobs":[]`)
@@ -54,12 +53,16 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
     events.tellJson('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(wireLogprobs(logprobs))}`)
   }
 
-  function contentOf({ type, said: { text = '' }, citations, logprobs }: OpenText): WireContent {
-    return wireContent(type === 'text' ? { type, text, citations, logprobs } : { type, text }, context.losses)
+  function contentOf({ type, pieces, citations, logprobs }: OpenText): WireContent {
+    const said = pieces.join('')
+    return wireContent(
+      type === 'text' ? { type, text: said, citations, logprobs } : { type, text: said },
+      context.losses,
+    )
   }
 
   function end() {
-    const part = text?.said.isBegun ? contentOf(text) : undefined
+    const part = text && text.pieces.length > 0 ? contentOf(text) : undefined
     text = undefined
     if (!part) return
     content.push(part)
@@ -87,7 +90,7 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
     end,
     whole(status) {
       if (!isTold) return undefined
-      const parts = text?.said.isBegun ? [...content, contentOf(text)] : content
+      const parts = text && text.pieces.length > 0 ? [...content, contentOf(text)] : content
       return { ...wireMessage(id, parts, phase), status }
     },
   }

@@ -1,0 +1,292 @@
+import type { Storage } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
+import { storageError } from './lib/error.ts'
+import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { checkSizes } from './lib/sizes.ts'
+import { createWatchers } from './lib/watchers.ts'
+
+/** What the storage needs of a `pg` pool, or of anything with the same `query`, such as PGlite. */
+export interface PostgresPool {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  /** For `LISTEN`; without it, `watch` polls. */
+  connect?(): Promise<PostgresClient>
+}
+
+/** One connection of a pool. */
+export interface PostgresClient {
+  query(text: string): Promise<unknown>
+  on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown
+  on(event: 'error' | 'end', listener: (error?: Error) => void): unknown
+  release(destroy?: boolean): void
+}
+
+/** The options of `postgresStorage`. */
+export interface PostgresStorageOptions {
+  /** The name of the table, with its schema if wanted: `app.signalbox`. Default `signalbox_records`. */
+  table?: string
+  /** Is the table made when it is missing? Default `true`; `false` where `postgresMigration()` is run by hand. */
+  migrate?: boolean
+  /**
+   * The pool whose connection listens for changes; default: the same. `false` where none can listen, as behind a pooler in transaction mode:
+   * changes of others are seen by the poll alone.
+   */
+  listen?: Pick<PostgresPool, 'connect'> | false
+  /** How often changes are asked for besides, in ms; default 1,000. */
+  pollMs?: number
+}
+
+/**
+ * Keeps all data in one table of Postgres. Atomic for all who use the table; a write resolves once Postgres has committed it. `close()` leaves
+ * the pool open: the host made it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ */
+export function postgresStorage(pool: PostgresPool, options: PostgresStorageOptions = {}): Storage {
+  checkOptions(options, { table: true, migrate: true, listen: true, pollMs: true })
+  if (typeof pool?.query !== 'function') throw new TypeError('postgresStorage takes a pool of pg: new pg.Pool({ … }).')
+  const { migrate = true, listen = pool, pollMs = 1_000 } = options
+  const { table, channel } = namesOf(options.table)
+  const watchers = createWatchers()
+  const running = new Set<Promise<unknown>>()
+  let isClosed = false
+  let preparing: Promise<unknown> | undefined
+  let stopWatching: (() => void) | undefined
+
+  async function query<Row>(text: string, values: unknown[]): Promise<Row[]> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
+    if (migrate) {
+      preparing ??= pool.query(postgresMigration(options)).catch((cause: unknown) => {
+        preparing = undefined
+        throw cause
+      })
+    }
+    const work = Promise.resolve(preparing).then(() => pool.query(text, values))
+    running.add(work)
+    try {
+      return (await work).rows as Row[] // as the statement says
+    } catch (cause) {
+      throw failure(cause, table)
+    } finally {
+      running.delete(work)
+    }
+  }
+
+  const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
+  /** The change as those see it who watch. */
+  const told = (change: string, result: string) =>
+    `WITH changed AS (${change}) SELECT ${result}, pg_notify('${channel}', key) FROM changed`
+  const COLUMNS = '(key, value, version, expires_at, changed_at)'
+  const row = (key: string, value: string, version: string, ttl: string) =>
+    `(${key}, ${value}, ${version}, clock_timestamp() + ${ttl} * interval '1 millisecond', clock_timestamp())`
+  const OVERWRITTEN =
+    'value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, changed_at = excluded.changed_at'
+  const inserted = (where: string) =>
+    told(
+      `INSERT INTO ${table} AS r ${COLUMNS} VALUES ${row('$1', '$2', '$3', '$4::float8')} ON CONFLICT (key) DO UPDATE SET ${OVERWRITTEN}${where} RETURNING key, version`,
+      'version',
+    )
+  const SET = inserted('')
+  const CREATE = inserted(` WHERE NOT (${LIVE})`)
+  const REPLACE = told(
+    `UPDATE ${table} AS r SET value = $2, version = $3, expires_at = clock_timestamp() + $4::float8 * interval '1 millisecond', changed_at = clock_timestamp() WHERE r.key = $1 AND r.version = $5 AND ${LIVE} RETURNING key, version`,
+    'version',
+  )
+  const DELETE = told(
+    `UPDATE ${table} AS r SET value = NULL, expires_at = NULL, changed_at = clock_timestamp() WHERE r.key = $1 AND ($2::text IS NULL OR r.version = $2) AND ${LIVE} RETURNING key`,
+    'key',
+  )
+  const SUM = `CASE WHEN r.value ~ '^-?[0-9]{1,16}$' THEN r.value::bigint + $2::bigint END`
+  const INCREMENT = told(
+    `INSERT INTO ${table} AS r ${COLUMNS} VALUES ${row('$1', '$2::bigint::text', '$3', '$4::float8')} ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${LIVE} THEN (${SUM})::text ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${LIVE} THEN r.expires_at ELSE excluded.expires_at END, changed_at = excluded.changed_at WHERE NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs((${SUM}) - $2::bigint) <= ${MAX}) RETURNING key, value`,
+    'value',
+  )
+  const GET = `SELECT value, version FROM ${table} AS r WHERE key = $1 AND ${LIVE}`
+  const LIST = `SELECT key, value, version FROM ${table} AS r WHERE key >= $1 AND key < $2 AND ($3::text IS NULL OR key > $3) AND ${LIVE} ORDER BY key LIMIT $4`
+  const CHANGED = `SELECT key, version, value IS NULL AS gone, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
+  const SWEEP = `DELETE FROM ${table} AS r WHERE NOT (${LIVE}) AND coalesce(r.expires_at, r.changed_at) < clock_timestamp() - interval '1 hour'`
+
+  /** Tells of what has changed since the last look; five seconds are looked at again, since what began earlier may end later. */
+  function watchTable(): () => void {
+    const watchedAt = performance.now()
+    let start: string | undefined
+    let since: string | undefined
+    let seen = new Map<string, string>()
+    let isOver = false
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let listener: PostgresClient | undefined
+    let looks = 0
+
+    /** The server's time so many ms ago, or a little earlier. */
+    async function timeAgo(ms: () => number): Promise<string | undefined> {
+      const [row] = await query<{ now: string }>('SELECT clock_timestamp()::text AS now', [])
+      const sql = `SELECT ($1::timestamptz - $2::float8 * interval '1 millisecond')::text AS now`
+      return row && (await query<{ now: string }>(sql, [row.now, ms()]))[0]?.now
+    }
+
+    async function look(): Promise<void> {
+      start ??= await timeAgo(() => performance.now() - watchedAt)
+      since ??= start
+      const changes = await query<{ key: string; version: string; gone: boolean; now: string }>(CHANGED, [since, start])
+      const before = seen
+      seen = new Map(changes.map(({ key, version, gone }) => [key, `${version} ${gone}`]))
+      for (const [key, state] of seen) if (before.get(key) !== state) watchers.tell(fromOrdered(key))
+      since = changes[0]?.now ?? since
+      if (++looks % SWEEP_EVERY === 0) await query(SWEEP, [])
+    }
+
+    async function startListening(): Promise<void> {
+      if (listener || listen === false || !listen.connect) return
+      const client = await listen.connect()
+      const lose = () => {
+        if (listener !== client) return
+        listener = undefined
+        client.release(true)
+      }
+      if (isOver) return client.release(true)
+      listener = client
+      client.on('error', lose)
+      client.on('end', lose)
+      client.on('notification', ({ payload }) => {
+        if (payload !== undefined && !isOver) watchers.tell(fromOrdered(payload))
+      })
+      await client.query(`LISTEN "${channel}"`).catch(lose)
+    }
+
+    async function turn(): Promise<void> {
+      await Promise.all([startListening(), look()]).catch(() => {}) // the next turn sees what this one has missed
+      if (!isOver) timer = unref(setTimeout(turn, pollMs))
+    }
+
+    void turn()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+      listener?.release(true)
+      listener = undefined
+    }
+  }
+
+  return {
+    atomic: true,
+    largestValueBytes: LARGEST_VALUE,
+    longestKeyBytes: LONGEST_KEY,
+
+    async get(key) {
+      const [found] = await query<{ value: string; version: string }>(GET, [toOrdered(key)])
+      return found && { value: found.value, version: found.version }
+    },
+
+    async set(key, value, { ifVersion, ttlMs } = {}) {
+      checkSizes(key, value, {
+        store: table,
+        largestValueBytes: LARGEST_VALUE,
+        longestKeyBytes: LONGEST_KEY,
+        hasNul: false,
+      })
+      const version = crypto.randomUUID()
+      const values = [toOrdered(key), value, version, ttlMs ?? null]
+      const done =
+        typeof ifVersion === 'string'
+          ? await query(REPLACE, [...values, ifVersion])
+          : await query(ifVersion === null ? CREATE : SET, values)
+      return done.length > 0 && version
+    },
+
+    delete: async (key, { ifVersion } = {}) => (await query(DELETE, [toOrdered(key), ifVersion ?? null])).length > 0,
+
+    async list(prefix, { after, limit } = {}) {
+      const start = toOrdered(prefix)
+      const values = [start, endOf(start), after === undefined ? null : toOrdered(after), limit ?? null]
+      const rows = await query<{ key: string; value: string; version: string }>(LIST, values)
+      return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value, version }))
+    },
+
+    async increment(key, by, { ttlMs } = {}) {
+      checkSizes(key, '', {
+        store: table,
+        largestValueBytes: LARGEST_VALUE,
+        longestKeyBytes: LONGEST_KEY,
+        hasNul: false,
+      })
+      const values = [toOrdered(key), by, crypto.randomUUID(), ttlMs ?? null]
+      const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
+      if (sum) return Number(sum.value)
+      throw storageError(
+        'STORAGE_NOT_A_NUMBER',
+        `"${key}" cannot be incremented: its value, the step or the sum is no safe integer.`,
+      )
+    },
+
+    watch(onChange) {
+      const stop = watchers.add(onChange)
+      stopWatching ??= watchTable()
+      return () => {
+        stop()
+        if (watchers.size === 0) stopWatching = void stopWatching?.()
+      }
+    },
+
+    async close() {
+      stopWatching?.()
+      watchers.clear()
+      await Promise.allSettled(running)
+      isClosed = true
+    },
+  }
+}
+
+/** The statement that makes the table and its index; run by hand where `migrate` is `false`. Running it again changes nothing. */
+export function postgresMigration({ table: name }: Pick<PostgresStorageOptions, 'table'> = {}): string {
+  const { table, channel } = namesOf(name)
+  return `DO $$ BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('${channel}'));
+  CREATE TABLE IF NOT EXISTS ${table} (
+    key text COLLATE "C" PRIMARY KEY,
+    value text,
+    version text NOT NULL,
+    expires_at timestamptz,
+    changed_at timestamptz NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS ${channel}_changed_at ON ${table} (changed_at);
+END $$`
+}
+
+/** The largest safe integer. */
+const MAX = '9007199254740991'
+const LARGEST_VALUE = 64 * 1024 * 1024
+/** Together with its escapes it fits into an entry of an index. */
+const LONGEST_KEY = 1_024
+/** Looks between two removals of what was deleted or has expired an hour ago. */
+const SWEEP_EVERY = 300
+
+/** The table as SQL names it, and a name for its channel and index. Throws a TypeError on anything that would need quoting. */
+function namesOf(name = 'signalbox_records'): { table: string; channel: string } {
+  if (!/^[a-z_][a-z0-9_]{0,40}(?:\.[a-z_][a-z0-9_]{0,40})?$/.test(name))
+    throw new TypeError('table must be a name in lower case, such as "signalbox_records" or "app.signalbox".')
+  return { table: name, channel: name.replace('.', '_') }
+}
+
+/** SQLSTATE classes of a server that is gone, full or shutting down; every other one is an answer of a server that is there. */
+const GONE = /^(?:08|40|53|57|58)/
+
+function failure(cause: unknown, table: string): Error {
+  if (cause instanceof Error && cause.name === 'StorageError') return cause
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
+  if (/^[0-9A-Z]{5}$/.test(code) && !GONE.test(code)) {
+    const what =
+      code === '42P01'
+        ? 'It is missing: run postgresMigration(), or leave `migrate` on.'
+        : 'Check its rights and columns.'
+    return storageError('STORAGE_UNREADABLE', `Postgres refused the table ${table} (${code}). ${what}`, cause)
+  }
+  return storageError(
+    'STORAGE_UNREACHABLE',
+    `Postgres cannot be reached for the table ${table}. Check the pool's address and that the server runs.`,
+    cause,
+  )
+}
+
+/** A timer that does not keep Node alive. */
+function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
+  const node: unknown = timer
+  if (typeof node === 'object' && node !== null && 'unref' in node && typeof node.unref === 'function') node.unref()
+  return timer
+}

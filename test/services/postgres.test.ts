@@ -1,0 +1,156 @@
+import { createRequire } from 'node:module'
+import { type PostgresPool, postgresMigration, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { storageConformance } from '../conformance/storage.ts'
+import { assert, suite } from '../support/suite.ts'
+import { startPostgres } from './postgres-server.ts'
+
+interface Pool extends PostgresPool {
+  end(): Promise<void>
+  on(event: 'error', listener: () => void): void
+}
+const { Pool } = createRequire(import.meta.url)('pg') as { Pool: new (options: object) => Pool }
+
+const server = await startPostgres()
+const pool = openPool()
+let tables = 0
+
+function openPool(options: object = {}): Pool {
+  const made = new Pool({
+    connectionString: server.url,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 4_000,
+    ...options,
+  })
+  made.on('error', () => {}) // a connection that was idle when the server died
+  return made
+}
+
+/** Lets `ms` pass for what lies in a table: every expiry comes nearer. */
+const passTime = (table: string) => async (ms: number) =>
+  void (await pool.query(`UPDATE ${table} SET expires_at = expires_at - ${ms} * interval '1 millisecond'`))
+
+storageConformance('postgres', {
+  has: ['increment', 'watch'],
+  async create() {
+    const table = `records_${++tables}`
+    const open = () => postgresStorage(pool, { table, pollMs: 100 })
+    const storage = open()
+    return {
+      storage,
+      reopen: open,
+      passTime: passTime(table),
+      destroy: async () => void (await pool.query(`DROP TABLE IF EXISTS ${table}`)),
+    }
+  },
+})
+
+const test = suite('Postgres as a storage')
+
+test.after(async () => {
+  await pool.end()
+  await server.remove()
+})
+
+test('a change elsewhere is told within 100 ms by LISTEN, and within the poll without it', async () => {
+  for (const [listen, limitMs] of [
+    [undefined, 100],
+    [false as const, 400],
+  ] as const) {
+    const table = `records_${++tables}`
+    const storage = postgresStorage(pool, {
+      table,
+      pollMs: listen === false ? 200 : 60_000,
+      ...(listen === false && { listen }),
+    })
+    const other = postgresStorage(pool, { table })
+    const told: string[] = []
+    await storage.set('warm', '1')
+    storage.watch?.((key) => void told.push(key))
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    for (let round = 0; round < 5; round++) {
+      const key = `key/${round}`
+      await other.set(key, 'value')
+      const startedAt = performance.now()
+      while (!told.includes(key)) {
+        assert.ok(performance.now() - startedAt < 5_000, `never told of ${key}`)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      const ms = performance.now() - startedAt
+      assert.ok(ms < limitMs * 3, `${ms} ms`)
+    }
+    await storage.close?.()
+    await other.close?.()
+  }
+})
+
+test('what changed while the server was away is told within three seconds of its return, and a write meanwhile is refused by name', {
+  timeoutMs: 60_000,
+}, async () => {
+  if (!server.isOwn) return
+  const mine = openPool()
+  const theirs = openPool()
+  const table = `records_${++tables}`
+  const storage = postgresStorage(mine, { table })
+  const other = postgresStorage(theirs, { table })
+  await storage.set('kept', '1')
+  await other.set('deleted', '1')
+  const told: string[] = []
+  storage.watch?.((key) => void told.push(key))
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  told.length = 0
+  await server.kill()
+  const error: { code?: string; message?: string } = await storage.set('key', 'value').then(
+    () => ({}),
+    (thrown) => thrown,
+  )
+  assert.is(error.code, 'STORAGE_UNREACHABLE')
+  assert.match(error.message ?? '', table)
+  await server.start()
+  while ((await other.delete('deleted').catch(() => undefined)) === undefined)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  await other.set('kept', '2')
+  const startedAt = performance.now()
+  while (!told.includes('deleted') || !told.includes('kept')) {
+    assert.ok(performance.now() - startedAt < 3_000, `told only of ${told}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert.is((await storage.get('kept'))?.value, '2')
+  for (const one of [storage, other]) await one.close?.()
+  for (const one of [mine, theirs]) await one.end()
+})
+
+test('a table that is missing and may not be made is named, with what to do', async () => {
+  const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
+  const error: { code?: string; message?: string } = await storage.get('key').then(
+    () => ({}),
+    (thrown) => thrown,
+  )
+  assert.is(error.code, 'STORAGE_UNREADABLE')
+  assert.match(error.message ?? '', /table nowhere \(42P01\)\. It is missing: run postgresMigration\(\)/)
+  await pool.query(postgresMigration({ table: 'nowhere' }))
+  assert.is(await storage.get('key'), undefined)
+  await storage.close?.()
+})
+
+test('close leaves the pool of the host open', async () => {
+  const storage = postgresStorage(pool)
+  await storage.set('key', 'value')
+  await storage.close?.()
+  const { rows } = await pool.query('SELECT 1 AS one')
+  assert.equal(rows, [{ one: 1 }])
+  const error: { code?: string } = await storage.get('key').then(
+    () => ({}),
+    (thrown) => thrown,
+  )
+  assert.is(error.code, 'STORAGE_CLOSED')
+})
+
+test('options that cannot work are refused with what to pass', () => {
+  const makes =
+    (...args: unknown[]) =>
+    () =>
+      Reflect.apply(postgresStorage, undefined, args)
+  assert.throws(makes(), /postgresStorage takes a pool of pg/)
+  assert.throws(makes(pool, { table: 'a; drop table b' }), /table must be a name in lower case/)
+  assert.throws(makes(pool, { tabel: 'a' }), /tabel is not an option/)
+})
