@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { makeRoom } from '../lib/make-room.ts'
 import type { ApiKey, Clock } from '../types.ts'
-import { type Rereading, readOrKept } from './away.ts'
+import { isAway, type Rereading, readOrKept } from './away.ts'
 import { RETRY_AFTER_MS } from './cached.ts'
 import { isClientKey } from './client-key.ts'
 import { KEYS, type KeyRecord } from './collections.ts'
@@ -77,8 +77,9 @@ export function createKeyring(deps: {
   function lookAgain(credential: string, entry: KnownKey): Rereading<PresentedKey | undefined> {
     const work = lookUp(credential, entry.digest)
     work
-      .catch(() => {
-        entry.retryAt = clock.now() + RETRY_AFTER_MS
+      .catch((error: unknown) => {
+        if (isAway(error)) entry.retryAt = clock.now() + RETRY_AFTER_MS
+        else forget(entry.digest) // what was read before is no longer true
       })
       .finally(() => {
         entry.rereading = undefined

@@ -7,6 +7,7 @@ import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { plant } from '../support/canaries.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const secret = 'a secret of the store, as long as secrets must be'
@@ -97,6 +98,24 @@ keys('is made anew by whoever says whether the key is active, and by no other ch
   assert.is(await status(paused.key), 403)
   await api.keys.update(paused.id, { isActive: true })
   assert.is(await status(paused.key), 200)
+})
+
+keys('keeps a known key whose proof was removed from being used at every request, without a watch', async () => {
+  const clock = fakeClock()
+  const { watch: _, ...storage } = memoryStorage({ clock })
+  const { api, chat } = await openWorld({
+    storage,
+    clock,
+    fetch: fakeUpstream(() => json(chatAnswer())),
+    connections: ['one'],
+    secret,
+  })
+  const { key } = await api.keys.create({ name: 'known' })
+  const status = async () => (await chat({}, { headers: { 'x-api-key': key } })).status
+  assert.is(await status(), 200)
+  await change(storage, 'keys/', 'known', (record) => delete record.mac)
+  await clock.advance(1_000)
+  assert.equal([await status(), await status()], [500, 500])
 })
 
 keys('does not fit another key', async () => {
