@@ -16,10 +16,16 @@ const UNREACHABLE =
 const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
- * The error of a failing storage, which never counts as an empty one (security.md, rule 12): `STORAGE_UNAVAILABLE` when it cannot be reached,
- * otherwise `STORAGE_FAILED`.
+ * What handles the rejection of a storage, which never counts as an empty one (security.md, rule 12): it throws `STORAGE_UNAVAILABLE` when the
+ * storage cannot be reached, otherwise `STORAGE_FAILED`.
  */
-export function storageFailure(what: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
+export const failedTo =
+  (what: 'read' | 'write' | 'list', key: string) =>
+  (cause: unknown): never => {
+    throw storageFailure(what, key, cause)
+  }
+
+function storageFailure(what: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
   if (isGatewayError(cause)) return cause
   const isUnreachable = UNREACHABLE.test(codeOf(cause))
   return gatewayError(isUnreachable ? 'STORAGE_UNAVAILABLE' : 'STORAGE_FAILED', {

@@ -3,7 +3,7 @@ import { encodeUtf8 } from '../lib/bytes.ts'
 import { fromBase64, randomBytes, toBase64 } from '../lib/encoding.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage } from '../types.ts'
-import { storageFailure } from './away.ts'
+import { failedTo } from './away.ts'
 import { retryLostRace } from './retry-lost-race.ts'
 import { hasProvenRecords, takeOver } from './take-over.ts'
 import { createVault, decrypt, encrypt, VAULT_KEY_BYTES, type Vault } from './vault.ts'
@@ -40,18 +40,14 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     logger.warn('No secret is set: API keys and credentials lie unprotected in the storage. Set the `secret` option.')
   }
   return retryLostRace(async () => {
-    const stored = await storage.get(RECORD).catch((cause: unknown) => {
-      throw storageFailure('read', RECORD, cause)
-    })
+    const stored = await storage.get(RECORD).catch(failedTo('read', RECORD))
     const record = stored && parseRecord(stored.value)
     if (!record && (await hasProvenRecords(storage))) throw missing()
     const keys = record ? await unwrap(record, secrets) : randomBytes(VAULT_KEY_BYTES)
     const vault = await createVault(keys)
     const write = async (isTakenOver: boolean, ifVersion: string | null) => {
       const next = await wrap(keys, current, isTakenOver)
-      return storage.set(RECORD, JSON.stringify(next), { ifVersion }).catch((cause: unknown) => {
-        throw storageFailure('write', RECORD, cause)
-      })
+      return storage.set(RECORD, JSON.stringify(next), { ifVersion }).catch(failedTo('write', RECORD))
     }
     if (record?.isTakenOver && record.wrappedBy === (current?.version ?? UNSEALED)) return vault
     // The keys are stored before anything is proven with them: another gateway may be making others at this moment.
@@ -63,9 +59,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
 }
 
 async function ownSecret(storage: Storage): Promise<string | CryptoKey | undefined> {
-  return storage.ownSecret?.().catch((cause: unknown) => {
-    throw storageFailure('read', 'secret', cause)
-  })
+  return storage.ownSecret?.().catch(failedTo('read', 'secret'))
 }
 
 interface VaultRecord {

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { Storage } from '../types.ts'
-import { storageFailure } from './away.ts'
+import { failedTo } from './away.ts'
 import { overStored } from './readings.ts'
 import type { RecordView } from './record-view.ts'
 import type { Records } from './records.ts'
@@ -26,13 +26,8 @@ export function createRecordWrites<T extends object>(
   const { keyOf, read, written } = reads.stored
   let last = 0 // the last place that was given here
 
-  async function write(key: string, envelope: Envelope<T>, ifVersion: string | null) {
-    try {
-      return await storage.set(key, JSON.stringify(envelope), { ifVersion })
-    } catch (cause) {
-      throw storageFailure('write', key, cause)
-    }
-  }
+  const write = (key: string, envelope: Envelope<T>, ifVersion: string | null) =>
+    storage.set(key, JSON.stringify(envelope), { ifVersion }).catch(failedTo('write', key))
 
   /** Waits for a change and has `follow` make it to the entries in memory, too; where it cannot, they are forgotten. */
   async function followed<R>(change: Promise<R>, follow: (entries: Entry<T>[], result: R) => boolean): Promise<R> {
@@ -82,9 +77,7 @@ export function createRecordWrites<T extends object>(
   async function replaceDamaged(id: string, record: T): Promise<boolean> {
     if ((await read(id)) !== 'damaged') return false
     const key = keyOf(id)
-    const stored = await storage.get(key).catch((cause: unknown) => {
-      throw storageFailure('read', key, cause)
-    })
+    const stored = await storage.get(key).catch(failedTo('read', key))
     if (!stored) return false
     const envelope = { order: ++last, record }
     return (await followed(write(key, envelope, stored.version), () => false)) !== false
@@ -105,9 +98,7 @@ export function createRecordWrites<T extends object>(
         const key = keyOf(id)
         const found = await read(id)
         if (!found || found === 'damaged' || onlyIf?.(found.record) === false) return undefined
-        const removing = storage.delete(key, { ifVersion: found.version }).catch((cause: unknown) => {
-          throw storageFailure('write', key, cause)
-        })
+        const removing = storage.delete(key, { ifVersion: found.version }).catch(failedTo('write', key))
         const isRemoved = await followed(
           removing,
           (entries, isRemoved) => isRemoved && replace(entries, { id, version: found.version }),

@@ -1,7 +1,7 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
-import { storageFailure } from './away.ts'
+import { failedTo } from './away.ts'
 import { SETTINGS } from './collections.ts'
 import type { DamagedRecord, DamageLog } from './damage.ts'
 import type { Records } from './records.ts'
@@ -35,19 +35,14 @@ export function createRepair(deps: {
 }): Repair {
   const { storage, damage, settings, repairables } = deps
 
-  const stored = (key: string): Promise<Stored | undefined> =>
-    storage.get(key).catch((cause: unknown) => {
-      throw storageFailure('read', key, cause)
-    })
+  const stored = (key: string): Promise<Stored | undefined> => storage.get(key).catch(failedTo('read', key))
 
   /** Changes a record, unless another writer was faster, and has it read again. */
   async function change(key: string, write: (repairable: Repairable, was: Stored) => Promise<unknown>): Promise<void> {
     const repairable = repairables.find(({ kind }) => key.startsWith(kind.prefix)) ?? refuse(key)
     const was = await stored(key)
     if (!was) throw gatewayError('NOT_FOUND', { message: 'Damaged record not found' })
-    const isDone = await write(repairable, was).catch((cause: unknown) => {
-      throw storageFailure('write', key, cause)
-    })
+    const isDone = await write(repairable, was).catch(failedTo('write', key))
     await repairable.records.entries({ fresh: true })
     if (isDone === false)
       throw gatewayError('INVALID_REQUEST', {

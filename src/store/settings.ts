@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
-import { storageFailure } from './away.ts'
+import { failedTo } from './away.ts'
 import { createCached } from './cached.ts'
 import { SETTINGS } from './collections.ts'
 import type { Freshness } from './freshness.ts'
@@ -42,9 +42,7 @@ export function createSettingsStore(deps: {
   /** The stored members; `undefined` when they are not as a gateway wrote them. */
   async function load() {
     const opened = await vault() // which has taken over what a release before wrote
-    const stored = await storage.get(SETTINGS).catch((cause: unknown) => {
-      throw storageFailure('read', SETTINGS, cause)
-    })
+    const stored = await storage.get(SETTINGS).catch(failedTo('read', SETTINGS))
     const members = stored && parse(stored.value)
     const isProven = members && (await areProvenSettings(opened, settingsIn(members), members.mac))
     return { version: stored?.version ?? null, members: isProven ? members : undefined }
@@ -78,9 +76,7 @@ export function createSettingsStore(deps: {
           ...rules,
           mac: await proofOfSettings(await vault(), next),
         })
-        const written = await storage.set(SETTINGS, value, { ifVersion: version }).catch((cause: unknown) => {
-          throw storageFailure('write', SETTINGS, cause)
-        })
+        const written = await storage.set(SETTINGS, value, { ifVersion: version }).catch(failedTo('write', SETTINGS))
         cached.drop()
         return written !== false && { ...stored, ...patch }
       }),

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
-import { storageFailure } from './away.ts'
+import { failedTo } from './away.ts'
 import type { DamageLog } from './damage.ts'
 import type { Reader } from './readings.ts'
 
@@ -55,9 +55,7 @@ export function createStoredRecords<T extends object>(
   async function* pages() {
     const seen = new Set<string>()
     for (let after: string | undefined; ; ) {
-      const page = await storage.list(prefix, { limit: PAGE, ...(after && { after }) }).catch((cause: unknown) => {
-        throw storageFailure('list', prefix, cause)
-      })
+      const page = await storage.list(prefix, { limit: PAGE, ...(after && { after }) }).catch(failedTo('list', prefix))
       if (damage) for (const { key } of page) seen.add(key)
       yield page.flatMap((stored) => entryOf(stored.key, stored) ?? [])
       if (page.length < PAGE) break
@@ -73,9 +71,7 @@ export function createStoredRecords<T extends object>(
 
     async read(id) {
       const key = keyOf(id)
-      const stored = await storage.get(key).catch((cause: unknown) => {
-        throw storageFailure('read', key, cause)
-      })
+      const stored = await storage.get(key).catch(failedTo('read', key))
       if (stored) return entryOf(key, stored) ?? 'damaged'
       damage?.saw(key, undefined)
       return undefined

@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Storage } from '../types.ts'
-import { storageFailure } from './away.ts'
+import { failedTo } from './away.ts'
 import { type ConnectionRecord, KEYS, type KeyRecord, SETTINGS } from './collections.ts'
 import { formerPlaceOfApiKey, isProvenKey, placeOfApiKey, provenKey } from './proofs.ts'
 import { overStored, recordKinds } from './readings.ts'
@@ -11,10 +11,10 @@ import type { Vault } from './vault.ts'
 
 /** Is there a record that only a vault can have made? */
 export async function hasProvenRecords(storage: Storage): Promise<boolean> {
-  const settings = await storage.get(SETTINGS).catch(failed('read', SETTINGS))
+  const settings = await storage.get(SETTINGS).catch(failedTo('read', SETTINGS))
   const record = settings && tryParseJson(settings.value)
   if (isObject(record) && record.mac !== undefined) return true
-  return (await storage.list(KEYS, { limit: 1 }).catch(failed('list', KEYS))).length > 0
+  return (await storage.list(KEYS, { limit: 1 }).catch(failedTo('list', KEYS))).length > 0
 }
 
 /**
@@ -63,14 +63,10 @@ async function rewrite(
   change: (text: string | undefined) => Promise<string | undefined>,
 ): Promise<void> {
   await retryLostRace(async () => {
-    const stored = await storage.get(key).catch(failed('read', key))
+    const stored = await storage.get(key).catch(failedTo('read', key))
     const next = await change(stored?.value)
     if (next === undefined) return true
-    const version = await storage.set(key, next, { ifVersion: stored?.version ?? null }).catch(failed('write', key))
+    const version = await storage.set(key, next, { ifVersion: stored?.version ?? null }).catch(failedTo('write', key))
     return version !== false
   })
-}
-
-const failed = (what: 'read' | 'write' | 'list', key: string) => (cause: unknown) => {
-  throw storageFailure(what, key, cause)
 }
