@@ -2,10 +2,16 @@ import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
 import { startDeadline } from '../lib/deadline.ts'
 import type { Clock, Storage } from '../types.ts'
 
-/** A storage that has not answered an operation after so long has failed it. In ms. */
+/** The time after which an operation without an answer has failed, in ms. */
 const ANSWER_TIMEOUT_MS = 5_000
 
-/** So long a request waits for newer data where it has older. In ms. */
+/**
+ * The same after an operation has failed in that way, until the storage answers again: a change by an administrator takes several operations,
+ * and each would wait for the whole time.
+ */
+const HANGING_TIMEOUT_MS = 250
+
+/** How long a request waits for newer data while older data is in memory, in ms. */
 const PATIENCE_MS = 300
 
 /** Codes of adapters and of Node for a storage that cannot be reached; what it holds may be whole. */
@@ -42,10 +48,10 @@ const codeOf = (cause: unknown) =>
 export const isAway = (error: unknown): boolean =>
   isGatewayError(error) && (error.code === 'STORAGE_UNAVAILABLE' || error.data.isAway === true)
 
-/** One that has just failed an operation so fails the next ones sooner, until it has answered: an administrator's change takes several. */
-const HANGING_TIMEOUT_MS = 250
-
-/** The storage, each of whose operations fails with `STORAGE_UNAVAILABLE` after five seconds; a write may have been made by then. */
+/**
+ * The storage with a time-out: an operation without an answer rejects with `STORAGE_UNAVAILABLE` after five seconds, the next ones after 250 ms
+ * until the storage answers again. A write that has timed out may have been made.
+ */
 export function timedStorage(storage: Storage, clock: Clock): Storage {
   let isHanging = false
   const within = <T>(work: Promise<T>) =>
@@ -77,7 +83,7 @@ export function timedStorage(storage: Storage, clock: Clock): Storage {
   }
 }
 
-/** Reading something again that was read before. */
+/** A read under way of data that is in memory already. */
 export interface Rereading<T> {
   work: Promise<T>
   /** Epoch ms. */
@@ -85,8 +91,8 @@ export interface Rereading<T> {
 }
 
 /**
- * What is read again, or `before` when the storage is away or takes longer than `PATIENCE_MS`. Once it has taken that long, nobody waits for
- * it. Rejects with any other failure.
+ * The data that is read again, or `before` when the storage is away or the read takes longer than `PATIENCE_MS`; later callers during the same
+ * read get `before` at once. Rejects with any other failure.
  */
 export function readOrKept<T>({ work, startedAt }: Rereading<T>, before: T, clock: Clock): Promise<T> | T {
   const patience = startedAt + PATIENCE_MS - clock.now()

@@ -5,7 +5,7 @@ import type { Freshness } from './freshness.ts'
 
 /** Data of the storage in memory, read again when it may have changed. What was read stays in force while the storage is away. */
 export interface Cached<T> {
-  /** Rejects as reading does, but for a storage that is away after the first time. */
+  /** The data, read again if it is too old. Rejects as reading does; not for a storage that is away once there is data in memory. */
   current(): Awaitable<T>
   /** Reads it even if what is in memory is new enough; rejects as reading does. */
   reread(): Promise<T>
@@ -13,13 +13,13 @@ export interface Cached<T> {
   readonly kept: T | undefined
   /** Others may have changed it. */
   expire(): void
-  /** This gateway has changed it: what was read before is no longer true, storage or not. */
+  /** This gateway has changed it: what was read before is no longer true, even while the storage is away. */
   drop(): void
-  /** The same, where what is true now is known. */
+  /** This gateway has changed it to `value`. */
   replace(value: T): void
 }
 
-/** A storage that was away is asked again after so long. In ms. */
+/** The time after which a storage that was away is asked again, in ms. */
 export const RETRY_AFTER_MS = 1_000
 
 /** `read` reads the data; it must show every write that has resolved before. */

@@ -10,9 +10,9 @@ export interface DamagedRecord {
 
 /** What is known to be damaged. */
 export interface DamageLog {
-  /** What was seen of a record: its problem, or `undefined` when it is good or gone. A new problem goes to `onError`. */
+  /** Records the problem of a record, `undefined` when it is good or gone. A new problem goes to `onError`. */
   saw(key: string, problem: string | undefined): void
-  /** All that stand below a prefix were seen; what is not among them is gone. */
+  /** Records that these are all the keys below a prefix: the problems of other records there are forgotten. */
   sawAll(prefix: string, keys: ReadonlySet<string>): void
   /** In the order of their keys. */
   list(): DamagedRecord[]

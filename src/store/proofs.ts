@@ -3,9 +3,9 @@ import type { KeyRecord } from './collections.ts'
 import type { Vault } from './vault.ts'
 
 /*
- * Some fields decide who is let in, and where a credential is sent. Each is bound to the secret, so that nobody who can only write to the
- * storage changes it: keys and settings carry a proof (`mac`), a credential is sealed for its place. What was true once can be put back,
- * as with every proof that stands beside the data: see SECURITY.md.
+ * Some fields decide which clients are let in, and where a credential is sent. Each is bound to the secret, so that a program which can only
+ * write to the storage cannot change it: keys and settings carry a proof (`mac`), a credential is sealed for its place. An earlier record with
+ * its proof can be put back: see SECURITY.md.
  */
 
 /** A key's record with the proof that it lies under this digest, with this id, and is paused or not. */

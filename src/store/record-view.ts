@@ -7,13 +7,13 @@ import type { Entry } from './stored-records.ts'
 /** What was read of one kind of records at one time. */
 export interface Seen<T> {
   readonly entries: Entry<T>[]
-  /** The records of the entries, once they were asked for. */
+  /** The records of the entries; absent until they are asked for. */
   records?: readonly T[]
 }
 
 /** All records of one kind in memory, read again when they may have changed. */
 export interface RecordView<T> {
-  /** Rejects as reading does, unless there is something to go on with (`Cached`). */
+  /** The records in memory, read again if they are too old. Rejects as `Cached.current` does. */
   current(): Awaitable<Seen<T>>
   /** Reads them again; rejects as reading does. */
   reread(): Promise<Seen<T>>
@@ -21,7 +21,7 @@ export interface RecordView<T> {
   expire(): void
   /** This gateway has changed them: what is in memory is dropped, and what is being read is not kept. */
   drop(): void
-  /** The same, unless `change` makes the change to the entries that are still in memory. */
+  /** `drop`, unless `change` makes the change to the entries that are still in memory and returns true. */
   revise(change: (entries: Entry<T>[]) => boolean): void
 }
 

@@ -42,7 +42,7 @@ export function createRecordWrites<T extends object>(
   async function insert(id: string, record: T, order?: number) {
     const key = keyOf(id)
     if (follows)
-      await read(id) // others' changes have been told by then
+      await read(id) // the watch has reported the changes of others by then
     else view.drop() // another process may have inserted a moment ago
     const { entries } = await view.current()
     last = Math.max(last, entries.at(-1)?.order ?? 0) + 1

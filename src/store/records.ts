@@ -27,8 +27,8 @@ export interface Records<T> {
 }
 
 /**
- * `hasSecretIds`: nobody can change a record that is being inserted, so that the view follows the changes made here and is not read again,
- * which with many records is most of what a change costs.
+ * `hasSecretIds`: no other process can change a record while it is inserted, as none knows its id yet. The records in memory then follow each
+ * change that this gateway makes and are not read again, which with many records is most of the cost of a change.
  */
 export function createRecords<T extends object>(
   kind: RecordKind<T>,

@@ -54,7 +54,7 @@ export interface StoreOptions {
   maxAgeMs?: number | undefined
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
-  /** Hears of each record that cannot be read as it stands. */
+  /** Called with an error for each record that cannot be read as it stands. */
   onError(error: unknown): void
 }
 

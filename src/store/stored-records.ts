@@ -38,7 +38,7 @@ export interface RecordKind<T> {
   read: Reader<T>
 }
 
-/** `turnEnd` lets others get their turn between pages; `damage` is told of each record that cannot be read as it stands. */
+/** `turnEnd` lets others get their turn between pages; `damage` records whether each record can be read as it stands. */
 export function createStoredRecords<T extends object>(
   storage: Storage,
   { prefix, read }: RecordKind<T>,
@@ -84,7 +84,7 @@ export function createStoredRecords<T extends object>(
     },
 
     written(id, envelope, version) {
-      const { entry } = openRecord(keyOf(id), JSON.stringify(envelope), { prefix, read }) // and no object of the caller's
+      const { entry } = openRecord(keyOf(id), JSON.stringify(envelope), { prefix, read }) // parsed anew: the caller may change its object
       return { ...envelope, id, ...entry, version }
     },
   }
@@ -95,7 +95,7 @@ const PAGE = 1_000
 /** What a stored text is read as: no entry when it is passed over, and no problem when it is good. */
 export interface OpenedRecord<T> {
   entry?: Omit<Entry<T>, 'version'>
-  /** In words, to stand after the name of the record. */
+  /** The predicate of a sentence whose subject is the record. */
   problem?: string
 }
 
