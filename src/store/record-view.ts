@@ -39,8 +39,8 @@ export function createRecordView<T>(
     drop,
     revise(change) {
       const before = cached.kept
-      drop()
       if (before && change(before.entries)) cached.replace({ entries: before.entries })
+      else drop()
     },
   }
 }
