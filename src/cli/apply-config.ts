@@ -2,6 +2,8 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../errors.ts'
 import { createGateway } from '../gateway.ts'
 import type { Management } from '../management/management.ts'
+import { SETTINGS, VAULT } from '../store/collections.ts'
+import { recordKinds } from '../store/readings.ts'
 import type { Catalog, Storage } from '../types.ts'
 import type { ConfigEntry, ConfigFile } from './config-file.ts'
 import { problem } from './problem.ts'
@@ -53,10 +55,11 @@ function refuse(path: string, place: string, cause: unknown): never {
   throw problem(`${path}: ${place}: ${cause.message}`, { cause })
 }
 
-/** The records that others depend on, in memory: not client keys, of which there may be very many. */
+/** A copy in memory of all records but client keys, of which there may be very many and on which no other record depends. */
 async function copyOf(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
-  for (const prefix of ['connections/', 'combos/', 'aliases/', 'custom-models/', 'providers/', 'settings', 'vault'])
+  const { keys: _, ...copied } = recordKinds
+  for (const prefix of [...Object.values(copied).map((kind) => kind.prefix), SETTINGS, VAULT])
     for (const { key, value } of await storage.list(prefix)) await copy.set(key, value)
   return { ...copy, ...(storage.ownSecret && { ownSecret: storage.ownSecret }) }
 }

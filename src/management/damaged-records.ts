@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { KEYS } from '../store/collections.ts'
 import type { DamagedRecord } from '../store/damage.ts'
 import type { Store } from '../store/store.ts'
 import { present } from './find.ts'
@@ -33,8 +34,8 @@ export function createDamagedRecordOperations({ store }: { store: Store }): Dama
       'Damaged record',
     )
 
-  /** A key's record counts from the next request. */
-  const forgetKey = (key: string) => key.startsWith('keys/') && keyring.forget(key.slice('keys/'.length))
+  /** Has the next request read the record, if it is that of a client key. */
+  const forgetKey = (key: string) => key.startsWith(KEYS) && keyring.forget(key.slice(KEYS.length))
 
   return {
     async get(key) {

@@ -3,6 +3,7 @@ import type { ApiKey, Connection, Strategy } from '../types.ts'
 /* The records of the gateway as they are stored, and the prefixes of their storage keys. */
 
 export const SETTINGS = 'settings'
+export const VAULT = 'vault'
 export const KEYS = 'keys/'
 export const CONNECTIONS = 'connections/'
 export const COMBOS = 'combos/'

@@ -4,6 +4,7 @@ import { fromBase64, randomBytes, toBase64 } from '../lib/encoding.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage } from '../types.ts'
 import { failedTo } from './away.ts'
+import { VAULT } from './collections.ts'
 import { retryLostRace } from './retry-lost-race.ts'
 import { hasProvenRecords, takeOver } from './take-over.ts'
 import { createVault, decrypt, encrypt, VAULT_KEY_BYTES, type Vault } from './vault.ts'
@@ -21,7 +22,6 @@ export interface VaultOptions {
   logger: Logger
 }
 
-const RECORD = 'vault'
 /** Schema 1: records without proof; schema 2: `isTakenOver` says whether every record has its proof. */
 type Schema = 1 | 2
 const UNSEALED = '' // no version of a secret is empty
@@ -40,14 +40,14 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     logger.warn('No secret is set: API keys and credentials lie unprotected in the storage. Set the `secret` option.')
   }
   return retryLostRace(async () => {
-    const stored = await storage.get(RECORD).catch(failedTo('read', RECORD))
+    const stored = await storage.get(VAULT).catch(failedTo('read', VAULT))
     const record = stored && parseRecord(stored.value)
     if (!record && (await hasProvenRecords(storage))) throw missing()
     const keys = record ? await unwrap(record, secrets) : randomBytes(VAULT_KEY_BYTES)
     const vault = await createVault(keys)
     const write = async (isTakenOver: boolean, ifVersion: string | null) => {
       const next = await wrap(keys, current, isTakenOver)
-      return storage.set(RECORD, JSON.stringify(next), { ifVersion }).catch(failedTo('write', RECORD))
+      return storage.set(VAULT, JSON.stringify(next), { ifVersion }).catch(failedTo('write', VAULT))
     }
     if (record?.isTakenOver && record.wrappedBy === (current?.version ?? UNSEALED)) return vault
     // The keys are stored before anything is proven with them: another gateway may be making others at this moment.
@@ -100,7 +100,7 @@ const missing = () =>
 
 /** What the wrapped keys are bound to: what is said beside them cannot be changed without the secret. */
 const placeOfKeys = ({ schema, isTakenOver }: Pick<VaultRecord, 'schema' | 'isTakenOver'>) =>
-  schema === 1 ? RECORD : `${RECORD}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
+  schema === 1 ? VAULT : `${VAULT}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
 
 async function wrap(
   keys: Uint8Array<ArrayBuffer>,
