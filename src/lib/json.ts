@@ -18,19 +18,19 @@ export function jsonText(bytes: Uint8Array): string {
   }
 }
 
-/** The most levels that a client's JSON may nest, and JSON that is a text within JSON, such as the arguments of a tool call. */
+/** The most levels of a client's JSON, and of JSON in a text within JSON, such as the arguments of a tool call. */
 export const MAX_DEPTH = 64
 
-/** So many levels are safe to walk and to write on every platform; a provider's JSON has these, as its own structure comes on top. */
+/** The most levels that every platform can walk and write; a provider's JSON may have these, as it wraps the JSON of clients. */
 const MAX_SAFE_DEPTH = 500
 
-/** Does the text nest deeper than a client's JSON may? It may be no JSON. */
-export const isTooDeep = (text: string): boolean => nestsDeeper(text, MAX_DEPTH)
+/** Is the text JSON that nests deeper than a client's JSON may? */
+export const isTooDeep = (text: string): boolean => nestsDeeper(text, MAX_DEPTH) && tryParseJson(text) !== undefined
 
 /** Does the text nest so deep that writing its value as JSON could exhaust the stack? */
 export const isUnsafelyDeep = (text: string): boolean => nestsDeeper(text, MAX_SAFE_DEPTH)
 
-/** Each level takes two characters. */
+/** Each level takes two characters. The text may be no JSON. */
 const nestsDeeper = (text: string, levels: number) => text.length > 2 * levels && scanTopLevel(text, []).depth > levels
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, isTooDeep, type JsonObject, MAX_DEPTH, tryParseJson } from '../../lib/json.ts'
+import { isObject, isTooDeep, type JsonObject, MAX_DEPTH } from '../../lib/json.ts'
 import { refuseDeepAnswer } from './deep-answer.ts'
 import { parseOpaque } from './exact-json.ts'
 import type { ToolCallPart } from './parts.ts'
@@ -21,7 +21,7 @@ export const requestArguments = (part: ToolCallPart, warnings: Warnings): JsonOb
 
 function objectOf(text: string, refuse: () => never): JsonObject {
   if (text.trim() === '') return {}
-  if (isTooDeep(text) && tryParseJson(text) !== undefined) refuse()
+  if (isTooDeep(text)) refuse()
   const value = parseOpaque(text)
   return isObject(value) ? value : { [RAW]: text }
 }

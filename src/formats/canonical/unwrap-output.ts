@@ -1,4 +1,4 @@
-import { isObject, isTooDeep, tryParseJson } from '../../lib/json.ts'
+import { isObject, isTooDeep } from '../../lib/json.ts'
 import { refuseDeepAnswer } from './deep-answer.ts'
 import { parseOpaque } from './exact-json.ts'
 
@@ -7,7 +7,7 @@ export const WRAPPER = 'answer'
 
 /** The answer out of its object, also of one that was cut; any other text is as it was. Throws `UPSTREAM_INVALID` on JSON that nests too deep. */
 export function unwrapOutput(text: string): string {
-  if (isTooDeep(text) && tryParseJson(text) !== undefined) refuseDeepAnswer()
+  if (isTooDeep(text)) refuseDeepAnswer()
   const value = parseOpaque(text)
   if (value === undefined) return text.replace(BEGINNING, '')
   const isWrapped = isObject(value) && Object.hasOwn(value, WRAPPER) && Object.keys(value).length === 1

@@ -1,4 +1,4 @@
-import { isObject, isTooDeep, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, isTooDeep, type JsonObject } from '../../lib/json.ts'
 import { parseOpaque } from '../canonical/exact-json.ts'
 
 /*
@@ -18,7 +18,7 @@ export function writeResponse(text: string, isError: boolean, refuse: () => neve
   if (isError) return { error: text }
   if (text === '') return {}
   const mayBeJson = /^\s*[[{]/.test(text)
-  if (mayBeJson && isTooDeep(text) && tryParseJson(text) !== undefined) refuse()
+  if (mayBeJson && isTooDeep(text)) refuse()
   const value = mayBeJson ? parseOpaque(text) : undefined
   if (isObject(value) && wrapperOf(value) === undefined && Object.keys(value).length > 0) return value
   return { output: value ?? text }
