@@ -52,11 +52,17 @@ export function parseRequest(asked: JsonObject, context: ParseContext): Canonica
   return request
 }
 
-/** A request that is answered by a compaction, without what it says of answers. */
-function withoutAnswer(json: JsonObject): JsonObject {
-  const { tools: _, tool_choice: __, parallel_tool_calls: ___, text: ____, max_output_tokens: _____, ...rest } = json
-  return rest
-}
+/** A request that is answered by a compaction, without the members that are about an answer. */
+const withoutAnswer = (json: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(json).filter(([name]) => !OF_ANSWERS.has(name)))
+
+const OF_ANSWERS: ReadonlySet<string> = new Set([
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'max_output_tokens',
+])
 
 /** What stands for a conversation, a prompt or an answer that is kept by the vendor. */
 function refuseState(body: Fields, warnings: Warnings) {
