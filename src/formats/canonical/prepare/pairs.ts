@@ -4,9 +4,9 @@ import type { Warnings } from '../warnings.ts'
 
 /**
  * Puts each result directly after its call: one tool turn for each assistant turn with calls, in the order of the calls. What the assistant
- * says before its results are there stays in the turn of the calls; what users and developers say meanwhile moves after the results. The last result of a call
- * counts; one that no call asked for becomes a user's words; a call that was passed over gets a result that says so. Calls at the very end
- * stay open.
+ * says before its results are there stays in the turn of the calls; what users and developers say meanwhile moves after the results. The last
+ * result of a call counts; one that no call asked for becomes a user's words; a call that was passed over gets a result that says so. Calls at
+ * the very end stay open.
  */
 export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const groups = new Map<AssistantTurn, Map<string, ToolResult>>()
