@@ -1,16 +1,14 @@
 import { defined } from '../canonical/defined.ts'
-import { elementFields, type Fields } from '../canonical/fields.ts'
+import type { Fields } from '../canonical/fields.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
-import { nameTool, type OfferedTool, type VendorTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
+import { type OfferedTool, toolsIn, type VendorTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { clientTool } from './client-tools.ts'
 import { parseMark } from './marks.ts'
 
 /** `tools`: the client's own, and the search that Anthropic makes. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
-  const offered = (body.list('tools') ?? []).flatMap((entry, index) => {
-    nameTool(entry, `tools[${index}]`, warnings)
-    const fields = elementFields(entry, `tools[${index}]`, warnings)
+  const offered = toolsIn(body, 'tools', warnings).flatMap((fields) => {
     const tool = parseTool(fields, warnings)
     if (!tool) return []
     if (tool.type !== 'vendor') fields.drop()

@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/json.ts'
+import { elementFields, type Fields } from './fields.ts'
 import type { Tool, ToolChoice } from './tools.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -56,12 +57,21 @@ export function withoutTools<T extends object, L extends T>(
   return kept
 }
 
+/** The declared tools in a list of the request, each labelled by `nameTool`. */
+export function toolsIn(owner: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = owner.path(name)
+  return (owner.list(name) ?? []).map((entry, index) => {
+    const tool = elementFields(entry, `${path}[${index}]`, warnings)
+    nameTool(tool, warnings)
+    return tool
+  })
+}
+
 /** Labels the path of a declared tool with its name, or else its type, for the refusals of it and of its fields. */
-export function nameTool(entry: unknown, path: string, warnings: Warnings): void {
-  if (!isObject(entry)) return
-  const callee = [entry, entry.function, entry.custom].find((part) => isObject(part) && typeof part.name === 'string')
-  const name = isObject(callee) ? callee.name : entry.type
-  if (typeof name === 'string') warnings.label(path, `tool "${name.slice(0, MAX_LENGTH)}"`)
+export function nameTool({ value, at }: Fields, warnings: Warnings): void {
+  const callee = [value, value.function, value.custom].find((part) => isObject(part) && typeof part.name === 'string')
+  const name = isObject(callee) ? callee.name : value.type
+  if (typeof name === 'string') warnings.label(at, `tool "${name.slice(0, MAX_LENGTH)}"`)
 }
 
 const MAX_LENGTH = 100

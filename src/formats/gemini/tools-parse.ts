@@ -9,7 +9,7 @@ import { jsonSchemaOf } from './schema-parse.ts'
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
   const offered = entriesOf(body, 'tools', warnings).flatMap((tool) => {
     const functions = entriesOf(tool, 'functionDeclarations', warnings).map((declaration) => {
-      nameTool(declaration.value, declaration.at, warnings)
+      nameTool(declaration, warnings)
       return parseFunction(declaration, warnings)
     })
     return [...functions, ...parseOwn(tool, warnings)]

@@ -1,22 +1,19 @@
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
-import { nameTool, type OfferedTool, withoutVendorTools } from '../canonical/vendor-tools.ts'
+import { type OfferedTool, toolsIn, withoutVendorTools } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { calledMember, ignoreOther } from './assistant-parse.ts'
 import { parseMark } from './parts-parse.ts'
 
 /** `tools`, the old `functions`, and `web_search_options`. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
-  const tools = (body.list('tools') ?? []).map((entry, index) => {
-    nameTool(entry, `tools[${index}]`, warnings)
-    const tool = parseTool(elementFields(entry, `tools[${index}]`, warnings), warnings)
-    warnings.place(tool, `tools[${index}]`, TOOL_NAMES)
+  const tools = toolsIn(body, 'tools', warnings).map((fields) => {
+    const tool = parseTool(fields, warnings)
+    warnings.place(tool, fields.at, TOOL_NAMES)
     return tool
   })
-  const functions = (body.list('functions') ?? []).map((entry, index) => {
-    nameTool(entry, `functions[${index}]`, warnings)
-    const fields = elementFields(entry, `functions[${index}]`, warnings)
+  const functions = toolsIn(body, 'functions', warnings).map((fields) => {
     const tool = parseFunction(fields, warnings)
     warnings.place(tool, fields.at, { schema: 'parameters' })
     return tool

@@ -1,7 +1,7 @@
 import { defined } from '../canonical/defined.ts'
 import { elementFields, type Fields } from '../canonical/fields.ts'
 import type { FreeFormTool, FunctionTool, ToolChoice, WebSearchTool } from '../canonical/tools.ts'
-import { nameTool, type OfferedTool } from '../canonical/vendor-tools.ts'
+import { type OfferedTool, toolsIn } from '../canonical/vendor-tools.ts'
 import type { Warnings } from '../canonical/warnings.ts'
 import { clientTool, isClientTool } from './client-tools.ts'
 import { type Namespaces, plainName } from './namespaces.ts'
@@ -19,10 +19,7 @@ const TOOL_NAMES = {
 
 /** The tools in a list of the request. Grouped ones are entered in `namespaces`. */
 export function parseTools(owner: Fields, namespaces: Namespaces, warnings: Warnings): OfferedTool[] {
-  const path = owner.path('tools')
-  return (owner.list('tools') ?? []).flatMap((entry, index) => {
-    nameTool(entry, `${path}[${index}]`, warnings)
-    const fields = elementFields(entry, `${path}[${index}]`, warnings)
+  return toolsIn(owner, 'tools', warnings).flatMap((fields) => {
     if (fields.text('type') === 'namespace') return parseNamespace(fields, namespaces, warnings)
     const tool = parseTool(fields, warnings)
     if (!tool) return []
