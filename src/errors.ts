@@ -39,6 +39,7 @@ const table = {
   UPSTREAM_CUT: [502, 'The provider ended its answer too early.'],
   STORAGE_UNAVAILABLE: [503, 'The gateway cannot reach its storage.'],
   DRAINING: [503, 'All connections for this model are draining.'],
+  TOO_BUSY: [503, 'The gateway has as many requests under way as it takes at once. Try again in a moment.'],
   CLOSED: [503, 'The gateway is shutting down.'],
   UPSTREAM_TIMEOUT: [504, 'The provider did not answer in time.'],
 } as const satisfies Record<string, readonly [status: number, text: string]>

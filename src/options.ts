@@ -23,6 +23,8 @@ export interface Limits extends PipelineLimits {
 export const defaultLimits: Limits = {
   maxBodyBytes: 20 * 1024 * 1024,
   maxAnswerBytes: 64 * 1024 * 1024,
+  maxStreamBytes: 64 * 1024 * 1024,
+  maxConcurrent: Number.POSITIVE_INFINITY,
   headersTimeoutMs: 120_000,
   silenceTimeoutMs: 60_000,
   totalTimeoutMs: 600_000,

@@ -1,11 +1,11 @@
-import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
+import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
 
 /**
  * The reply to an error under `/v1`, in the caller's format. It tells SDKs, which retry 408, 409, 429 and 5xx on their own, that retrying
- * is no use, except when the gateway shuts down: another instance may answer.
+ * is no use, except when the gateway shuts down or has too many requests: another instance may answer, or this one later.
  */
 export async function modelsErrorReply(
   thrown: unknown,
@@ -20,10 +20,12 @@ export async function modelsErrorReply(
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   return jsonReply(status, telling.body({ status, code, message, param }), {
     ...cors,
-    ...(code !== 'CLOSED' && NO_RETRY),
+    ...(!INVITES_RETRY.has(code) && NO_RETRY),
     ...error.headers,
   })
 }
+
+const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY'])
 
 /** Tells SDKs not to retry. */
 const NO_RETRY = { 'x-should-retry': 'false' }

@@ -11,6 +11,8 @@ export interface Work {
 
 /** The requests under way, so that a closing gateway can wait for them and finally cancel them. */
 export interface InFlight {
+  /** How many there are. */
+  readonly size: number
   add(work: Work): InFlightEntry
   /** May be called more than once. */
   remove(entry: InFlightEntry): void
@@ -49,6 +51,9 @@ export function createInFlight(): InFlight {
   }
 
   return {
+    get size() {
+      return requests.size
+    },
     add: (work) => requests.add(work),
     remove,
     values: () => requests.values(),

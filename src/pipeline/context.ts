@@ -23,6 +23,13 @@ export interface PipelineLimits {
   maxBodyBytes: number
   /** Largest answer that is not streamed; default 64 MiB. A larger one fails its attempt. */
   maxAnswerBytes: number
+  /**
+   * How much text a stream may have; default 64 MiB. A provider that goes on ends with an error event. Of streams that need no translation it
+   * is estimated, once their bytes are more.
+   */
+  maxStreamBytes: number
+  /** Model requests at once; default: any number. Others get 503 with `retry-after` before their body is read. */
+  maxConcurrent: number
   /** From the start of an attempt to the headers of its answer, and for a stream to its first content; default 120,000. */
   headersTimeoutMs: number
   /** Between two chunks of an answer; default 60,000. */

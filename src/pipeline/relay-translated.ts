@@ -13,6 +13,7 @@ import { lossComment } from './loss-comment.ts'
 import { censored, redacted } from './redact.ts'
 import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
+import { limitEvents } from './stream-limit.ts'
 
 interface Terms extends StreamTerms {
   translation: StreamTranslation
@@ -26,9 +27,11 @@ interface Terms extends StreamTerms {
 export function relayTranslated(
   body: ByteStream,
   { head }: Committed,
-  { translation, clock, onEnd, secrets, knownKeys }: Terms,
+  { translation, clock, onEnd, secrets, knownKeys, maxStreamBytes }: Terms,
 ): RelayedStream {
+  const limit = limitEvents(maxStreamBytes)
   let unsent = '' // whole events
+  const before: string[] = [] // of them, as a single text may not be of any length
   let held: readonly Uint8Array[] = head
   let usage: TokenUsage | undefined
   let error: StreamEnd['error']
@@ -49,22 +52,37 @@ export function relayTranslated(
   }
   const { restore = (emit) => emit, write } = translation
 
+  /** Counts first, as restoring holds texts back. */
+  const limited = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
+    limit.count(event)
+    emit(event)
+  }
+
   function tellLosses() {
     const comment = lossComment(write.losses)
     if (comment) unsent += comment
   }
 
   const translator = translateStream(
-    { ...translation, restore: (emit) => restore(watched(emit)), write: { ...write, beforeEnd: tellLosses } },
+    { ...translation, restore: (emit) => limited(restore(watched(emit))), write: { ...write, beforeEnd: tellLosses } },
     (event) => {
+      if (unsent.length > LARGE) {
+        before.push(unsent)
+        unsent = ''
+      }
       unsent += event
     },
   )
 
-  function take(): Uint8Array {
-    const text = withoutLineSeparators(redacted(unsent, secrets))
+  function takeRest(): string {
+    const text = unsent
     unsent = ''
-    return encodeUtf8(text)
+    return text
+  }
+
+  function take(): Uint8Array {
+    const text = before.shift() ?? takeRest()
+    return encodeUtf8(withoutLineSeparators(redacted(text, secrets)))
   }
 
   function tell(cancelled: boolean) {
@@ -91,6 +109,12 @@ export function relayTranslated(
     tell({ ...error, message })
   }
 
+  function push(chunk: Uint8Array) {
+    const { size } = limit
+    translator.push(chunk)
+    if (limit.size === size) limit.countBytes(chunk.length) // what it says may be held back
+  }
+
   /** Reads on until there is something to say. */
   async function pull() {
     try {
@@ -98,7 +122,7 @@ export function relayTranslated(
       const chunks = chunk ? [chunk] : held
       held = NOTHING
       if (chunks.length === 0) translator.end()
-      for (const one of chunks) translator.push(one)
+      for (const one of chunks) push(one)
       if (reported) await tellReported(reported)
     } catch (thrown) {
       fail(thrown)
@@ -122,6 +146,7 @@ export function relayTranslated(
     cancel(reason) {
       body.cancel(reason)
       isOver = true
+      before.length = 0
       unsent = ''
       tell(true)
     },
@@ -137,3 +162,6 @@ const endOf = ({ message, status, code }: CanonicalError): EmbeddedError =>
   code === MALFORMED_CALL ? { message, status, class: 'content' } : { message, status }
 
 const NOTHING: readonly Uint8Array[] = []
+
+/** Events of so many characters together go out, and the next ones in another chunk. */
+const LARGE = 1024 * 1024

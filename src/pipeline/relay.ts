@@ -6,6 +6,7 @@ import { createFinder } from '../lib/find-bytes.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
 import type { Committed } from './commit.ts'
 import { maySpeakOfErrors } from './error-marks.ts'
+import { limitBytes } from './stream-limit.ts'
 import { createTail } from './tail.ts'
 
 /** How a committed stream ended. */
@@ -26,6 +27,8 @@ export interface StreamTerms {
   secrets: readonly string[]
   /** The credentials of all connections, which are removed from an error. */
   knownKeys(): Promise<readonly string[]>
+  /** How much text the stream may have. */
+  maxStreamBytes: number
 }
 
 /** The stream for the client. */
@@ -42,9 +45,10 @@ export interface RelayedStream extends ByteStream {
 export function relayStream(
   body: ByteStream,
   { head, watch }: Committed,
-  { format, onEnd, secrets, knownKeys }: StreamTerms & { format: Format },
+  { format, onEnd, secrets, knownKeys, maxStreamBytes }: StreamTerms & { format: Format },
 ): RelayedStream {
   const tail = createTail(watch)
+  const limit = limitBytes(maxStreamBytes)
   const splitter = createEventSplitter()
   const isQuotedIn = createFinder(secrets)
   const kept = format.createKeeper?.() ?? unchanged
@@ -113,6 +117,7 @@ export function relayStream(
   function take(chunk: Uint8Array): Uint8Array | undefined {
     const whole = splitter.take(chunk)
     if (!whole) return undefined
+    limit.count(whole)
     if (isQuotedIn(whole)) {
       isQuoting = true
       throw quoted()

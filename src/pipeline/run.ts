@@ -1,4 +1,4 @@
-import { isGatewayError, toGatewayError } from '../errors.ts'
+import { gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/endpoint.ts'
 import type { Format } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
@@ -49,6 +49,7 @@ class Run {
   readonly #context: PipelineContext
   readonly #report: Report
   readonly #client: Client
+  readonly #isOneTooMany: boolean
   #stopTimeout: CancelDeadline | undefined = undefined
   #trying: Candidate | undefined = undefined
   #selection: RequestSelection | undefined = undefined // from the first group on
@@ -58,6 +59,7 @@ class Run {
     this.#owner = key?.id ?? ''
     this.#context = context
     this.#report = createReport(exchange, key, context)
+    this.#isOneTooMany = context.inFlight.size >= context.limits.maxConcurrent
     this.#client = watchClient(exchange, context.inFlight, key)
   }
 
@@ -67,6 +69,7 @@ class Run {
     const context = this.#context
     let request: ModelRequest
     try {
+      if (this.#isOneTooMany) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
       if (exchange.header(TIMEOUT_HEADER) !== undefined) {
         const { startClientTimeout } = await import('./client-timeout.ts')
         this.#stopTimeout = startClientTimeout(exchange, client, context.clock)

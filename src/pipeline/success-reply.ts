@@ -68,6 +68,7 @@ function streamReply(
   // Only this of `transform`: what `onEnd` refers to lives as long as the stream, and `transform.ask` holds the body of the request.
   const { warnings, spent } = transform
   const { list: knownKeys } = context.knownKeys
+  const { maxStreamBytes } = context.limits
   const onEnd = ({ usage, error, cancelled, fault }: StreamEnd) => {
     running.ended()
     if (fault !== undefined) context.observer.onError(fault)
@@ -80,7 +81,7 @@ function streamReply(
       warnings: warnings(),
     })
   }
-  const body = transform.stream(answer.body, answer.committed, { onEnd, secrets, knownKeys })
+  const body = transform.stream(answer.body, answer.committed, { onEnd, secrets, knownKeys, maxStreamBytes })
   // A client that has left reads no error.
   client.follows({
     cancel: (reason) => (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST') ? body.cancel(reason) : body.fail(reason)),

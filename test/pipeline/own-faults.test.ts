@@ -60,6 +60,7 @@ test('what it fails at while it reads the end of a stream that it passes on is t
     const terms = {
       format: openaiChat,
       secrets: [],
+      maxStreamBytes: 1_000,
       knownKeys: async () => [],
       onEnd: (end: StreamEnd) => void ends.push(end),
     }

@@ -1,31 +1,12 @@
 import { wireFormats } from '../../src/lib/unions.ts'
-import type { Catalog, WireFormat } from '../../src/types.ts'
+import type { WireFormat } from '../../src/types.ts'
 import { longStreams } from '../formats/support/long-streams.ts'
 import { assert, suite } from '../support/suite.ts'
+import { streamCatalog, streamRequests } from './support/streams.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const EVENTS_A_READ = 12
-
-const requests: Record<WireFormat, (model: string) => [path: string, body: object]> = {
-  'openai-chat': (model) => [
-    '/v1/chat/completions',
-    { model, stream: true, messages: [{ role: 'user', content: 'Hi' }] },
-  ],
-  'openai-responses': (model) => ['/v1/responses', { model, stream: true, input: 'Hi' }],
-  'anthropic-messages': (model) => [
-    '/v1/messages',
-    { model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
-  ],
-  gemini: (model) => [
-    `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
-    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-  ],
-}
-
-const catalog: Catalog = Object.fromEntries(
-  wireFormats.map((format) => [format, { baseUrl: `http://${format}.test/v1`, format, models: [{ id: 'm' }] }]),
-)
 
 const test = suite('the chunks of a translated stream')
 
@@ -40,8 +21,12 @@ for (const provider of wireFormats)
           yield read
         }
       }
-      const world = await openWorld({ fetch: fakeUpstream(() => sse(counted())), catalog, connections: [provider] })
-      const [path, body] = requests[client](`${provider}/m`)
+      const world = await openWorld({
+        fetch: fakeUpstream(() => sse(counted())),
+        catalog: streamCatalog,
+        connections: [provider],
+      })
+      const [path, body] = streamRequests[client](`${provider}/m`)
       const response = await world.post(path, body)
       assert.is(response.status, 200)
       assert.is(response.headers.get('x-signalbox-target'), `${provider}/m`)

@@ -1,0 +1,144 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { streamCatalog, streamRequests } from './support/streams.ts'
+import { fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const MOST = 200_000
+const limits = { maxStreamBytes: MOST }
+
+const event = (data: { type?: string; [name: string]: unknown }) =>
+  `${data.type ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`
+const place = { output_index: 0, content_index: 0, item_id: 'i' }
+
+/** One event of each format that says a text, and what stands before the first. */
+const says: Record<WireFormat, { start?: string; event(text: string): string }> = {
+  'openai-chat': { event: (content) => event({ id: 'c', choices: [{ index: 0, delta: { content } }] }) },
+  'openai-responses': {
+    start: event({ type: 'response.created', response: { id: 'r', output: [] } }),
+    event: (delta) => event({ type: 'response.output_text.delta', ...place, delta }),
+  },
+  'anthropic-messages': {
+    start:
+      event({ type: 'message_start', message: { id: 'm', content: [] } }) +
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+    event: (text) => event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+  },
+  gemini: { event: (text) => event({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] } }] }) },
+}
+
+const test = suite('the limit of what a stream may say')
+
+for (const provider of wireFormats)
+  for (const client of wireFormats)
+    test(`ends a provider of ${provider} that does not stop with the error of a client of ${client}`, async () => {
+      const up = fakeUpstream(() => sse(endless(provider, 'x'.repeat(1_000))))
+      const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: [provider], limits })
+      const text = await (await world.post(...streamRequests[client](`${provider}/m`))).text()
+      assert.match(text, /more than 200000 bytes of text/)
+      assert.match(text, /"(?:error|code)":/)
+      assert.not.match(text, /\[DONE\]|message_stop|response\.completed|STOP/)
+      assert.ok(text.length > MOST, `${text.length} characters`)
+      assert.ok(up.pulled < 2 * MOST, `${up.pulled} bytes`)
+      assert.is(up.open, 0)
+      assert.is(world.told.requests[0]?.status, 502)
+    })
+
+for (const provider of wireFormats)
+  for (const client of wireFormats)
+    test(`counts text alone of what ${provider} sends a client of ${client}, not what stands around it`, async () => {
+      const { start = '', event } = says[provider]
+      const events = Array.from({ length: 3_000 }, () => event('ab'))
+      assert.ok(events.join('').length > MOST)
+      const up = fakeUpstream(() => sse([start, ...events]))
+      const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: [provider], limits })
+      const text = await (await world.post(...streamRequests[client](`${provider}/m`))).text()
+      assert.not.match(text, /bytes of text/)
+      assert.is(text.match(/"ab"/g)?.length, 3_000)
+    })
+
+test('counts what a translation holds back, by its bytes', async () => {
+  const piece = event({ id: 'c', choices: [{ index: 0, delta: { audio: { data: 'A'.repeat(1_000) } } }] })
+  function* sounds() {
+    yield says['openai-chat'].event('a')
+    for (;;) yield piece
+  }
+  const up = fakeUpstream(() => sse(sounds()))
+  const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: ['openai-chat'], limits })
+  const text = await (await world.post(...streamRequests.gemini('openai-chat/m'))).text()
+  assert.match(text, /more than 200000 bytes of text/)
+  assert.ok(up.pulled < 2 * MOST, `${up.pulled} bytes`)
+})
+
+const busy = suite('the limit of requests at once')
+
+for (const format of wireFormats)
+  busy(`answers another one with 503, unread, in the format of a client of ${format}`, async () => {
+    const up = fakeUpstream(() => never())
+    const provider = 'openai-chat'
+    const world = await openWorld({
+      fetch: up,
+      catalog: streamCatalog,
+      connections: [provider],
+      limits: { maxConcurrent: 2 },
+    })
+    const leave = new AbortController()
+    const [path, body] = streamRequests[format](`${provider}/m`)
+    const waiting = [0, 1].map(() => world.post(path, body, { signal: leave.signal }))
+    while (up.calls.length < 2) await world.clock.advance(1)
+    let isRead = false
+    const unread = new ReadableStream(
+      {
+        pull() {
+          isRead = true
+          return never()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const response = await world.post(
+      path,
+      unread as unknown as string,
+      { body: unread, duplex: 'half' } as RequestInit,
+    )
+    assert.is(response.status, 503)
+    assert.is(response.headers.get('retry-after'), '1')
+    assert.is(response.headers.get('x-should-retry'), null)
+    assert.match(await response.text(), /as many requests under way as it takes at once/)
+    assert.is(isRead, false)
+    leave.abort()
+    for (const one of waiting) assert.is((await one).status, 499)
+    assert.equal(
+      world.told.requests.map(({ status }) => status),
+      [503, 499, 499],
+    )
+  })
+
+busy('lets the next one in when a stream has come to its end, not before', async () => {
+  const chunk = says['openai-chat'].event('a')
+  const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
+  const up = fakeUpstream((_, nth) => answers[nth - 1]?.() ?? json({}))
+  const world = await openWorld({ fetch: up, limits: { maxConcurrent: 1 } })
+  const stream = await world.chat({ stream: true })
+  assert.is((await world.chat({})).status, 503)
+  await stream.text()
+  assert.is((await world.chat({})).status, 200)
+})
+
+busy('holds for none but model requests', async () => {
+  const up = fakeUpstream(() => never())
+  const world = await openWorld({ fetch: up, limits: { maxConcurrent: 1 } })
+  const leave = new AbortController()
+  const waiting = world.chat({}, { signal: leave.signal })
+  while (up.calls.length < 1) await world.clock.advance(1)
+  assert.is((await world.gateway.fetch(new Request('http://gateway/v1/models'))).status, 200)
+  leave.abort()
+  await waiting
+})
+
+function* endless(format: WireFormat, text: string) {
+  const { start, event } = says[format]
+  if (start) yield start
+  for (;;) yield event(text)
+}

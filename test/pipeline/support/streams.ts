@@ -1,0 +1,20 @@
+import { wireFormats } from '../../../src/lib/unions.ts'
+import type { Catalog, WireFormat } from '../../../src/types.ts'
+
+/** A provider of each format, by the format's name, with the model `m`. */
+export const streamCatalog: Catalog = Object.fromEntries(
+  wireFormats.map((format) => [format, { baseUrl: `http://${format}.test/v1`, format, models: [{ id: 'm' }] }]),
+)
+
+const messages = [{ role: 'user', content: 'Hi' }]
+
+/** A request for a stream as clients of each format make it. */
+export const streamRequests: Record<WireFormat, (model: string) => [path: string, body: object]> = {
+  'openai-chat': (model) => ['/v1/chat/completions', { model, stream: true, messages }],
+  'openai-responses': (model) => ['/v1/responses', { model, stream: true, input: 'Hi' }],
+  'anthropic-messages': (model) => ['/v1/messages', { model, stream: true, max_tokens: 9, messages }],
+  gemini: (model) => [
+    `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  ],
+}
