@@ -42,6 +42,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   return retryLostRace(async () => {
     const stored = await storage.get(VAULT).catch(failedTo('read', VAULT))
     const record = stored && parseRecord(stored.value)
+    if (record?.wrappedBy === UNSEALED && storage.ownSecret) throw replaced()
     if (!record && (await hasProvenRecords(storage))) throw missing()
     const keys = record ? await unwrap(record, secrets) : randomBytes(VAULT_KEY_BYTES)
     const vault = await createVault(keys)
@@ -96,6 +97,13 @@ const missing = () =>
   gatewayError('STORAGE_FAILED', {
     message:
       'The vault record of the storage is missing, and without it no key and no credential can be opened. Restore it from a backup.',
+  })
+
+/** Its keys would be known to whoever wrote it, and with them all that is sealed from now on. */
+const replaced = () =>
+  gatewayError('STORAGE_FAILED', {
+    message:
+      'The vault record of the storage is not sealed, as none is that a gateway writes to a storage with a secret of its own: it was replaced. Restore it from a backup.',
   })
 
 /** What the wrapped keys are bound to: what is said beside them cannot be changed without the secret. */

@@ -30,6 +30,21 @@ test('no version of a secret means that there is none', async () => {
   }
 })
 
+test('a vault without a seal is refused in a storage that has a secret of its own, with and without the option', async () => {
+  const unsealed = withoutSecret()
+  await makeKey(unsealed)
+  const planted = (await unsealed.get('vault'))?.value ?? ''
+  for (const options of [{}, { secret: 's'.repeat(32) }]) {
+    const storage = memoryStorage()
+    await storage.set('vault', planted)
+    const { connections } = createGateway({ storage, logger: false, ...options }).api
+    const seeding = connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-test-0123456789-abcd' })
+    assert.is(await codeOf(seeding), 'STORAGE_FAILED')
+    assert.is((await storage.get('vault'))?.value, planted)
+    assert.equal(await storage.list('connections/'), [])
+  }
+})
+
 test('a version of a secret has a name', () => {
   for (const version of ['', ' ', undefined, null, Number.NaN, {}]) {
     const secret = Object([{ version, value: 's'.repeat(32) }])
