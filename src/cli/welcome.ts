@@ -46,7 +46,7 @@ function tokenText({ token, isTokenGiven }: Welcome): string {
   if (token !== undefined)
     return `The admin token, shown this once. Keep it; --new-token replaces a lost one:\n\n  ADMIN_TOKEN=${token}`
   if (isTokenGiven) return 'The admin token is the one in SIGNALBOX_ADMIN_TOKEN.'
-  return 'The admin token was printed on the first start. If it is lost, start with --new-token. A start with --demo counts.'
+  return 'The admin token was printed on the first start with this data, with or without --demo. If it is lost, start with --new-token.'
 }
 
 /** One line for each variable that holds the key of a provider. */
