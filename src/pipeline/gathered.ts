@@ -6,19 +6,21 @@ import { gatherStream } from '../formats/gather-stream.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { traitsFor } from '../providers/traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import { parseContextOf, writeContextOf } from './format-contexts.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
 import type { Transform } from './transform.ts'
 
 /**
- * The transform of a request that was passed through, for a provider that streams although nobody has asked for a stream: there is nothing to
- * pass through then. The answer is the one that the stream's end tells, if it does; else it is put together, without fields that the
+ * The transform of a request that was passed through, for a provider that streams an answer which was to be whole: there is nothing to pass
+ * through then. The answer is the one that the stream's end tells, if it does; else it is put together, without fields that the
  * canonical form has no place for.
  */
 export async function gathered(
-  { call, exchange, context, format, owner }: SpokenRequest,
+  spoken: SpokenRequest,
   { target, transform }: { target: RouteTarget; transform: Transform },
 ): Promise<Transform> {
+  const { call, context, format } = spoken
   const client = await format.loadTranslator()
   const { name } = format
   const traits = traitsFor(client.traits, { ...target, format: name }, context.catalog)
@@ -27,13 +29,8 @@ export async function gathered(
   const read = { origin, traits, newId, losses }
 
   function asked() {
-    const version = exchange.header('anthropic-version')
-    const route = { model: call.model, stream: false }
     const warnings = createWarnings({ isStrict: false }) // the request was sent as it is
-    return client.parseRequest(exactObject(call.text, call.body), {
-      ...{ warnings, route, ...(version && { version }) },
-      itemOf: (id) => context.items.find(owner, id),
-    })
+    return client.parseRequest(exactObject(call.text, call.body), parseContextOf(spoken, { warnings, stream: false }))
   }
 
   return {
@@ -46,15 +43,7 @@ export async function gathered(
       if (told) return encodeUtf8(JSON.stringify(told))
       const request = asked()
       const answer = gatherStream(events, { from: client, read, candidates: request.options.candidates })
-      const now = Math.floor(context.clock.now() / 1_000)
-      const write = {
-        request,
-        model: answer.model ?? target.model,
-        newId,
-        now,
-        losses,
-        keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
-      }
+      const write = writeContextOf(spoken, { request, model: answer.model ?? target.model, losses })
       return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
     },
   }

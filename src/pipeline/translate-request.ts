@@ -12,6 +12,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { targetName } from '../providers/target.ts'
 import { traitsFor } from '../providers/traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import { parseContextOf } from './format-contexts.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { wantsArray } from './transform.ts'
 
@@ -37,17 +38,13 @@ export async function translateRequest(
   target: RouteTarget,
   parse: (client: Translator, body: JsonObject, context: ParseContext) => CanonicalRequest,
 ): Promise<TranslatedRequest> {
-  const { call, exchange, context, owner } = request
+  const { call, context, owner } = request
   const format = await upstreamFormatOf(target.format)
   const [client, upstream] = await Promise.all([request.format.loadTranslator(), format.loadTranslator()])
 
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
-  const route = { model: call.model, stream: call.stream, isArray: wantsArray(request) }
-  const version = exchange.header('anthropic-version')
-  const asked = parse(client, exactObject(call.text, call.body), {
-    ...{ warnings, route, ...(version && { version }) },
-    itemOf: (id) => context.items.find(owner, id),
-  })
+  const given = parseContextOf(request, { warnings, stream: call.stream, isArray: wantsArray(request) })
+  const asked = parse(client, exactObject(call.text, call.body), given)
   const refused = await context.refusedOptions()
   const traits = refused.without(target, traitsFor(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }

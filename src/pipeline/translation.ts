@@ -10,6 +10,7 @@ import type { OptionName } from '../traits.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
 import type { WholeAnswer } from './attempt.ts'
 import { carryRequest, keepSummary } from './compaction.ts'
+import { writeContextOf } from './format-contexts.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
 import { isBadRequest, type RefusableOption } from './refused-options.ts'
@@ -35,10 +36,7 @@ export async function translated(
   const { origin, traits, warnings } = target
   const losses = createLosses()
   const read = { origin, traits, newId, losses }
-  const write = {
-    ...{ request: asked, model: target.model, newId, now: Math.floor(context.clock.now() / 1_000), losses },
-    keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
-  }
+  const write = writeContextOf(request, { request: asked, model: target.model, losses })
   const isArray = wantsArray(request)
   const isCompaction = call.endpoint.operation === 'compact'
   const said = { owner, turns: asked.turns, origin }

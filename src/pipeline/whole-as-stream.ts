@@ -8,6 +8,7 @@ import { withoutLineSeparators } from '../lib/line-separators.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { eventOf } from './array-events.ts'
 import { carryRequest } from './compaction.ts'
+import { writeContextOf } from './format-contexts.ts'
 import { lossComment } from './loss-comment.ts'
 import type { SpokenRequest } from './model-request.ts'
 import { newId } from './new-id.ts'
@@ -22,7 +23,7 @@ export async function wholeAsStream(
   request: SpokenRequest,
   { target, transform }: { target: RouteTarget; transform: Transform },
 ): Promise<Transform> {
-  const { call, context, owner } = request
+  const { call } = request
   if (call.endpoint.operation === 'complete')
     return {
       ...transform,
@@ -48,12 +49,8 @@ export async function wholeAsStream(
         text += event
       }
       const beforeEnd = () => say(lossComment(losses) ?? '') // the headers may be gone already
-      const now = Math.floor(context.clock.now() / 1_000)
-      const write = {
-        ...{ request: asked, model: target.model, newId, now, losses, beforeEnd },
-        keepItem: (id: string, json: string) => context.items.keep(owner, id, json),
-      }
-      const writer = client.createWriter(write, say)
+      const write = writeContextOf(request, { request: asked, model: target.model, losses })
+      const writer = client.createWriter({ ...write, beforeEnd }, say)
       for (const event of answerEvents(shape(restoreAnswer(answer, restoration)))) writer.push(event)
       return encodeUtf8(withoutLineSeparators(text))
     },
