@@ -32,8 +32,8 @@ export interface AttemptPlan {
   unwell(): Route[]
   /**
    * Why there is no next candidate: `stop` when attempts or retries were used up, and `untried`, the first route that no attempt was left
-   * for; `refusal`, the first target whose format cannot carry the request; `cooling` and `draining`, the targets that were
-   * passed over for it.
+   * for; `refusal`, the first target whose format cannot carry the request; `cooling` and `draining`, the targets that were passed over
+   * as they cool or their connections drain.
    */
   verdict(): Verdict
 }
@@ -62,11 +62,11 @@ class RequestPlan implements AttemptPlan {
   readonly #nextRoute: NextRoute
   readonly #progress: Progress
   readonly #spares: Route[] = [] // left aside to keep the last attempt for another
-  #attempts = 0 // in which somebody was called
+  #attempts = 0 // in which a provider was called
   #repeats = 0
-  #isCooling = false // only targets are left that are cooling, or were tried
-  #isLast = false // one whose cooldown is firm was tried for want of another
-  #again: Route | undefined = undefined // the gateway can do what its target could not
+  #isCooling = false // the targets that are left are cooling, or were tried
+  #isLast = false // a target whose cooldown is firm was tried, since no other was left
+  #again: Route | undefined = undefined // whose target cannot compact, so that the gateway does it in the next attempt
   #stop: Stop | undefined = undefined
   #untried: Route | undefined = undefined
 
@@ -99,7 +99,7 @@ class RequestPlan implements AttemptPlan {
 
   failed(route: Route, result: FailedTry): void {
     if (result.failure.isUncompacted) {
-      this.#progress.request.context.compactions.lacks(route.target)
+      this.#progress.request.context.compactions.noteLacking(route.target)
       this.#again = route
       this.#attempts -= 1
       return

@@ -1,25 +1,24 @@
-import { makeRoom } from '../lib/make-room.ts'
+import { createExpiringMap } from '../lib/expiring-map.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Clock } from '../types.ts'
 
-/** Which targets have no endpoint for compactions, though they speak the format that has one. */
+/** The targets that have no endpoint for compactions, though they speak the format that has one. */
 export interface CompactionMemory {
-  /** Has the target been found to have none, within the last hour? */
+  /** Was the target found to have none within the last hour? */
   isLacking(target: RouteTarget): boolean
-  lacks(target: RouteTarget): void
+  /** Remembers that the target has none. */
+  noteLacking(target: RouteTarget): void
 }
 
 const KNOWN_MS = 60 * 60 * 1_000
 const MAX_TARGETS = 1_000
 
+/** Remembers them in memory. */
 export function createCompactionMemory(clock: Pick<Clock, 'now'>): CompactionMemory {
-  const until = new Map<string, number>()
+  const lacking = createExpiringMap<true>({ clock, ttlMs: KNOWN_MS, max: MAX_TARGETS })
   return {
-    isLacking: (target) => (until.get(keyOf(target)) ?? 0) > clock.now(),
-    lacks(target) {
-      makeRoom(until, MAX_TARGETS)
-      until.set(keyOf(target), clock.now() + KNOWN_MS)
-    },
+    isLacking: (target) => lacking.get(keyOf(target)) === true,
+    noteLacking: (target) => lacking.set(keyOf(target), true),
   }
 }
 

@@ -1,8 +1,8 @@
 import { readVendorError } from '../formats/read-vendor-error.ts'
 import { readSaid } from '../formats/vendor-said.ts'
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
+import { createExpiringMap } from '../lib/expiring-map.ts'
 import { tryParseShallow } from '../lib/json.ts'
-import { makeRoom } from '../lib/make-room.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { OptionName, Traits } from '../traits.ts'
 import type { Clock } from '../types.ts'
@@ -32,17 +32,11 @@ const MAX_TARGETS = 1_000
 const KEPT_MS = 24 * 60 * 60_000
 
 export function createRefusedOptions(clock: Clock): RefusedOptions {
-  const targets = new Map<string, { names: Set<RefusableOption>; until: number }>()
-
-  function namesOf(target: RouteTarget): ReadonlySet<RefusableOption> | undefined {
-    const known = targets.get(keyOf(target))
-    if (known && known.until > clock.now()) return known.names
-    return undefined
-  }
+  const targets = createExpiringMap<Set<RefusableOption>>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
 
   return {
     without(target, traits) {
-      const names = namesOf(target)
+      const names = targets.get(keyOf(target))
       if (!names) return traits
       const lacked = [...names].filter((name) => name !== 'streamUsage')
       return {
@@ -54,16 +48,13 @@ export function createRefusedOptions(clock: Clock): RefusedOptions {
     note(target, attempt, sent) {
       const refused = refusedBy(attempt, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
       if (refused.length === 0) return refused
-      const names = new Set([...(namesOf(target) ?? []), ...refused])
       const key = keyOf(target)
-      targets.delete(key)
-      makeRoom(targets, MAX_TARGETS)
-      targets.set(key, { names, until: clock.now() + KEPT_MS })
+      targets.set(key, new Set([...(targets.get(key) ?? []), ...refused]))
       return refused
     },
     forget(target, names) {
       const known = targets.get(keyOf(target))
-      for (const name of names) known?.names.delete(name)
+      for (const name of names) known?.delete(name)
     },
   }
 }

@@ -1,0 +1,26 @@
+import { createExpiringMap } from '../../src/lib/expiring-map.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('createExpiringMap')
+
+test('a value is there until its time is over, counted from the last time that it was set', () => {
+  let now = 0
+  const map = createExpiringMap<number>({ clock: { now: () => now }, ttlMs: 10, max: 2 })
+  map.set('a', 1)
+  now = 9
+  assert.is(map.get('a'), 1)
+  map.set('a', 2)
+  now = 18
+  assert.is(map.get('a'), 2)
+  now = 19
+  assert.is(map.get('a'), undefined)
+})
+
+test('the value that was set the longest ago makes room for a new one, and none for one that is set again', () => {
+  const map = createExpiringMap<number>({ clock: { now: () => 0 }, ttlMs: 10, max: 2 })
+  map.set('a', 1)
+  map.set('b', 1)
+  map.set('a', 2)
+  map.set('c', 1)
+  assert.equal([map.get('a'), map.get('b'), map.get('c')], [2, undefined, 1])
+})
