@@ -101,8 +101,8 @@ export const contentType = (mediaType: MediaType): string =>
   mediaType === 'application/json' ? mediaType : `${mediaType}; charset=utf-8`
 
 /**
- * The provider's headers for the client, names in lower case; `content-type` is that of the body. Those whose value `isSecret` are left
- * out.
+ * The provider's headers for the client, names in lower case; `content-type` is that of the body. A header is left out if `isSecret` returns
+ * true for its value.
  */
 export function replyHeaders(
   answer: UpstreamAnswer,

@@ -31,9 +31,8 @@ export function upstreamCall(target: Target, apiKey: string | undefined, ask: As
 }
 
 /**
- * The call to a path below a base URL; every model request of every format and cloud is made here. Throws `INVALID_REQUEST` when the
- * address, as platforms parse it, would not be the base URL with this path behind it: the name of a model must not lead to another host,
- * folder or query.
+ * The call to a path below a base URL; every model request of every format and cloud is made here. Throws `INVALID_REQUEST` unless the
+ * address, as platforms parse it, is the base URL followed by this path: the name of a model must not lead to another host, folder or query.
  */
 export function callBelow(base: string, { path, query, headers, body }: Ask): UpstreamCall {
   const url = base + path + query
@@ -47,13 +46,16 @@ export function callBelow(base: string, { path, query, headers, body }: Ask): Up
   return { method: 'POST', url, headers, body }
 }
 
-/** The only query that the path of an endpoint brings with it. */
+/** The only query that is part of an endpoint's path. */
 const EVENTS_QUERY = '?alt=sse'
 
-/** As platforms parse it, without the slash that they add to an origin. */
+/** The base URL as platforms parse it, without the slash that they add to an origin. */
 const parsedBase = (base: string) => (base.endsWith('/') ? hrefOf(base) : hrefOf(base).replace(/\/$/, ''))
 
-/** The parsed address. One without an origin is that of a page; one that cannot be parsed stays as it is, and no `fetch` calls it. */
+/**
+ * The address as platforms parse it. A path alone, as a page may have for its own server, is parsed as one of some origin. An address that
+ * cannot be parsed is returned unchanged: `fetch` refuses it.
+ */
 function hrefOf(url: string): string {
   try {
     return new URL(url, 'http://page.invalid').href
