@@ -18,6 +18,7 @@ import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import {
+  callsAtOnce,
   isWorkers,
   lookoutFor,
   platformClock,
@@ -114,7 +115,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     (options.endRequestsOfPausedKeys ?? true)
       ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
       : undefined
+  let hasWarned = false
+  function warnOfWaiting(exchange: Exchange) {
+    const most = callsAtOnce()
+    if (inFlight.size < most || upstream(exchange) !== platformFetch) return
+    hasWarned = true
+    logger.warn(
+      `More than ${most} requests are under way, and Bun makes ${most} calls at once: the others wait. Start it with BUN_CONFIG_MAX_HTTP_REQUESTS=${MORE_CALLS} for more.`,
+    )
+  }
   const run: typeof pipeline.run = (request, endpoint, pathModel) => {
+    if (!hasWarned) warnOfWaiting(request.exchange)
     if (request.key) keyWatch?.begun()
     return pipeline.run(request, endpoint, pathModel)
   }
@@ -164,6 +175,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
   return isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable // see `Gateway`
 }
+
+/** What the operator of a gateway on Bun is advised to set. */
+const MORE_CALLS = 4_096
 
 /** A hook that never ends must not keep the process. */
 const LAST_WORK_MS = 10_000

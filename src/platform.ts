@@ -6,7 +6,8 @@ import { createLookout, type Lookout } from './lib/lookout.ts'
 import { inLists, type StartTimer } from './lib/timer-list.ts'
 import type { Clock, Logger } from './types.ts'
 
-const isBun = 'Bun' in globalThis
+const { Bun: bun } = globalThis as { Bun?: { env?: Record<string, string | undefined> } } // the runtime's global
+const isBun = bun !== undefined
 
 const startTimer: StartTimer = (ms, onTime) => {
   const timer = setTimeout(onTime, ms)
@@ -90,6 +91,12 @@ const isBunFetch = () =>
 
 /** Bun's own `fetch`, unless the host had put another in its place before. It ends a call at once when its signal says so. */
 const bunFetch = isBun && isBunFetch() ? fetch : undefined
+
+/** What Bun makes of the variable when it starts; 256 unless it names another number. */
+const bunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
+
+/** How many calls the platform's own `fetch` makes at once, while the others wait without a word. */
+export const callsAtOnce = (): number => (isBun && fetch === bunFetch ? bunCalls : Number.POSITIVE_INFINITY)
 
 let gathering: Promise<void> | undefined
 

@@ -21,6 +21,7 @@ clientsLeave('Bun.serve({ fetch: gateway.fetch })', fetches)
 portsAreNotShared()
 callsInProcessEndAtOnce()
 wrappedFetchesAreGuarded()
+waitingCallsAreReported()
 tellsInContext('Bun', bun)
 keepsToFakeTimers('Bun', ['byHand', 'jest'], bun)
 mountGuardsAndCloses('serveBun', mount)
@@ -42,6 +43,25 @@ function wrappedFetchesAreGuarded() {
       const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
       assert.equal(JSON.parse(said), { status: 499 })
     })
+}
+
+/** Bun reads how many calls it makes at once when it starts. */
+function waitingCallsAreReported() {
+  const test = suite('300 streams at once under serveBun')
+  const run = async (command: string, ...args: string[]) =>
+    JSON.parse(await runScript(command, [...args, 'apps/bun-many.mjs']))
+
+  test('are begun as far as Bun makes calls at once, and the logger is told once that the others wait', async () => {
+    const { begun, calls, warnings } = await run(bun)
+    assert.equal([begun, calls], [256, 256])
+    assert.is(warnings.length, 1)
+    assert.match(warnings[0], /256 calls at once.*BUN_CONFIG_MAX_HTTP_REQUESTS/)
+  })
+
+  test('are all begun, without a word, when Bun was started with room for them', async () => {
+    const said = await run('env', 'BUN_CONFIG_MAX_HTTP_REQUESTS=1000', bun)
+    assert.equal(said, { begun: 300, calls: 300, warnings: [] })
+  })
 }
 
 function portsAreNotShared() {

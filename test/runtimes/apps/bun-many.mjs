@@ -1,0 +1,41 @@
+import { connect } from 'node:net'
+import { createGateway } from 'signalbox'
+import { serveBun } from 'signalbox/bun'
+import { memoryStorage } from 'signalbox/storage/memory'
+
+/** Three hundred streams at once under `serveBun`: how many of them have begun, and what the logger was told. */
+const CLIENTS = 300
+const SETTLED_MS = 500
+
+const warnings = []
+let calls = 0
+const chunk = `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] })}\n\n`
+const provider = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  idleTimeout: 0,
+  fetch() {
+    calls += 1
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(chunk) }) // and no end
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  },
+})
+const logger = { warn: (message) => warnings.push(message), error() {} }
+const gateway = createGateway({ storage: memoryStorage(), logger })
+const providerSpecificData = { baseUrl: `${provider.url.origin}/v1`, prefix: 'up' }
+await gateway.api.connections.create({ provider: 'openai-compatible-up', apiKey: 'sk-up', providerSpecificData })
+const server = serveBun(gateway)
+
+let begun = 0
+const body = JSON.stringify({ model: 'up/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+const request = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+for (let client = 0; client < CLIENTS; client++) {
+  const socket = connect(server.port, '127.0.0.1') // Bun's fetch would wait as the gateway's calls do
+  socket.once('data', () => {
+    begun += 1
+  })
+  socket.write(request)
+}
+for (let before = -1; before !== begun || begun === 0; await Bun.sleep(SETTLED_MS)) before = begun
+console.log(JSON.stringify({ begun, calls, warnings }))
+process.exit()
