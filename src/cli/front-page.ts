@@ -1,4 +1,4 @@
-import { jsonReply } from '../http/reply.ts'
+import { UNCACHED } from '../http/reply.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { VERSION } from '../lib/version.ts'
 import { addresses, firstSteps } from './welcome.ts'
@@ -15,8 +15,8 @@ export function frontPage(exchange: Exchange, listenUrl: string): Reply | undefi
   if (!isPage && accept.includes('application/json')) return undefined
   const text = textOf(addressOf(exchange) ?? listenUrl)
   const type = isPage ? 'text/html' : 'text/plain'
-  const { status, headers } = jsonReply(200, {}, { ...HEADERS, 'content-type': `${type}; charset=utf-8` })
-  return { status, headers, ...(method === 'GET' && { body: isPage ? pageOf(text) : text }) }
+  const headers = { ...UNCACHED, ...HEADERS, 'content-type': `${type}; charset=utf-8` }
+  return { status: 200, headers, ...(method === 'GET' && { body: isPage ? pageOf(text) : text }) }
 }
 
 const HEADERS = { vary: 'Accept', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" }
