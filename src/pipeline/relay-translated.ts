@@ -103,10 +103,15 @@ export function relayTranslated(
 
   /** Ends the stream with the provider's error, without the credentials that it may quote. */
   async function tellReported({ error, tell }: Reported) {
-    const message = censored(error.message, [...secrets, ...(await knownKeys())])
+    const quotable = [...secrets, ...(await knownKeys())]
     if (isOver) return // the stream was cancelled meanwhile, or has failed in another way
     isOver = true
-    tell({ ...error, message })
+    const { message, code, param, ...rest } = error
+    const clean: CanonicalError = { ...rest, message: censored(message, quotable) }
+    // A code that quotes a credential names no kind of error, and clients would search for it in vain.
+    if (code !== undefined && censored(code, quotable) === code) clean.code = code
+    if (param !== undefined && censored(param, quotable) === param) clean.param = param
+    tell(clean)
   }
 
   function push(chunk: Uint8Array) {

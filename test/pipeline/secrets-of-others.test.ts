@@ -150,6 +150,24 @@ for (const [provider, { start, error }] of Object.entries(streams)) {
   }
 }
 
+for (const [provider, error] of Object.entries({
+  chat: (code: string) => data({ error: { message: 'Bad key', type: code, code, param: code } }),
+  claude: (code: string) => data({ type: 'error', error: { type: code, message: 'Bad key' } }, 'error'),
+})) {
+  for (const format of wireFormats) {
+    test(`stay out of the code of an error in mid stream of ${provider} for a client of ${format}`, async () => {
+      for (const secret of OTHERS) {
+        const answer = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
+        const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
+        const text = await (await world.post(...questions[format](`${provider}/m`, true))).text()
+        assert.match(text, /Hello .*Bad key/s)
+        assertHidden(text.toLowerCase(), secret.toLowerCase())
+        assertHidden(JSON.stringify(world.told), secret)
+      }
+    })
+  }
+}
+
 for (const stream of [false, true]) {
   test(`stay out of the headers of a good answer, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
     for (const secret of OTHERS) {
