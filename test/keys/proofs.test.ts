@@ -86,7 +86,7 @@ for (const [how, changing] of Object.entries(keyChanges)) {
   })
 }
 
-keys('is made anew by whoever says whether the key is active, and by no other change', async () => {
+keys('is made anew by a change that gives isActive, and by no other change', async () => {
   const { storage, status, api, paused } = await filled()
   await change(storage, 'keys/', 'paused', (record) => delete record.isActive)
   assert.match(
@@ -100,7 +100,7 @@ keys('is made anew by whoever says whether the key is active, and by no other ch
   assert.is(await status(paused.key), 200)
 })
 
-keys('keeps a known key whose proof was removed from being used at every request, without a watch', async () => {
+keys('refuses a known key whose proof was removed at every request, in a storage without watch', async () => {
   const clock = fakeClock()
   const { watch: _, ...storage } = memoryStorage({ clock })
   const { api, chat } = await openWorld({

@@ -114,7 +114,7 @@ test('a provider that answers a stream in one piece still gives a compaction', a
   }
 })
 
-test('a provider that streams though nobody asked still gives a summary', async () => {
+test('a provider that streams an answer which was to be whole still gives a summary', async () => {
   const { world } = await open((call, nth) =>
     obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, nth),
   )

@@ -337,7 +337,7 @@ test('in an answer that is to be a list is a 502, whole and streamed', async () 
   }
 })
 
-test('in an error is no fault of the gateway', async () => {
+test('in the error of a provider reaches the client as an error of the provider, and onError is not called', async () => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
   for (const said of [
     `{"error":{"message":"Not \\"today\\"","details":${deep}}}`,

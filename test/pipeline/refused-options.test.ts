@@ -105,7 +105,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
   })
 }
 
-test('a stream is asked for once more as well', async () => {
+test('a request for a stream is sent again without the refused option as well', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, stream: true })
@@ -155,7 +155,7 @@ test('the question for the usage of a stream is left out where it is refused', a
   assert.equal([response.status, warnings(response), up.calls.length], [200, null, 3])
 })
 
-test('what one connection has refused is sent to another', async () => {
+test('an option that one connection has refused is sent to another', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one', 'two'] })
   await messages(asked)
@@ -171,7 +171,7 @@ test('what one connection has refused is sent to another', async () => {
   )
 })
 
-test('what was refused is sent again after a day', async () => {
+test('an option that was refused is sent again after a day', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages, clock } = await openWorld({ fetch: up, connections: ['one'] })
   await messages(asked)

@@ -39,7 +39,7 @@ test('needs a key first, where keys are required', async () => {
   assert.is((await get(gateway, '/v1/responses', { ...upgrade, authorization: `Bearer ${key}` })).status, 426)
 })
 
-test('is told from other requests: a plain GET, another protocol, and a POST that offers one', async () => {
+test('is neither a plain GET, nor an upgrade to another protocol, nor a POST that offers an upgrade', async () => {
   const gateway = openGateway()
   assert.is((await get(gateway, '/v1/responses', {})).status, 405)
   assert.is((await get(gateway, '/v1/realtime', {})).status, 404)

@@ -177,7 +177,7 @@ test('has made a change once when only the reply was lost', async () => {
   assert.is((await world.api.keys.get(id)).key.isActive, (await elsewhere.api.keys.get(id)).key.isActive)
 })
 
-test('is told from a storage whose data cannot be read: 500, whatever was read before', async () => {
+test('differs from a storage whose data cannot be read: that one answers 500, whatever was read before', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await openWorld({ storage, clock })

@@ -201,7 +201,7 @@ test('keeps what could not be read, and what no release knows, when a change is 
   assert.is(JSON.parse((await storage.get(where))?.value ?? '').record.priority, 3)
 })
 
-test('is never overwritten by a new record of its name, but by who sets it', async () => {
+test('is overwritten by setting an alias of its name, and never by creating a combo of its name', async () => {
   const { storage } = await filled()
   const combo = await damaged(storage, 'combos/', () => 'damaged')
   const alias = await damaged(storage, 'aliases/', () => 'damaged')
@@ -229,7 +229,7 @@ test('is reported once, and again only when something else is wrong with it', as
   assert.is(told.errors.length, 2)
 })
 
-test('is no reason to keep the settings open: requireApiKey is off only when it is absent or false', async () => {
+test('does not open the gate when it is that of the settings: requireApiKey is off only when it is absent or false', async () => {
   for (const [value, status] of [
     ['{}', 200],
     ['{"requireApiKey":false}', 200],

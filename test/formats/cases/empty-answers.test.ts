@@ -83,7 +83,7 @@ const recorded: Partial<Record<WireFormat, { folder: string; url: RegExp }>> = {
 for (const provider of wireFormats) {
   const { folder, url } = recorded[provider] ?? {}
   if (!folder) continue
-  test(`is told each client as it was recorded: ${provider}`, async () => {
+  test(`reaches each client as an empty answer, as it was recorded: ${provider}`, async () => {
     const answers = recordedExchanges([folder]).filter(
       ({ url: asked, status, answer }) => url?.test(asked) && status === 200 && isObject(answer) && isEmpty(answer),
     )

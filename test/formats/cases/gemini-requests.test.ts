@@ -87,7 +87,7 @@ for (const model of ['gemini/gemini-2.5-pro', 'gemini/gemini-2.0-flash']) {
   })
 }
 
-test('a newer model of Gemini gets both', async () => {
+test('a newer model of Gemini gets the search and the functions', async () => {
   const { sent, warned } = await sentTo('gemini/gemini-3-pro-preview', both, 'openai-chat')
   assert.match(JSON.stringify(sent.tools), /functionDeclarations.*googleSearch/)
   assert.equal(warned, [])
