@@ -95,6 +95,7 @@ const readConnection: Reader<ConnectionRecord> = (stored, id) => {
 
 const DATA: Record<string, Rule> = {
   prefix: optionalText,
+  sharesPrefix: { isGood: isFlag, optional: true },
   enabledModels: { isGood: Array.isArray, optional: true },
   baseUrl: optionalText,
   format: { isGood: isOneOf(wireFormats), optional: true },

@@ -81,7 +81,7 @@ function damages(text: string): string[] {
     for (const value of values) changed(({ record }) => Object.assign(record, { [name]: value }))
   }
   for (const value of values) changed((copy) => Object.assign(copy, { order: value }))
-  for (const name of ['prefix', 'enabledModels', 'baseUrl', 'format'])
+  for (const name of ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format'])
     for (const value of values)
       changed(({ record }) => Object.assign(record, { providerSpecificData: { [name]: value } }))
   return texts
@@ -178,6 +178,12 @@ test('lists what can be read of enabledModels, and the catalog where none of it 
     )
   assert.equal(await listed(['a', 5, null, 'b']), ['two/a', 'two/b', 'two/m'])
   for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listed(odd), ['two/m'], JSON.stringify(odd))
+})
+
+test('leaves out a sharesPrefix of a connection that is neither true nor false', async () => {
+  const { lists } = await afterChange('connections/', { providerSpecificData: { prefix: 'b', sharesPrefix: 'no' } })
+  const { providerSpecificData } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
+  assert.equal(providerSpecificData, { prefix: 'b' })
 })
 
 test('loses an entry of a combo that is no entry, and all of it when none is left', async () => {
