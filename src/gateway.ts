@@ -100,6 +100,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pipeline = createPipeline({
     store,
     sharedIn: sharedState ? storage : undefined,
+    basePath,
     catalog,
     upstream,
     clock,

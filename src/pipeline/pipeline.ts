@@ -44,6 +44,8 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   sharedIn: Storage | undefined
   /** The request's way to upstreams; without a request, that of those which bring none. */
   upstream(exchange?: Exchange): UpstreamFetch
+  /** The path that the gateway is mounted below. */
+  basePath: string
 }
 
 type Shared =
@@ -51,7 +53,7 @@ type Shared =
   | ('isStrict' | 'fetchesMedia' | 'asksForUsage')
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
-export function createPipeline({ store, sharedIn, upstream, ...shared }: PipelineDependencies): Pipeline {
+export function createPipeline({ store, sharedIn, upstream, basePath, ...shared }: PipelineDependencies): Pipeline {
   const { clock, random, catalog, observer } = shared
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
@@ -75,7 +77,7 @@ export function createPipeline({ store, sharedIn, upstream, ...shared }: Pipelin
   let context: PipelineContext = {
     ...shared,
     fetch: upstream(),
-    routes: createModelRouter({ store, catalog }),
+    routes: createModelRouter({ store, catalog, basePath }),
     contextFor: createRuling({ settings: store.settings, health }),
     apiKeyOf,
     knownKeys: createKnownKeys({ connections: () => store.connections.all(), apiKeyOf, clock }),

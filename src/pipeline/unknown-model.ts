@@ -10,7 +10,7 @@ import { unreachableModel } from './unreachable-model.ts'
 /** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
 export async function unknownModel(
   model: string,
-  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalog' | 'aliases' | 'comboOf'>,
+  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalog' | 'basePath' | 'aliases' | 'comboOf'>,
 ): Promise<GatewayError> {
   if ((await table.missingProviders(model)).length > 0) return unreachableModel(model, table)
   const passed = aliasesFrom(model, table.aliases)
@@ -20,12 +20,12 @@ export async function unknownModel(
   const others = names.filter((name) => name !== unknown && !passed.includes(name))
   const hint =
     didYouMean(nearest(unknown, others)) ??
-    filedHint(unknown, providers, table.catalog) ??
+    filedHint(unknown, providers, table) ??
     providerHint(unknown, providers, table.catalog) ??
-    unconnectedHint(unknown, table.catalog)
+    unconnectedHint(unknown, table)
   const what = passed.length > 0 ? `is an alias of "${unknown}", which does not exist` : 'does not exist'
   return gatewayError('MODEL_NOT_FOUND', {
-    message: `The model "${model}" ${what}. ${hint ? `${hint} ` : ''}GET /v1/models lists all of them.`,
+    message: `The model "${model}" ${what}. ${hint ? `${hint} ` : ''}GET ${table.basePath}/v1/models lists all of them.`,
   })
 }
 
@@ -41,7 +41,7 @@ function aliasesFrom(model: string, aliases: ReadonlyMap<string, string>): strin
 }
 
 /** A hint for a model of the catalog that was named without its provider, which has no connection yet. */
-function filedHint(model: string, providers: readonly string[], catalog: Catalog): string | undefined {
+function filedHint(model: string, providers: readonly string[], { catalog, basePath }: Mounted): string | undefined {
   const wanted = model.toLowerCase()
   for (const [provider, definition] of Object.entries(catalog)) {
     const found = definition.models?.find(({ id, type = 'llm' }) => type === 'llm' && id.toLowerCase() === wanted)
@@ -49,7 +49,7 @@ function filedHint(model: string, providers: readonly string[], catalog: Catalog
     const name = `${catalogAliasOf(provider, definition)}/${found.id}`
     const open = openProvider(providers, catalog)
     return open === undefined
-      ? `${didYouMean([name])} ${needs(provider)}`
+      ? `${didYouMean([name])} ${needs(provider, basePath)}`
       : `Models are called by their provider, as in "${open}/${model}", or in "${name}" with a connection to "${provider}".`
   }
   return undefined
@@ -65,15 +65,18 @@ function providerHint(model: string, providers: readonly string[], catalog: Cata
 }
 
 /** A hint for a provider that has no connection yet, misspelt or compatible. */
-function unconnectedHint(model: string, catalog: Catalog): string | undefined {
+function unconnectedHint(model: string, { catalog, basePath }: Mounted): string | undefined {
   const slash = model.indexOf('/')
-  if (slash > 0 && compatibleFormat(model)) return needs(model.slice(0, slash)) // the user chooses such names
+  if (slash > 0 && compatibleFormat(model)) return needs(model.slice(0, slash), basePath) // the user chooses such names
   const meant = nearestTo(model, Object.keys(catalog))
   const name = meant && meant + model.slice(slash)
-  return name && `${didYouMean([name])} ${needs(meant)}`
+  return name && `${didYouMean([name])} ${needs(meant, basePath)}`
 }
 
-const needs = (provider: string) => `It needs a connection to "${provider}": add one at /api/connections.`
+type Mounted = Pick<RouteTable, 'catalog' | 'basePath'>
+
+const needs = (provider: string, basePath: string) =>
+  `It needs a connection to "${provider}": add one at ${basePath}/api/connections.`
 
 /** The first that may have any model, since the catalog knows none of its models. */
 function openProvider(providers: readonly string[], catalog: Catalog): string | undefined {

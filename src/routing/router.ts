@@ -4,8 +4,15 @@ import type { Catalog } from '../types.ts'
 import { createRouteTable, type Routes, type RouteTable } from './table.ts'
 
 /** Returns the current route table, compiled again only when its data has changed. Rejects with `STORAGE_FAILED`. */
-export function createModelRouter({ store, catalog }: { store: Store; catalog: Catalog }): () => Awaitable<RouteTable> {
-  const deps = { catalog, customModels: () => store.customModels.all() }
+export function createModelRouter({
+  store,
+  ...shared
+}: {
+  store: Store
+  catalog: Catalog
+  basePath: string
+}): () => Awaitable<RouteTable> {
+  const deps = { ...shared, customModels: () => store.customModels.all() }
   let compiled: { from: Routes; table: RouteTable } | undefined
 
   function tableOf(from: Routes): RouteTable {

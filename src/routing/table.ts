@@ -29,6 +29,8 @@ export interface RouteTable {
   /** The names of providers with an active connection; of each, the one in the listing first. */
   providers(): Iterable<string>
   readonly catalog: Catalog
+  /** The path that the gateway is mounted below, for errors that name an endpoint. */
+  readonly basePath: string
   /** The models of the aliases. */
   readonly aliases: ReadonlyMap<string, string>
   /** The combo of a name, directly or by aliases. */
@@ -45,12 +47,17 @@ const MAX_KNOWN = 1_000
 /** What a table uses besides its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
+  /** Default: none. */
+  basePath?: string
   /** Used by `names` only. */
   customModels: () => Awaitable<readonly CustomModel[]>
 }
 
 /** Makes the route table of the given records. */
-export function createRouteTable(routes: Routes, { catalog, customModels }: RouteTableDependencies): RouteTable {
+export function createRouteTable(
+  routes: Routes,
+  { catalog, basePath = '', customModels }: RouteTableDependencies,
+): RouteTable {
   const combos = new Map(routes.combos.map((combo) => [combo.name, comboGroup(combo)]))
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
@@ -110,6 +117,7 @@ export function createRouteTable(routes: Routes, { catalog, customModels }: Rout
     },
     providers: () => connections.keys(),
     catalog,
+    basePath,
     aliases,
     comboOf,
     ruledCombo(model) {

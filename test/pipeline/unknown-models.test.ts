@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { ErrorAnswer } from './support/answers.ts'
 import { routing } from './support/asked.ts'
-import { catalog } from './support/world.ts'
+import { catalog, openWorld } from './support/world.ts'
 
 const test = suite('models that are not known, or not reached')
 
@@ -97,6 +97,21 @@ test('a provider without an active connection is named', async () => {
   const { asked } = await routing({ connections: ['one'] })
   assert.match(await asked('two/m'), /^404 .*no active connection to the provider "two"\. Add one/)
   assert.not.match(await asked('one/'), /no active connection/)
+})
+
+test('the errors for model names give the addresses of a gateway that is mounted below a path', async () => {
+  const { post } = await openWorld({ basePath: '/ai', connections: [], combos: { empty: [] } })
+  const messageFor = async (model: string) =>
+    (await (await post('/ai/v1/chat/completions', { model, messages: [] })).json()).error.message
+  assert.match(
+    await messageFor('one/m'),
+    / at \/ai\/api\/connections\. The administrator sends POST \/ai\/api\/connections /,
+  )
+  assert.match(await messageFor('empty'), / PUT \/ai\/api\/combos\//)
+  assert.match(
+    await messageFor('openai-compatible-x/m'),
+    / add one at \/ai\/api\/connections\. GET \/ai\/v1\/models lists /,
+  )
 })
 
 test('a model of the catalog whose provider is not connected is answered with the call that connects it', async () => {
