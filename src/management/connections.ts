@@ -318,7 +318,7 @@ const hostOf = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | '
   providerSpecificData?.[field]?.replace(/\/$/, '')
 
 const UNREADABLE =
-  'The credential cannot be opened: it was changed, moved, or sealed with another secret. Check where it is sent, then set "apiKey" again.'
+  'The credential cannot be opened: it was changed, moved, or sealed with another secret. Check the address that it is sent to. Set "apiKey" again.'
 
 const LAST = 4
 const SHORTEST_SHOWN = 12
