@@ -1,7 +1,7 @@
 import type { WireFormat } from '../types.ts'
 
 /**
- * What a request asks for: an answer, its number of tokens, something shorter in place of its conversation, or a completion in the sense of
+ * What a request asks for: an answer, its number of tokens, a compaction of its conversation, or a completion in the sense of
  * `/v1/completions`, which is only passed through.
  */
 export type Operation = 'generate' | 'count-tokens' | 'compact' | 'complete'

@@ -150,8 +150,8 @@ export interface Format extends UpstreamFormat {
   /** A sign of life that clients ignore in a stream. */
   readonly keepAlive: string
   /**
-   * Makes what takes the whole events of a stream that is passed through and returns what clients can read of them: the same bytes unless they
-   * would throw. Only where providers send what they throw at.
+   * Makes a filter for the whole events of a stream that is passed through. It returns the same bytes, except where clients would throw at
+   * them. Absent where providers send nothing of that kind.
    */
   createKeeper?(): (events: Uint8Array) => Uint8Array
   /** The member of a request that providers refuse unless a stream is asked for. */

@@ -31,8 +31,8 @@ const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY'])
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 /**
- * An internal error goes whole to `onError`, and to the client as "Internal server error"; a provider's 500 does not. How to mount the gateway
- * is for both.
+ * An internal error goes whole to `onError`, and to the client as "Internal server error"; a provider's 500 does not. The message of
+ * `BODY_ALREADY_READ`, which says how to mount the gateway, goes to both.
  */
 function asTold(error: GatewayError, onError: (error: unknown) => void): GatewayError {
   const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'

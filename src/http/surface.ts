@@ -25,7 +25,7 @@ export interface SurfaceOptions {
   /** Answers `/health`, which asks for no credential. */
   health: AnswerHealth
   clock: Clock
-  /** Throws `CLOSED` once the gateway has closed. Called behind each wait, too: nobody would wait for the request any more. */
+  /** Throws `CLOSED` once the gateway has closed. Also called after each wait, during which the gateway may have closed. */
   admit(): void
   onError(error: unknown): void
 }

@@ -11,7 +11,7 @@ export function withoutCredentialShapes(text: string): string {
 
 const REPLACED = '[credential]'
 
-/** What has no dot behind its first part is no JWT, but matches all the same: else the search would start anew at each `eyJ` in it. */
+/** A text without a dot after its first part is no JWT, but matches as well: otherwise the search would start anew at each `eyJ` in it. */
 const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
 
 /** Long enough, or of such a form, that no word of a message matches. Matched in linear time; a capture group is kept. */

@@ -42,7 +42,10 @@ export interface KeyPut {
 
 /** An API key as the management API shows it. */
 export interface ShownKey extends ApiKey {
-  /** Why `key` is empty, its value cannot be decrypted, or why it is refused, its record was changed elsewhere. Absent when it is good. */
+  /**
+   * What is wrong with the key: its value cannot be decrypted, so that `key` is empty, or its record was changed elsewhere, so that it is
+   * refused. Absent when nothing is.
+   */
   error?: string
 }
 

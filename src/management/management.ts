@@ -32,7 +32,7 @@ export interface Management<Input = never> {
   health: HealthOperations
   /** The records of the storage that `health.list` names as damaged. */
   damagedRecords: DamagedRecordOperations<Input>
-  /** What would become of a request: its targets and their order. Calls nobody and moves no turn. */
+  /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
 }
 

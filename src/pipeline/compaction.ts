@@ -23,9 +23,9 @@ import { type TranslatedRequest, translateRequest } from './translate-request.ts
 
 /** A request in the canonical form, fit for a target, and what is made of its answer for the client. */
 export interface CarriedRequest extends TranslatedRequest {
-  /** Is it the request for a summary that has to be there before the client's own can be made? */
+  /** Is it a request for a summary, which must be answered before the client's own request can be sent? */
   isBefore: boolean
-  /** What the summary has cost, where there was one before. */
+  /** The tokens of the summary, if one was made before. */
   spent: TokenUsage | undefined
   shape(answer: Answer): Answer
   shapeStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
@@ -37,7 +37,7 @@ export interface Summary {
   usage: TokenUsage | undefined
 }
 
-/** Of requests that are tried again, or at the next target: the conversation is summarised once. */
+/** The summaries of requests under way, so that a conversation is summarised once, however many targets are tried. */
 const summaries = new WeakMap<ModelCall, Summary>()
 
 export const keepSummary = (call: ModelCall, summary: Summary): void => void summaries.set(call, summary)
@@ -90,7 +90,7 @@ export async function carryRequest(request: SpokenRequest, target: RouteTarget):
 
 const unchanged = <T>(value: T): T => value
 
-/** Has the gateway to compact the conversation of a request for a target of the client's own format? Not if that can do it itself. */
+/** Must the gateway compact the conversation for a target of the client's own format? Not if the target can do it itself. */
 export async function isOursToCompact({ call, format, context }: SpokenRequest, target: RouteTarget): Promise<boolean> {
   const wish = format.compactionIn?.(call.body)
   if (wish === undefined) return false

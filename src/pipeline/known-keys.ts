@@ -71,13 +71,13 @@ function partsOf(apiKey: string): string[] {
   return [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
 }
 
-/** The length of the ends by which keys are looked for. The ends are random, the beginnings are not. */
+/** How many of its last characters a key is found by: the ends of keys are random, their beginnings are not. */
 const END = SHORTEST_SECRET
 
-/** An end has so many groups of three characters, one of which is met by steps of as many characters. */
+/** The step of a search. An end has this many groups of three characters, so that a search in such steps meets one of them. */
 const STEP = END - 2
 
-/** A power of 2. */
+/** The size of the table of groups of three characters; a power of 2. */
 const MARKS = 1 << 16
 
 /** Finds any of many keys while it looks at every sixth place of a text only. */

@@ -43,7 +43,7 @@ export const noProgress = (request: ModelRequest, isPinned: Progress['isPinned']
   refusal: undefined,
 })
 
-/** Was it tried already, is it draining or cooling, or is its context window too small for the request? The report is told. */
+/** Was it tried already, is it draining or cooling, or is its context window too small for the request? Adds the reason to the report. */
 export function isPassedOver(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
   const { report, context } = request

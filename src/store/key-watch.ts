@@ -3,9 +3,16 @@ import type { InFlight } from '../lib/in-flight.ts'
 import type { Clock } from '../types.ts'
 import type { Keyring } from './keyring.ts'
 
+/** The watch over the keys of requests under way. */
+export interface KeyWatch {
+  /** Must be called when a request with a key begins. */
+  begun(): void
+  close(): void
+}
+
 /**
- * Ends the requests under way of a key that is paused or deleted, here or elsewhere. What a storage with `watch` reports is acted on at
- * once; with any other storage the keys of requests under way are read again every `maxAgeMs`. While the storage cannot be read, they go on.
+ * Ends the requests under way of a key that is paused or deleted, here or elsewhere: at once when a storage with `watch` reports the change;
+ * with any other storage their keys are read again every `maxAgeMs`. While the storage cannot be read, the requests go on.
  */
 export function createKeyWatch(deps: {
   keyring: Pick<Keyring, 'refusalOf' | 'onChange'>
@@ -14,7 +21,7 @@ export function createKeyWatch(deps: {
   maxAgeMs: number
   /** Does the storage report changes of others? */
   isWatched: boolean
-}): { begun(): void; close(): void } {
+}): KeyWatch {
   const { keyring, inFlight, clock, maxAgeMs, isWatched } = deps
   let isClosed = false
   let cancelLook: CancelDeadline | undefined
@@ -39,7 +46,6 @@ export function createKeyWatch(deps: {
   keyring.onChange((digest) => void check(digest))
 
   return {
-    /** A request with a key has begun. */
     begun() {
       if (!isWatched && !isClosed) lookLater()
     },

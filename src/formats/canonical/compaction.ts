@@ -30,7 +30,7 @@ export const keptTokens = (wish: CompactionWish | undefined): number =>
 const KEPT_TOKENS = 64_000
 
 /**
- * The last of these that have no more than `budget` tokens together, as estimated: the very last in any case, as are those that are not
+ * The last entries of a list that fit into `budget`, in estimated tokens. The very last one is kept in any case, and so are all that are not
  * `counted`.
  */
 export function keepLast<T extends object>(list: readonly T[], budget: number, counted: (one: T) => boolean): T[] {
