@@ -9,6 +9,8 @@ export const entries: Record<string, string> = {
   'storage/file': 'adapters/storage/file.ts',
   'storage/postgres': 'adapters/storage/postgres.ts',
   'storage/sqlite': 'adapters/storage/sqlite.ts',
+  'storage/kv': 'adapters/storage/kv.ts',
+  'storage/durable-object': 'adapters/storage/durable-object.ts',
   node: 'adapters/mount/node.ts',
   express: 'adapters/mount/express.ts',
   bun: 'adapters/mount/bun.ts',

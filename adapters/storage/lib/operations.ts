@@ -48,17 +48,21 @@ export function incrementRow(
   stamp: Stamp,
 ): number {
   const row = rows.get(key)
-  const sum = (row ? parseInteger(row.value) : 0) + add.by
-  if (!Number.isSafeInteger(sum)) {
-    throw storageError(
-      'STORAGE_NOT_A_NUMBER',
-      `"${key}" cannot be incremented: its value, the step or the sum is no safe integer.`,
-    )
-  }
+  const sum = incrementSum(key, row, add.by)
   const expiresAt = row ? row.expiresAt : add.ttlMs === undefined ? undefined : stamp.now + add.ttlMs
   const next = { value: String(sum), version: stamp.version }
   rows.put(key, expiresAt === undefined ? next : { ...next, expiresAt })
   return sum
+}
+
+/** The value of a counter after a step; a missing one starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
+export function incrementSum(key: string, row: Stored | undefined, by: number): number {
+  const sum = (row ? parseInteger(row.value) : 0) + by
+  if (Number.isSafeInteger(sum)) return sum
+  throw storageError(
+    'STORAGE_NOT_A_NUMBER',
+    `"${key}" cannot be incremented: its value, the step or the sum is no safe integer.`,
+  )
 }
 
 type SetOptions = NonNullable<Parameters<Storage['set']>[2]>

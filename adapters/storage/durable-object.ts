@@ -1,0 +1,199 @@
+import type { Storage } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
+import { type StorageErrorCode, storageError } from './lib/error.ts'
+import { incrementSum, type Row } from './lib/operations.ts'
+import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { checkSizes } from './lib/sizes.ts'
+
+/** A namespace of Durable Objects, as a Worker has it in its bindings. */
+export interface DurableObjectNamespace<Id = unknown> {
+  idFromName(name: string): Id
+  get(id: Id): { fetch(url: string, init: { method: string; body: string }): Promise<Pick<Response, 'ok' | 'json'>> }
+}
+
+/** The options of `durableObjectStorage`. */
+export interface DurableObjectStorageOptions {
+  /** The name of the object that keeps the data; default `signalbox`. */
+  name?: string
+}
+
+/**
+ * Keeps all data in one Durable Object of the class `SignalboxStore`, which the Worker exports. Atomic for all Workers that use the object; a
+ * write resolves once Cloudflare has stored it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ */
+export function durableObjectStorage<Id>(
+  namespace: DurableObjectNamespace<Id>,
+  options: DurableObjectStorageOptions = {},
+): Storage {
+  checkOptions(options, { name: true })
+  if (typeof namespace?.idFromName !== 'function')
+    throw new TypeError('durableObjectStorage takes a namespace of Durable Objects: durableObjectStorage(env.STORE).')
+  const { name = 'signalbox' } = options
+  const running = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  async function ask<T>(call: Call): Promise<T> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
+    const asking = namespace
+      .get(namespace.idFromName(name)) // a stub that has failed stays so
+      .fetch('https://store/', { method: 'POST', body: JSON.stringify(call) })
+      .then(async (response): Promise<Answer> => response.json())
+    const settled: Promise<unknown> = asking.catch(() => {}).finally(() => running.delete(settled))
+    running.add(settled)
+    const answer = await asking.catch((cause: unknown) => {
+      throw storageError(
+        'STORAGE_UNREACHABLE',
+        `The Durable Object "${name}" cannot be reached. Check that the Worker exports SignalboxStore and binds its class.`,
+        cause,
+      )
+    })
+    if (answer.error) throw storageError(answer.error.code, answer.error.message)
+    return (answer.result ?? undefined) as T // what the object below answers to the call
+  }
+
+  const checked = (key: string, value: string) => checkSizes(toOrdered(key), value, LIMITS)
+
+  return {
+    atomic: true,
+    largestValueBytes: LIMITS.largestValueBytes,
+    longestKeyBytes: LIMITS.longestKeyBytes,
+    get: (key) => ask({ operation: 'get', key }),
+    async set(key, value, options = {}) {
+      checked(key, value)
+      return ask({ operation: 'set', key, value, version: crypto.randomUUID(), ...options })
+    },
+    delete: (key, options = {}) => ask({ operation: 'delete', key, ...options }),
+    list: (prefix, options = {}) => ask({ operation: 'list', prefix, ...options }),
+    async increment(key, by, options = {}) {
+      checked(key, '')
+      return ask({ operation: 'increment', key, by: String(by), version: crypto.randomUUID(), ...options })
+    },
+    async close() {
+      await Promise.all(running)
+      isClosed = true
+    },
+  }
+}
+
+type Call =
+  | { operation: 'get'; key: string }
+  | { operation: 'set'; key: string; value: string; version: string; ifVersion?: string | null; ttlMs?: number }
+  | { operation: 'delete'; key: string; ifVersion?: string }
+  | { operation: 'list'; prefix: string; after?: string; limit?: number }
+  | { operation: 'increment'; key: string; by: string; version: string; ttlMs?: number }
+
+interface Answer {
+  result?: unknown
+  error?: { code: StorageErrorCode; message: string }
+}
+
+const LIMITS = { store: 'a Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024, hasNul: true }
+
+/** What the object needs of its own storage. */
+interface ObjectStorage {
+  get(key: string): Promise<unknown>
+  put(key: string, value: unknown): Promise<void>
+  delete(keys: string[]): Promise<number>
+  list(options: { start: string; startAfter?: string; end: string; limit: number }): Promise<Map<string, unknown>>
+  getAlarm(): Promise<number | null>
+  setAlarm(time: number): Promise<void>
+}
+
+/**
+ * The class of the object that keeps the data of `durableObjectStorage`: export it from the Worker, bind it, and name it in
+ * `new_sqlite_classes`. One call after the other reads and writes: no other comes between the two.
+ */
+export class SignalboxStore {
+  readonly #storage: ObjectStorage
+
+  constructor(state: { storage: object }) {
+    this.#storage = state.storage as ObjectStorage // as the platform passes it
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    try {
+      const call: Call = await request.json()
+      return Response.json({ result: await this.#run(call) })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error
+      return Response.json({ error: { code: error.code, message: error.message } })
+    }
+  }
+
+  /** Removes what has expired. */
+  async alarm(): Promise<void> {
+    const now = Date.now()
+    const due = await this.#storage.list({ start: EXPIRY, end: expiryOf(now + 1), limit: PAGE })
+    for (const [name, key] of due) {
+      const row = await this.#storage.get(ROW + key)
+      const isOver = isRow(row) && row.expiresAt !== undefined && row.expiresAt <= now
+      await this.#storage.delete(isOver ? [name, ROW + key] : [name])
+    }
+    const [next] = (await this.#storage.list({ start: EXPIRY, end: endOf(EXPIRY), limit: 1 })).keys()
+    if (next !== undefined) await this.#storage.setAlarm(Number(next.slice(EXPIRY.length, EXPIRY.length + DIGITS)))
+  }
+
+  async #run(call: Call): Promise<unknown> {
+    if (call.operation === 'list') return this.#list(call)
+    const key = toOrdered(call.key)
+    const row = await this.#live(key)
+    if (call.operation === 'get') return row && { value: row.value, version: row.version }
+    if (call.operation === 'increment') {
+      const value = String(incrementSum(call.key, row, Number(call.by)))
+      const expiresAt = row ? row.expiresAt : timeAfter(call.ttlMs)
+      await this.#put(key, { value, version: call.version, ...(expiresAt !== undefined && { expiresAt }) })
+      return Number(value)
+    }
+    const { ifVersion } = call
+    if (ifVersion !== undefined && (row?.version ?? null) !== ifVersion) return false
+    if (call.operation === 'delete') return row !== undefined && (await this.#storage.delete([ROW + key])) > 0
+    const expiresAt = timeAfter(call.ttlMs)
+    await this.#put(key, { value: call.value, version: call.version, ...(expiresAt !== undefined && { expiresAt }) })
+    return call.version
+  }
+
+  async #live(key: string): Promise<Row | undefined> {
+    const row = await this.#storage.get(ROW + key)
+    return isRow(row) && !(row.expiresAt !== undefined && row.expiresAt <= Date.now()) ? row : undefined
+  }
+
+  async #put(key: string, row: Row): Promise<void> {
+    await this.#storage.put(ROW + key, row)
+    if (row.expiresAt === undefined) return
+    await this.#storage.put(expiryOf(row.expiresAt) + key, key)
+    const alarm = await this.#storage.getAlarm()
+    if (alarm === null || alarm > row.expiresAt) await this.#storage.setAlarm(row.expiresAt)
+  }
+
+  async #list({ prefix, after, limit = Number.POSITIVE_INFINITY }: Extract<Call, { operation: 'list' }>) {
+    const listed: Array<{ key: string; value: string; version: string }> = []
+    const start = ROW + toOrdered(prefix)
+    let last = after === undefined ? undefined : ROW + toOrdered(after)
+    if (last !== undefined && last < start) last = undefined
+    while (listed.length < limit) {
+      const range = last === undefined ? { start } : { startAfter: last }
+      const page = await this.#storage.list({ ...(range as { start: string }), end: endOf(start), limit: PAGE }) // one of the two
+      for (const [name, row] of page) {
+        last = name
+        const isLive = isRow(row) && !(row.expiresAt !== undefined && row.expiresAt <= Date.now())
+        if (isLive && listed.length < limit)
+          listed.push({ key: fromOrdered(name.slice(ROW.length)), value: row.value, version: row.version })
+      }
+      if (page.size < PAGE) break
+    }
+    return listed
+  }
+}
+
+const ROW = 'row/'
+/** Below it, by the time at which they expire, stand the keys of what expires. */
+const EXPIRY = 'expiry/'
+const DIGITS = 15
+const PAGE = 500
+
+const expiryOf = (time: number) => `${EXPIRY}${String(Math.ceil(time)).padStart(DIGITS, '0')}/`
+
+const timeAfter = (ttlMs: number | undefined) => (ttlMs === undefined ? undefined : Date.now() + ttlMs)
+
+const isRow = (row: unknown): row is Row =>
+  typeof row === 'object' && row !== null && 'value' in row && typeof row.value === 'string' && 'version' in row

@@ -1,0 +1,142 @@
+import type { Clock, Storage } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
+import { storageError } from './lib/error.ts'
+import { fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { checkSizes } from './lib/sizes.ts'
+
+/** A namespace of Workers KV, as a Worker has it in its bindings. */
+export interface KvNamespace {
+  getWithMetadata(key: string): Promise<{ value: string | null; metadata: unknown }>
+  put(key: string, value: string, options: { metadata: object; expirationTtl?: number }): Promise<void>
+  delete(key: string): Promise<void>
+  list(options: { prefix: string; cursor?: string }): Promise<{
+    keys: Array<{ name: string }>
+    list_complete: boolean
+    cursor?: string
+  }>
+}
+
+/** The options of `kvStorage`. */
+export interface KvStorageOptions {
+  /** What all keys begin with; default `signalbox/`. */
+  prefix?: string
+  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  clock?: Pick<Clock, 'now'>
+}
+
+/**
+ * Keeps all data in a namespace of Workers KV. Not atomic: of two writers at the same moment both believe to have won, and the later one has.
+ * A change reaches other places after up to 60 s, or more, and a key takes one write a second. Errors have a `code` (`STORAGE_…`). Throws a
+ * TypeError on invalid options.
+ */
+export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}): Storage {
+  checkOptions(options, { prefix: true, clock: true })
+  if (typeof namespace?.getWithMetadata !== 'function')
+    throw new TypeError('kvStorage takes a KV namespace: kvStorage(env.MY_KV).')
+  const { prefix = 'signalbox/', clock = { now: () => Date.now() } } = options
+  const nameOf = (key: string) => prefix + toOrdered(key)
+  const longestKeyBytes = LONGEST_NAME - new TextEncoder().encode(prefix).length
+  const limits = { store: 'Workers KV', largestValueBytes: LARGEST_VALUE, longestKeyBytes, hasNul: true }
+  const running = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  /** What `close` waits for. */
+  async function call<T>(work: () => Promise<T>): Promise<T> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', 'The store in Workers KV was closed.')
+    const result = work().catch((cause: unknown) => {
+      throw storageError(
+        'STORAGE_UNREACHABLE',
+        'Workers KV did not do what was asked. A key takes one write a second; otherwise try again.',
+        cause,
+      )
+    })
+    const settled: Promise<unknown> = result.catch(() => {}).finally(() => running.delete(settled))
+    running.add(settled)
+    return result
+  }
+
+  async function read(name: string) {
+    const { value, metadata } = await call(() => namespace.getWithMetadata(name))
+    const { version, expiresAt } = parsed(metadata)
+    if (value === null || version === undefined || (expiresAt !== undefined && expiresAt <= clock.now()))
+      return undefined
+    return { value, version }
+  }
+
+  async function names(start: string): Promise<string[]> {
+    const found: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await call(() => namespace.list({ prefix: start, ...(cursor !== undefined && { cursor }) }))
+      for (const { name } of page.keys) found.push(name)
+      if (page.list_complete) return found
+      cursor = page.cursor
+    }
+  }
+
+  return {
+    atomic: false,
+    largestValueBytes: LARGEST_VALUE,
+    longestKeyBytes,
+
+    get: (key) => read(nameOf(key)),
+
+    async set(key, value, { ifVersion, ttlMs } = {}) {
+      checkSizes(toOrdered(key), value, limits)
+      const name = nameOf(key)
+      if (ifVersion !== undefined && ((await read(name))?.version ?? null) !== ifVersion) return false
+      const version = crypto.randomUUID()
+      const metadata = ttlMs === undefined ? { version } : { version, expiresAt: clock.now() + ttlMs }
+      const expirationTtl = ttlMs === undefined ? undefined : Math.max(SHORTEST_TTL_S, Math.ceil(ttlMs / 1_000))
+      await call(() => namespace.put(name, value, { metadata, ...(expirationTtl !== undefined && { expirationTtl }) }))
+      return version
+    },
+
+    async delete(key, { ifVersion } = {}) {
+      const name = nameOf(key)
+      const found = await read(name)
+      if (!found || (ifVersion !== undefined && found.version !== ifVersion)) return false
+      await call(() => namespace.delete(name))
+      return true
+    },
+
+    async list(start, { after, limit = Number.POSITIVE_INFINITY } = {}) {
+      const from = after === undefined ? undefined : nameOf(after)
+      const all = (await names(nameOf(start))).filter((name) => from === undefined || isAfter(name, from))
+      const listed: Array<{ key: string; value: string; version: string }> = []
+      for (let at = 0; at < all.length && listed.length < limit; at += AT_ONCE) {
+        const some = await Promise.all(
+          all.slice(at, at + AT_ONCE).map(async (name) => ({ name, stored: await read(name) })),
+        )
+        for (const { name, stored } of some)
+          if (stored && listed.length < limit) listed.push({ key: fromOrdered(name.slice(prefix.length)), ...stored })
+      }
+      return listed
+    },
+
+    async close() {
+      await Promise.all(running)
+      isClosed = true
+    },
+  }
+}
+
+/** Keys of KV have 512 bytes at most. */
+const LONGEST_NAME = 512
+const LARGEST_VALUE = 25 * 1024 * 1024
+/** KV takes none that is shorter; until then the metadata says that a value has expired. */
+const SHORTEST_TTL_S = 60
+/** Values that are read at the same time. */
+const AT_ONCE = 6
+
+/** Names are in the order of their bytes, and so are the keys that they are made of in that of their code units. */
+const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)
+
+/** What this adapter has written beside a value. */
+function parsed(metadata: unknown): { version?: string; expiresAt?: number } {
+  if (typeof metadata !== 'object' || metadata === null) return {}
+  const { version, expiresAt }: { version?: unknown; expiresAt?: unknown } = metadata
+  return {
+    ...(typeof version === 'string' && { version }),
+    ...(typeof expiresAt === 'number' && { expiresAt }),
+  }
+}
