@@ -46,6 +46,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const { table, channel } = namesOf(options.table)
   const watchers = createWatchers()
   const running = new Set<Promise<unknown>>()
+  const own = new Set<string>() // versions that were written here lately, of which the poll need not tell
   let isClosed = false
   let preparing: Promise<unknown> | undefined
   let stopWatching: (() => void) | undefined
@@ -90,7 +91,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     'version',
   )
   const DELETE = told(
-    `UPDATE ${table} AS r SET value = NULL, expires_at = NULL, changed_at = clock_timestamp() WHERE r.key = $1 AND ($2::text IS NULL OR r.version = $2) AND ${LIVE} RETURNING key`,
+    `UPDATE ${table} AS r SET value = NULL, version = $3, expires_at = NULL, changed_at = clock_timestamp() WHERE r.key = $1 AND ($2::text IS NULL OR r.version = $2) AND ${LIVE} RETURNING key`,
     'key',
   )
   const SUM = `CASE WHEN r.value ~ '^-?[0-9]{1,16}$' THEN r.value::bigint + $2::bigint END`
@@ -100,8 +101,17 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   )
   const GET = `SELECT value, version FROM ${table} AS r WHERE key = $1 AND ${LIVE}`
   const LIST = `SELECT key, value, version FROM ${table} AS r WHERE key >= $1 AND key < $2 AND ($3::text IS NULL OR key > $3) AND ${LIVE} ORDER BY key LIMIT $4`
-  const CHANGED = `SELECT key, version, value IS NULL AS gone, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
+  const CHANGED = `SELECT key, version, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
   const SWEEP = `DELETE FROM ${table} AS r WHERE NOT (${LIVE}) AND coalesce(r.expires_at, r.changed_at) < clock_timestamp() - interval '1 hour'`
+
+  /** A version that was never given before. */
+  function newVersion(): string {
+    const version = crypto.randomUUID()
+    own.add(version)
+    const [oldest] = own
+    if (own.size > MOST_OWN && oldest !== undefined) own.delete(oldest)
+    return version
+  }
 
   /** Tells of what has changed since the last look; five seconds are looked at again, since what began earlier may end later. */
   function watchTable(): () => void {
@@ -124,10 +134,11 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     async function look(): Promise<void> {
       start ??= await timeAgo(() => performance.now() - watchedAt)
       since ??= start
-      const changes = await query<{ key: string; version: string; gone: boolean; now: string }>(CHANGED, [since, start])
+      const changes = await query<{ key: string; version: string; now: string }>(CHANGED, [since, start])
       const before = seen
-      seen = new Map(changes.map(({ key, version, gone }) => [key, `${version} ${gone}`]))
-      for (const [key, state] of seen) if (before.get(key) !== state) watchers.tell(fromOrdered(key))
+      seen = new Map(changes.map(({ key, version }) => [key, version]))
+      for (const [key, version] of seen)
+        if (before.get(key) !== version && !own.has(version)) watchers.tell(fromOrdered(key))
       since = changes[0]?.now ?? since
       if (++looks % SWEEP_EVERY === 0) await query(SWEEP, [])
     }
@@ -181,7 +192,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
         longestKeyBytes: LONGEST_KEY,
         hasNul: false,
       })
-      const version = crypto.randomUUID()
+      const version = newVersion()
       const values = [toOrdered(key), value, version, ttlMs ?? null]
       const done =
         typeof ifVersion === 'string'
@@ -190,7 +201,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       return done.length > 0 && version
     },
 
-    delete: async (key, { ifVersion } = {}) => (await query(DELETE, [toOrdered(key), ifVersion ?? null])).length > 0,
+    delete: async (key, { ifVersion } = {}) =>
+      (await query(DELETE, [toOrdered(key), ifVersion ?? null, newVersion()])).length > 0,
 
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
@@ -206,7 +218,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
         longestKeyBytes: LONGEST_KEY,
         hasNul: false,
       })
-      const values = [toOrdered(key), by, crypto.randomUUID(), ttlMs ?? null]
+      const values = [toOrdered(key), by, newVersion(), ttlMs ?? null]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
       if (sum) return Number(sum.value)
       throw storageError(
@@ -254,6 +266,8 @@ const MAX = '9007199254740991'
 const LARGEST_VALUE = 64 * 1024 * 1024
 /** Together with its escapes it fits into an entry of an index. */
 const LONGEST_KEY = 1_024
+/** More than are written between two looks. */
+const MOST_OWN = 10_000
 /** Looks between two removals of what was deleted or has expired an hour ago. */
 const SWEEP_EVERY = 300
 
