@@ -135,8 +135,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       import('./management/management.ts'),
       pipeline.choosing(),
     ])
-    const { health, explain } = pipeline
-    return createManagement({ store, catalog, clock, rotation, health, limits, explain, turnEnd })
+    const { routes, health, explain } = pipeline
+    return createManagement({ store, catalog, clock, rotation, routes, health, limits, explain, turnEnd })
   })
 
   const surface = createSurface({

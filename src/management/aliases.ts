@@ -1,7 +1,7 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { Mutex } from '../lib/mutex.ts'
-import { createRouteTable } from '../routing/table.ts'
+import type { RouteTable } from '../routing/table.ts'
 import type { AliasRecord, Store } from '../store/store.ts'
-import type { Catalog } from '../types.ts'
 import { findCycle, shownCycle } from './cycle.ts'
 import { fields } from './fields.ts'
 import { findRecord, present } from './find.ts'
@@ -29,26 +29,20 @@ export interface AliasOperations<Input = never> {
 
 const aliasInput = closed({ alias: fields.nameInPath, model: fields.model })
 
-/** `inTurn` is shared with the combos: both say where a name leads. */
+/** `inTurn` is shared with the combos: both say where a name leads. `routes`: where names lead now. */
 export function createAliasOperations({
   store,
-  catalog,
+  routes,
   inTurn,
 }: {
   store: Store
-  catalog: Catalog
+  routes: () => Awaitable<RouteTable>
   inTurn: Mutex
 }): AliasOperations<unknown> {
   const { aliases } = store
 
   async function warned(record: AliasRecord): Promise<AliasRecord & Warned> {
-    const routes = {
-      connections: await store.connections.all(),
-      combos: await store.combos.all(),
-      aliases: await aliases.all(),
-      providers: await store.providers.all(),
-    }
-    const table = createRouteTable(routes, { catalog, customModels: () => store.customModels.all() })
+    const table = await routes()
     const { model } = record
     const combo = table.comboOf(record.alias)
     if (combo?.entries.length === 0) return { ...record, warnings: [`The combo "${combo.name}" has no models.`] }

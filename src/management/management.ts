@@ -1,8 +1,10 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import { createMutex } from '../lib/mutex.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
 import type { RuledLimits } from '../routing/request-rules.ts'
 import type { Rotation } from '../routing/rotation.ts'
+import type { RouteTable } from '../routing/table.ts'
 import type { Store } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
 import { type AliasOperations, createAliasOperations } from './aliases.ts'
@@ -41,6 +43,8 @@ export interface ManagementDependencies {
   catalog: Catalog
   clock: Clock
   rotation: Rotation
+  /** Where model names lead now. */
+  routes(): Awaitable<RouteTable>
   health: Health
   limits: RuledLimits
   /** Lets others get their turn during long work. */

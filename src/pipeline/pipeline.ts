@@ -7,6 +7,7 @@ import { createHedgeBudget, createRetryBudget } from '../routing/budget.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import { createHealth, type Health } from '../routing/health.ts'
 import { createModelRouter } from '../routing/router.ts'
+import type { RouteTable } from '../routing/table.ts'
 import { createTargetStats } from '../routing/target-stats.ts'
 import { createCredentials } from '../store/credentials.ts'
 import type { PresentedKey } from '../store/keyring.ts'
@@ -32,6 +33,8 @@ export interface Pipeline {
   /** What would become of a request. */
   explain(question: Question): Promise<Explanation>
   choosing(): Awaitable<Choosing>
+  /** The current route table. Rejects with `STORAGE_FAILED`. */
+  routes(): Awaitable<RouteTable>
   health: Health
   /** Call it when no request is under way any more. */
   close(): Promise<void>
@@ -108,6 +111,7 @@ export function createPipeline({ store, sharedIn, upstream, basePath, ...shared 
       return explain(question, context)
     },
     choosing,
+    routes: context.routes,
     health,
     close: async () => loadedChoosing?.close(),
   }
