@@ -6,6 +6,10 @@ export interface SseEvent {
   data: string
 }
 
+/** An event as it stands in a stream; its data must be one line. */
+export const eventText = ({ event, data }: SseEvent): string =>
+  `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
+
 /** Longest event that is kept while it is incomplete, in characters or bytes. */
 export const MAX_EVENT = 16 * 1024 * 1024
 

@@ -4,7 +4,7 @@ import { bareJsonIn } from '../lib/bare-json.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { tryParseShallow } from '../lib/json.ts'
 import { splitEvents } from '../lib/split-events.ts'
-import { createSseParser, type SseEvent } from '../lib/sse.ts'
+import { createSseParser, eventText, type SseEvent } from '../lib/sse.ts'
 import { censored } from './redact.ts'
 
 /** The end of a stream in which the provider reports an error. */
@@ -84,7 +84,7 @@ function saidIn(bytes: Uint8Array, format: Format, { isErrorEvent }: ErrorTellin
   return { error: watch.error, ended: watch.ended, place: watch.place, isTold, isBare: false, event }
 }
 
-/** Unchanged, unless it quotes a credential. JSON can spell one differently, as with `\/`; then it is parsed and written anew. */
+/** The event, unchanged unless it quotes a credential. JSON can spell one differently, as with `\/`; then it is parsed and written anew. */
 function withoutQuotes(bytes: Uint8Array, said: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
   const text = decodeUtf8Lenient(bytes)
   const clean = censored(text, secrets)
@@ -92,8 +92,7 @@ function withoutQuotes(bytes: Uint8Array, said: SseEvent | undefined, secrets: r
   if (said && value !== undefined) {
     const plain = JSON.stringify(value)
     const data = censored(plain, secrets)
-    if (data !== plain)
-      return encodeUtf8(`${said.event === undefined ? '' : `event: ${said.event}\n`}data: ${data}\n\n`)
+    if (data !== plain) return encodeUtf8(eventText({ event: said.event, data }))
   }
   return clean === text ? bytes : encodeUtf8(clean)
 }

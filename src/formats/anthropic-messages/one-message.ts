@@ -3,7 +3,7 @@ import { createFinder } from '../../lib/find-bytes.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { withMember } from '../../lib/json-member.ts'
 import { splitEvents } from '../../lib/split-events.ts'
-import { createSseParser, type SseEvent } from '../../lib/sse.ts'
+import { createSseParser, eventText, type SseEvent } from '../../lib/sse.ts'
 
 /**
  * Keeps a stream one message: a second `message_start`, at which Anthropic's clients throw, is left out, blocks after it that begin with
@@ -85,11 +85,10 @@ function eventIn(bytes: Uint8Array): SseEvent | undefined {
 function moved(bytes: Uint8Array, { event, data }: SseEvent, place: number): Uint8Array {
   const said = tryParseJson(data)
   if (isObject(said) && said.index === place) return bytes
-  const name = event === undefined ? '' : `event: ${event}\n`
-  return encodeUtf8(`${name}data: ${withMember(data, 'index', () => String(place))}\n\n`)
+  return encodeUtf8(eventText({ event, data: withMember(data, 'index', () => String(place)) }))
 }
 
 const stopOf = (index: number) =>
-  `event: content_block_stop\ndata: ${JSON.stringify({ type: 'content_block_stop', index })}\n\n`
+  eventText({ event: 'content_block_stop', data: JSON.stringify({ type: 'content_block_stop', index }) })
 
 const NOTHING = new Uint8Array(0)
