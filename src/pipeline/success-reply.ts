@@ -41,7 +41,7 @@ export function successReply(success: Success, request: ModelRequest, quotesKey:
   client.stopWatching()
   report.ended(status, {
     target,
-    usage: transform.spent ? sumOf(transform.spent, answer.usage) : answer.usage,
+    usage: sumOf(transform.spent, answer.usage),
     warnings,
   })
   return { status, headers, body: bytes ?? answer.bytes }
@@ -77,7 +77,7 @@ function streamReply(
     client.stopWatching()
     report.ended(cancelled ? 499 : (error?.status ?? status), {
       target,
-      usage: spent ? sumOf(spent, usage) : usage,
+      usage: sumOf(spent, usage),
       warnings: warnings(),
     })
   }

@@ -7,7 +7,7 @@ export interface TokenUsage {
   reasoningTokens?: number
 }
 
-/** The tokens of two answers together. */
+/** The tokens of two answers together; where one of them is missing, those of the other. */
 export function sumOf(one: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
   if (!one || !other) return one ?? other
   const sum = (name: keyof TokenUsage) => (one[name] ?? 0) + (other[name] ?? 0)
