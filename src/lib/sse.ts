@@ -58,7 +58,7 @@ export function createSseParser(
   }
 
   function keep(piece: string) {
-    pieces.push(piece)
+    pieces.push(` ${piece}`.slice(1)) // a copy: the piece alone would keep the whole chunk
     pending += piece.length
     if (pending + (data?.length ?? 0) > MAX_EVENT) throw eventTooLong()
   }

@@ -76,11 +76,11 @@ function versionOf(node: string): string | undefined {
   }
 }
 
-/** Runs a script to its end; answers what it has written. Rejects when it fails, or takes longer than 60 s. */
-export async function runScript(command: string, args: string[]): Promise<string> {
+/** Runs a script to its end; answers what it has written. Rejects when it fails, or takes too long. */
+export async function runScript(command: string, args: string[], timeoutMs = 60_000): Promise<string> {
   await linkPackage()
   const cwd = new URL('.', import.meta.url).pathname
-  const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: 60_000 })
+  const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: timeoutMs })
   return stdout
 }
 

@@ -1,12 +1,15 @@
 import { connect } from 'node:net'
-import { suite } from '../support/suite.ts'
-import { nodes, type Served, sharedBy, startChild } from './child.ts'
+import { assert, suite } from '../support/suite.ts'
+import { nodes, runScript, type Served, sharedBy, startChild } from './child.ts'
 import { clientOf, LONG_PROMPT } from './client.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
 import { startUpstream } from './upstream.ts'
+
+/** Eight seconds on a quiet machine. */
+const MEASURE_MS = 240_000
 
 for (const [version, node] of nodes) {
   const mount = sharedBy(5, () => startChild(node, ['apps/node-mount.mjs']))
@@ -18,6 +21,19 @@ for (const [version, node] of nodes) {
   mountGuardsAndCloses(`serveNode on Node ${version}`, mount)
   runsIn(`toExpressHandler(gateway) on Node ${version}`, express)
   readsPaths(`toExpressHandler(gateway) on Node ${version}`, express)
+}
+
+unreadStreamsHoldLittle()
+
+/** In the process, besides the buffers of the kernel, which take megabytes on loopback. */
+function unreadStreamsHoldLittle(): void {
+  const test = suite('a stream whose client does not read')
+  test('holds 128 KiB at most on Node', { timeoutMs: MEASURE_MS }, async () => {
+    const held = JSON.parse(await runScript(process.execPath, ['--expose-gc', 'apps/unread.mjs'], MEASURE_MS))
+    const all = Object.entries(held)
+    assert.is(all.length, 3)
+    for (const [name, kib] of all) assert.ok(typeof kib === 'number' && kib <= 128, `${name}: ${kib} KiB`)
+  })
 }
 
 /** Node 20 tells only the request whose turn it is. */

@@ -1,7 +1,7 @@
 import type { ByteStream } from '../../../src/index.ts'
 
-/** The source is paused at this many unread bytes; one read of at most 64 KiB may still follow. */
-const HIGH_WATER = 16 * 1024
+/** The source is paused at this many unread bytes; the rest of the read that brought them still follows, 8 KiB on own connections. */
+const HIGH_WATER = 4 * 1024
 
 /** The source of the chunks. */
 export interface ChunkSource {
@@ -85,7 +85,7 @@ export class ChunkQueue implements ByteStream {
 
   #take(): Uint8Array {
     const [first] = this.#chunks
-    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size)
+    const bytes = first && this.#chunks.length === 1 ? first : joined(this.#chunks, this.#size)
     this.#chunks = []
     this.#size = 0
     if (this.#isHeld) {
@@ -94,4 +94,15 @@ export class ChunkQueue implements ByteStream {
     }
     return bytes
   }
+}
+
+/** Not in Node's pool of buffers, as `Buffer.concat` does it: what is kept of the bytes would keep a whole block of it. */
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
 }

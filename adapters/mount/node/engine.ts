@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import type { PendingAnswer, UpstreamCall } from '../../../src/index.ts'
 import { addressOf } from './address.ts'
@@ -25,12 +26,25 @@ export interface Engine {
 }
 
 /** How many bytes a provider may send ahead of the reader, besides the kernel's buffers. */
-const READ_AHEAD = 16 * 1024
+const READ_AHEAD = 8 * 1024
+
+/**
+ * Reads from all sockets into one block, and keeps a copy of just what has come. Node would read up to 64 KiB at once, and a stream that its
+ * client does not read holds several reads.
+ */
+const onread = {
+  buffer: Buffer.allocUnsafeSlow(READ_AHEAD),
+  callback(this: Socket, size: number, buffer: Uint8Array): boolean {
+    const copy = Buffer.allocUnsafeSlow(size) // not of the pool, a block of which would be kept with it
+    copy.set(buffer.subarray(0, size))
+    return this.push(copy)
+  },
+}
 
 /** Makes the engine. It is loaded with the first call, since undici takes its time. */
 export async function createEngine({ dispatcher, connect = {} }: EngineOptions): Promise<Engine> {
   const { Client, buildConnector } = await loadUndici()
-  const socketOptions = { highWaterMark: READ_AHEAD, ...connect }
+  const socketOptions = { highWaterMark: READ_AHEAD, onread, ...connect }
   const lanes = createLanes({ Client, connect: buildConnector(socketOptions) })
   let agent: Promise<Agent> | undefined
 

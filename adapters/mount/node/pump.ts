@@ -4,6 +4,9 @@ import { cut } from './cut.ts'
 import type { NodeExchange } from './exchange.ts'
 import { turnEnd } from './turn.ts'
 
+/** How many unsent bytes a client that does not read may have, besides the kernel's buffers and one chunk. */
+export const WRITE_AHEAD = 16 * 1024
+
 /**
  * Writes a stream to a response whose head is set, at the client's pace, each chunk as it arrives. When the client leaves, the stream is
  * cancelled; when the stream fails, the connection is broken off, so that no client takes it for an end.
@@ -16,9 +19,9 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
     for (let chunk = await body.next(); chunk; chunk = await body.next()) {
       await turnEnd()
       if (exchange.gone || res.writableEnded) return body.cancel() // or the host has ended the response by itself
-      const hasRoom = res.write(chunk)
+      const hasRoom = write(res, chunk)
       flush?.()
-      if (!hasRoom) await new Promise((resolve) => res.once('drain', resolve)) // for ever, when the client leaves meanwhile
+      if (hasRoom !== undefined) await hasRoom
     }
     if (!exchange.gone) res.end()
   } catch {
@@ -26,6 +29,17 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
   } finally {
     exchange.settle()
   }
+}
+
+/**
+ * Writes a chunk; resolves when there is room for another: a host's server may take more ahead than ours. Never, when the client leaves
+ * meanwhile.
+ */
+function write(res: ServerResponse, chunk: Uint8Array): Promise<void> | undefined {
+  const isMuch = res.writableLength + chunk.length > WRITE_AHEAD
+  // Middleware that has put its own `write` there may not call back.
+  if (isMuch && !Object.hasOwn(res, 'write')) return new Promise((resolve) => void res.write(chunk, () => resolve()))
+  return res.write(chunk) ? undefined : new Promise((resolve) => void res.once('drain', resolve))
 }
 
 /** Sends the head, with the chunks that are there already. */

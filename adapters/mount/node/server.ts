@@ -3,12 +3,11 @@ import type { ExchangeGateway } from '../../types/gateway.ts'
 import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
 import { awaitContinue } from './continue.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
+import { WRITE_AHEAD } from './pump.ts'
 import { refuse } from './refuse.ts'
 
 /** Longer than the minute after which load balancers close idle connections, so that none is closed under a request. */
 const KEEP_ALIVE_MS = 65_000
-/** How many unsent bytes a client that does not read may have, besides the kernel's buffers. */
-const WRITE_AHEAD = 16 * 1024
 
 /** What a server of a gateway depends on besides. */
 export interface ServerTerms extends NodeHandlerOptions {

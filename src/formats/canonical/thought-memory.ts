@@ -1,3 +1,4 @@
+import { createTextBuffer, type TextBuffer } from '../../lib/text-buffer.ts'
 import type { AssistantPart, ReasoningPart, TextPart, ToolCallPart } from './parts.ts'
 import { hexHash } from './short-id.ts'
 import type { OpaqueState, Origin } from './state.ts'
@@ -169,23 +170,26 @@ const sizeOf = (state: OpaqueState | undefined) => state?.data.length ?? 0
 /** Hands the thoughts, phases and calls of a whole stream on; words and arguments are nobody's concern here. */
 function collecting(onWhole: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
   const parts = new Map<number, KeptPart>()
-  const texts = new Map<number, string[]>()
+  const texts = new Map<number, TextBuffer>()
 
   function whole(): AssistantPart[] {
     return Array.from(parts, ([key, part]) =>
-      part.type === 'reasoning' ? { ...part, text: part.text + (texts.get(key)?.join('') ?? '') } : part,
+      part.type === 'reasoning' ? { ...part, text: part.text + (texts.get(key)?.text ?? '') } : part,
     )
   }
+
+  /** Thoughts that are too long for a memory are not even held. */
+  const isKeepable = () => [...texts.values()].every(({ text }) => text !== undefined)
 
   return (event: StreamEvent): void => {
     if (event.type === 'part-start' && event.candidate === 0 && isKept(event.part)) {
       parts.set(event.key, event.part)
-      if (event.part.type === 'reasoning') texts.set(event.key, [])
-    } else if (event.type === 'part-delta') texts.get(event.key)?.push(event.text)
+      if (event.part.type === 'reasoning') texts.set(event.key, createTextBuffer(MAX_OF_ONE))
+    } else if (event.type === 'part-delta') texts.get(event.key)?.add(event.text)
     else if (event.type === 'part-state') {
       const part = parts.get(event.key)
       if (part) parts.set(event.key, { ...part, state: event.state })
-    } else if (event.type === 'end' && parts.size > 0) onWhole(whole())
+    } else if (event.type === 'end' && parts.size > 0 && isKeepable()) onWhole(whole())
     emit(event)
   }
 }

@@ -46,7 +46,7 @@ function writeSegment(
   { text, offsets, partIndex }: { text: string; offsets: Offsets; partIndex: number },
 ): Pick<WireSupport, 'segment'> {
   const at = partIndex > 0 ? { partIndex } : {}
-  if (start === undefined || end === undefined) return partIndex > 0 ? { segment: at } : {}
+  if (start === undefined || end === undefined || text === '') return partIndex > 0 ? { segment: at } : {}
   return {
     segment: {
       ...at,

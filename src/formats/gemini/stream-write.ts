@@ -1,3 +1,4 @@
+import { createTextBuffer, type TextBuffer } from '../../lib/text-buffer.ts'
 import type { Citation } from '../canonical/citations.ts'
 import type { AssistantPart, TokenLogprob, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
@@ -17,7 +18,7 @@ interface OpenPart {
   candidate: Candidate
   part: AssistantPart
   /** Of a call, which is told when it is whole; of a text, for its citations. */
-  said: string[]
+  said: TextBuffer
   citations: Citation[]
   state: OpaqueState | undefined
 }
@@ -68,7 +69,8 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function start({ key, candidate: index, part }: PartStartEvent) {
     const candidate = candidateAt(index)
     const state = 'state' in part ? part.state : undefined
-    const begun = { candidate, said: [], citations: [], state }
+    const said = createTextBuffer(part.type === 'text' ? CITABLE : undefined)
+    const begun = { candidate, said, citations: [], state }
     if (part.type === 'tool-call') {
       const call = { ...begun, part, isWhole: false, next: undefined }
       if (candidate.lastCall) candidate.lastCall.next = call
@@ -89,7 +91,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       if (!isHidden && text !== '') say(candidate, { text, thought: true })
       return
     }
-    said.push(text)
+    said.add(text)
     if (part.type !== 'tool-call') say(candidate, { text }, logprobs)
   }
 
@@ -102,7 +104,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       say(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
     }
     if (part.type === 'text' && citations.length > 0)
-      candidate.texts.push({ text: said.join(''), citations, partIndex: candidate.parts })
+      candidate.texts.push({ text: said.text ?? '', citations, partIndex: candidate.parts })
     candidate.parts++
   }
 
@@ -111,7 +113,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     closed.isWhole = true
     for (; candidate.firstCall?.isWhole; candidate.firstCall = candidate.firstCall.next) {
       const { part, said, state } = candidate.firstCall
-      for (const call of writePart({ ...part, arguments: said.join(''), ...(state && { state }) }, context))
+      for (const call of writePart({ ...part, arguments: said.text ?? '', ...(state && { state }) }, context))
         say(candidate, call)
     }
   }
@@ -148,6 +150,9 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
 
   return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
 }
+
+/** A text of more characters is not kept for its citations: their sources are named without a place. */
+const CITABLE = 64 * 1024
 
 const newCandidate = (index: number): Candidate => ({
   index,

@@ -1,4 +1,5 @@
 import { quoted } from '../../lib/json.ts'
+import { createTextBuffer, type TextBuffer } from '../../lib/text-buffer.ts'
 import type { Citation } from '../canonical/citations.ts'
 import { detachStream } from '../canonical/detach.ts'
 import type { AssistantPart, ReasoningPart, TokenLogprob } from '../canonical/parts.ts'
@@ -22,14 +23,18 @@ interface OpenPart {
   callIndex: number
   isFreeForm: boolean
   hasText: boolean
-  /** Of a thought: what its detail will say at the end. */
+  /** Of a thought: what its detail will say at the end, and the text for it. */
   thought: ReasoningPart | undefined
+  thoughtText: TextBuffer | undefined
   place: number
   citations: Citation[]
   /** Length of the content before it and with it. */
   from: number
   to: number
 }
+
+/** The longest thought whose detail is written, in characters. */
+const MAX_DETAIL = 1024 * 1024
 
 interface Candidate {
   index: number
@@ -79,6 +84,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
       ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,
       thought: part.type === 'reasoning' ? { ...part } : undefined,
+      thoughtText: part.type === 'reasoning' ? createTextBuffer(MAX_DETAIL) : undefined,
       ...{ place: candidate.placeOf(part), citations: [], from: length, to: length },
     })
     if (isCall) {
@@ -105,7 +111,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     }
     if (type === 'refusal') return chunk(candidate.index, `{"refusal":${json}}`)
     if (type === 'tool-call') return chunk(candidate.index, argumentsDelta(part, json))
-    if (part.thought) part.thought.text += text
+    part.thoughtText?.add(text)
     return chunk(candidate.index, `{"reasoning_content":${json}}`)
   }
 
@@ -121,8 +127,15 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
     if (part.type === 'tool-call' && !part.hasText && !part.isFreeForm) add(part, '{}', undefined)
     const span = { offset: from, length: to - from }
     for (const citation of citations) candidate.annotations.push(...wireAnnotation(citation, span, losses))
-    const detail = thought && wireDetail(thought, part.place)
+    const detail = thought && detailOf(thought, part)
     if (detail) candidate.details.push(detail)
+  }
+
+  /** None where there is more text than is kept: a detail without all of it cannot be used again. */
+  function detailOf(thought: ReasoningPart, { thoughtText, place }: OpenPart): WireDetail | undefined {
+    const text = thoughtText?.text
+    if (text === undefined) losses.dropped('reasoning_details')
+    return text === undefined ? undefined : wireDetail({ ...thought, text: thought.text + text }, place)
   }
 
   function end({ finishes, usage }: EndEvent) {

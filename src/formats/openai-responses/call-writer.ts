@@ -1,3 +1,4 @@
+import { createTextBuffer } from '../../lib/text-buffer.ts'
 import type { ToolCallPart } from '../canonical/parts.ts'
 import { type ItemPlace, type ItemWriter, noRoom, whereabouts } from './item-writer.ts'
 import { ownToolOf, setStatus, wireCall, wireOwnCall } from './output-write.ts'
@@ -42,7 +43,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
   const where = whereabouts(call.id, index)
   const isFunction = call.type === 'function_call'
   const [type, field] = isFunction ? ['function_call_arguments', 'arguments'] : ['custom_tool_call_input', 'input']
-  const pieces: string[] = []
+  const said = createTextBuffer()
 
   const filled = (input: string): WireCall =>
     call.type === 'function_call' ? { ...call, arguments: input } : { ...call, input }
@@ -52,7 +53,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
   events.tell('response.output_item.added', { output_index: index, item: begun })
 
   function add(more: string) {
-    pieces.push(more)
+    said.add(more)
     events.tellJson(`response.${type}.delta`, `${where},"delta":${JSON.stringify(more)}`)
   }
 
@@ -60,11 +61,11 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
     ...noRoom,
     add,
     end() {
-      if (isFunction && pieces.length === 0) add('{}')
-      events.tellJson(`response.${type}.done`, `${where},"${field}":${JSON.stringify(pieces.join(''))}`)
+      if (isFunction && !said.isBegun) add('{}')
+      events.tellJson(`response.${type}.done`, `${where},"${field}":${JSON.stringify(said.text)}`)
     },
     whole(status) {
-      const item = filled(pieces.join(''))
+      const item = filled(said.text ?? '')
       setStatus(item, status)
       return item
     },

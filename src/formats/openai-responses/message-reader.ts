@@ -10,7 +10,9 @@ import { loseUnknown, phaseOf } from './output-parse.ts'
 interface OpenText {
   type: 'text' | 'refusal'
   key: number
-  said: string
+  /** The length of what was told, and the end of it. */
+  told: number
+  tail: string
   citations: number
   isClosed: boolean
 }
@@ -26,7 +28,7 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
     const part: TextPart = { type: 'text', text: '' }
     if (phase) part.phase = phase
     const key = start(type === 'text' ? part : { type, text: '' })
-    const text = { type, key, said: '', citations: 0, isClosed: false }
+    const text = { type, key, told: 0, tail: '', citations: 0, isClosed: false }
     texts.set(place, text)
     return text
   }
@@ -35,7 +37,9 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
     const tokens = parseTokens(logprobs)
     if (typeof more !== 'string' || (more === '' && !tokens)) return
     const text = textAt(place, type)
-    text.said += more
+    text.told += more.length
+    text.tail += more
+    if (text.tail.length > LONGEST_TAIL) text.tail = text.tail.slice(-TAIL)
     const { key } = text
     emit(tokens ? { type: 'part-delta', key, text: more, logprobs: tokens } : { type: 'part-delta', key, text: more })
   }
@@ -51,9 +55,8 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
   function settle(place: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
     const known = texts.get(place)
     if (known?.isClosed) return
-    const said = known?.said ?? ''
-    if (type === 'refusal') add(place, 'refusal', restOf(refusal, said))
-    else add(place, 'text', restOf(text, said), said === '' ? logprobs : undefined)
+    if (type === 'refusal') add(place, 'refusal', restOf(refusal, known))
+    else add(place, 'text', restOf(text, known), known?.told ? undefined : logprobs)
     cite(place, parseAnnotations(annotations, losses).slice(known?.citations ?? 0))
   }
 
@@ -107,8 +110,16 @@ export function createMessageReader({ start, losses }: ItemContext, emit: (event
   }
 }
 
+/** How much of what was told is kept, in characters: by it a text is known to go on from there. */
+const TAIL = 256
+/** It is cut now and then only, since each cut is a copy. */
+const LONGEST_TAIL = 4_096
+
 /** What is said behind a beginning that was told; nothing of a text that is another. */
-const restOf = (text: unknown, told: string): string =>
-  typeof text === 'string' && text.startsWith(told) ? text.slice(told.length) : ''
+function restOf(text: unknown, { told, tail }: Pick<OpenText, 'told' | 'tail'> = NOTHING_TOLD): string {
+  return typeof text === 'string' && text.startsWith(tail, told - tail.length) ? text.slice(told) : ''
+}
+
+const NOTHING_TOLD = { told: 0, tail: '' }
 
 const isSaid = (part: JsonObject): boolean => Boolean(part.text || part.refusal)

@@ -1,4 +1,5 @@
 import { quoted } from '../../lib/json.ts'
+import { createTextBuffer, type TextBuffer } from '../../lib/text-buffer.ts'
 import type { Citation } from '../canonical/citations.ts'
 import type { RefusalPart, TextPart, TokenLogprob } from '../canonical/parts.ts'
 import { type ItemPlace, type ItemWriter, noRoom, whereabouts } from './item-writer.ts'
@@ -8,7 +9,7 @@ import type { WireContent } from './wire.ts'
 
 interface OpenText {
   type: 'text' | 'refusal'
-  pieces: string[]
+  said: TextBuffer
   citations: Citation[]
   logprobs: TokenLogprob[]
 }
@@ -24,7 +25,7 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
   let deltaStart = ''
 
   function open({ type }: TextPart | RefusalPart) {
-    text = { type, pieces: [], citations: [], logprobs: [] }
+    text = { type, said: createTextBuffer(), citations: [], logprobs: [] }
     where = `${whereabouts(id, index)},"content_index":${content.length}`
     deltaStart = `${where},"delta":`
   }
@@ -43,9 +44,9 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
 
   function add(more: string, logprobs: TokenLogprob[] | undefined) {
     if (!text) return
-    const { type, pieces } = text
-    if (pieces.length === 0) begin(type)
-    pieces.push(more)
+    const { type, said } = text
+    if (!said.isBegun) begin(type)
+    said.add(more)
     const delta = deltaStart + quoted(more)
     if (type === 'refusal') return events.tellJson('response.refusal.delta', delta)
     if (!logprobs) return events.tellJson('response.output_text.delta', `${delta},"logprobs":[]`)
@@ -53,16 +54,12 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
     events.tellJson('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(wireLogprobs(logprobs))}`)
   }
 
-  function contentOf({ type, pieces, citations, logprobs }: OpenText): WireContent {
-    const said = pieces.join('')
-    return wireContent(
-      type === 'text' ? { type, text: said, citations, logprobs } : { type, text: said },
-      context.losses,
-    )
+  function contentOf({ type, said: { text = '' }, citations, logprobs }: OpenText): WireContent {
+    return wireContent(type === 'text' ? { type, text, citations, logprobs } : { type, text }, context.losses)
   }
 
   function end() {
-    const part = text && text.pieces.length > 0 ? contentOf(text) : undefined
+    const part = text?.said.isBegun ? contentOf(text) : undefined
     text = undefined
     if (!part) return
     content.push(part)
@@ -90,7 +87,7 @@ export function createMessageWriter(first: TextPart | RefusalPart, { context, ev
     end,
     whole(status) {
       if (!isTold) return undefined
-      const parts = text && text.pieces.length > 0 ? [...content, contentOf(text)] : content
+      const parts = text?.said.isBegun ? [...content, contentOf(text)] : content
       return { ...wireMessage(id, parts, phase), status }
     },
   }

@@ -1,3 +1,4 @@
+import { createTextBuffer } from '../../lib/text-buffer.ts'
 import type { ReasoningPart } from '../canonical/parts.ts'
 import type { OpaqueState } from '../canonical/state.ts'
 import { type ItemPlace, type ItemWriter, noRoom, whereabouts } from './item-writer.ts'
@@ -7,7 +8,7 @@ import { wireThought } from './reasoning.ts'
 export function createThoughtWriter(part: ReasoningPart, { context, events, index }: ItemPlace): ItemWriter {
   const id = `rs_${context.newId()}`
   const where = `${whereabouts(id, index)},"summary_index":0`
-  const pieces: string[] = []
+  const said = createTextBuffer()
   let state: OpaqueState | undefined = part.state
   let isTold = false
 
@@ -23,8 +24,8 @@ export function createThoughtWriter(part: ReasoningPart, { context, events, inde
     ...noRoom,
     add(more) {
       begin()
-      if (pieces.length === 0) events.tellJson('response.reasoning_summary_part.added', summary(''))
-      pieces.push(more)
+      if (!said.isBegun) events.tellJson('response.reasoning_summary_part.added', summary(''))
+      said.add(more)
       events.tellJson('response.reasoning_summary_text.delta', `${where},"delta":${JSON.stringify(more)}`)
     },
     sign(given) {
@@ -32,11 +33,11 @@ export function createThoughtWriter(part: ReasoningPart, { context, events, inde
     },
     end() {
       if (state) begin()
-      if (pieces.length === 0) return
-      const text = pieces.join('')
+      if (!said.isBegun) return
+      const { text = '' } = said
       events.tellJson('response.reasoning_summary_text.done', `${where},"text":${JSON.stringify(text)}`)
       events.tellJson('response.reasoning_summary_part.done', summary(text))
     },
-    whole: () => (isTold ? wireThought(id, pieces.join(''), state) : undefined),
+    whole: () => (isTold ? wireThought(id, said.text ?? '', state) : undefined),
   }
 }

@@ -1,0 +1,41 @@
+import { createTextBuffer } from '../../src/lib/text-buffer.ts'
+import { bytesHeld } from '../support/garbage.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a text buffer')
+
+test('gives all pieces in their order, also between two additions', () => {
+  const buffer = createTextBuffer()
+  let expected = ''
+  for (let index = 0; index < 1_000; index++) {
+    buffer.add(`${index} `)
+    expected += `${index} `
+    if (index % 300 === 0) assert.is(buffer.text, expected)
+  }
+  assert.is(buffer.text, expected)
+})
+
+test('is empty and not begun at first, and begun by a piece without a character', () => {
+  const buffer = createTextBuffer()
+  assert.equal([buffer.isBegun, buffer.text], [false, ''])
+  buffer.add('')
+  assert.equal([buffer.isBegun, buffer.text], [true, ''])
+})
+
+test('gives up a text that is longer than its limit, and holds nothing of it', () => {
+  const buffer = createTextBuffer(10)
+  buffer.add('1234567890')
+  assert.is(buffer.text, '1234567890')
+  buffer.add('1')
+  assert.is(buffer.text, undefined)
+  buffer.add('2')
+  assert.is(buffer.text, undefined)
+})
+
+test('takes little more room than its characters', async () => {
+  const before = await bytesHeld()
+  const buffer = createTextBuffer()
+  for (let index = 0; index < 1_000_000; index++) buffer.add(String(index).slice(-4))
+  const held = (await bytesHeld()) - before
+  assert.ok(held < 1.5 * (buffer.text?.length ?? 0), `${held} bytes`)
+})
