@@ -11,6 +11,7 @@ export const entries: Record<string, string> = {
   'storage/sqlite': 'adapters/storage/sqlite.ts',
   'storage/kv': 'adapters/storage/kv.ts',
   'storage/durable-object': 'adapters/storage/durable-object.ts',
+  'storage/redis': 'adapters/storage/redis.ts',
   node: 'adapters/mount/node.ts',
   express: 'adapters/mount/express.ts',
   bun: 'adapters/mount/bun.ts',

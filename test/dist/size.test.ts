@@ -19,7 +19,14 @@ test('keep the catalog within its budget', async () => {
   report('catalog', await measure('catalog', []))
 })
 
-for (const name of ['storage/memory', 'storage/postgres', 'storage/sqlite', 'storage/kv', 'storage/durable-object'])
+for (const name of [
+  'storage/memory',
+  'storage/postgres',
+  'storage/redis',
+  'storage/sqlite',
+  'storage/kv',
+  'storage/durable-object',
+])
   test(`keep the adapter of ${name} within 4 kB, its client apart`, async () => {
     const size = await measure(name, [])
     assert.ok(size <= 4_000, `${name} has ${size} bytes gzipped`)

@@ -1,0 +1,221 @@
+import type { Storage, Stored } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
+import { storageError } from './lib/error.ts'
+import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { checkSizes } from './lib/sizes.ts'
+import { createWatchers } from './lib/watchers.ts'
+import {
+  type Command,
+  failure,
+  type IoredisClient,
+  isPassing,
+  linkOf,
+  type NodeRedisClient,
+  sleep,
+  within,
+} from './redis/client.ts'
+import { startFeed } from './redis/feed.ts'
+import { WRITE } from './redis/scripts.ts'
+
+export type { IoredisClient, NodeRedisClient } from './redis/client.ts'
+
+/** The options of `redisStorage`; all are optional. */
+export interface RedisStorageOptions {
+  /** What the names of all keys start with, in braces, so that a cluster keeps them together; default `signalbox`. */
+  prefix?: string
+  /** A connected client that `watch` may block, and that nobody else uses. Default: `watch` makes and closes one by `client.duplicate()`. */
+  subscriber?: NodeRedisClient | IoredisClient
+}
+
+/** So long a command may take, repeats after a lost connection included; after a failure, until one succeeds, it is the shorter time. */
+const PATIENCE_MS = 4_000
+const SHORT_PATIENCE_MS = 500
+const PAUSE_MS = 50
+/** Entries in one answer. */
+const PAGE = 500
+
+const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
+
+/**
+ * Keeps all data in Redis 6.2 or later, or Valkey, by a client of `redis` or `ioredis` that the host connects and closes. Atomic for all who
+ * use the same server and prefix; a write is made once, or not at all, however often the client sends it. Errors have a `code` (`STORAGE_…`).
+ * Throws a TypeError on invalid arguments.
+ */
+export function redisStorage(client: NodeRedisClient | IoredisClient, options: RedisStorageOptions = {}): Storage {
+  checkOptions(options, { prefix: true, subscriber: true })
+  const { prefix = 'signalbox', subscriber } = options
+  if (!/^[^{}]+$/.test(prefix)) throw new TypeError('prefix must be a text without braces.')
+  const link = linkOf(client)
+  const listener = subscriber && linkOf(subscriber)
+  const root = `{${prefix}}:`
+  const store = `The Redis store "${prefix}"`
+  const sizes = { ...LIMITS, store, hasNul: true }
+  const index = `${root}i`
+  const stream = `${root}s`
+  const entryOf = (name: string) => `${root}k:${name}`
+  const writer = crypto.randomUUID()
+  const watchers = createWatchers()
+  const gapListeners = new Set<() => void>()
+  const running = new Set<Promise<unknown>>()
+  let stopFeed: (() => void) | undefined
+  let isClosed = false
+  /** Did the last command fail to reach the server? */
+  let isAway = false
+  /** What the clock of the server is ahead of this one, or less; until the first write so little that this is late. */
+  let aheadMs = -1e15
+
+  /** Sends a command until it is answered. Each of them may be sent twice. */
+  async function send(args: () => Command, until: number): Promise<unknown> {
+    for (;;) {
+      try {
+        const reply = await within(link.send(args(), root), until - performance.now())
+        isAway = false
+        return reply
+      } catch (cause) {
+        const mayPass = isPassing(cause)
+        if (!mayPass || performance.now() + PAUSE_MS > until) {
+          isAway = mayPass
+          throw failure(cause, store)
+        }
+        await sleep(PAUSE_MS)
+      }
+    }
+  }
+
+  /** Does what was asked of the store, which `close` waits for. */
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
+    const result = work()
+    running.add(result)
+    try {
+      return await result
+    } finally {
+      running.delete(result)
+    }
+  }
+
+  const deadline = () => performance.now() + (isAway ? SHORT_PATIENCE_MS : PATIENCE_MS)
+  const read = (...args: Command) => send(() => args, deadline())
+
+  /**
+   * One write, made once however often it is sent, and never after this has rejected: the script compares the clock of the server, which is
+   * learnt from each answer, with the last moment.
+   */
+  async function write(
+    operation: 'set' | 'delete' | 'increment',
+    key: string,
+    {
+      value = '',
+      ifVersion,
+      ttlMs,
+    }: { value?: string; ifVersion?: string | null | undefined; ttlMs?: number | undefined },
+  ): Promise<{ result: string; id: string }> {
+    const id = crypto.randomUUID()
+    const name = toOrdered(key)
+    const ttl = ttlMs === undefined ? '' : String(Math.ceil(ttlMs) || 1)
+    const touched = [entryOf(name), index, `${root}x`, stream, `${root}o:${id}`]
+    const expected = ifVersion === undefined ? '*' : ifVersion === null ? '-' : `=${ifVersion}`
+    const until = deadline()
+    for (;;) {
+      const args = () => {
+        const latest = String(until + aheadMs)
+        return ['EVAL', WRITE, '5', ...touched, operation, name, id, expected, value, ttl, writer, latest] as const
+      }
+      const [serverNow, result] = (await send(args, until)) as [string, string] // as the script returns
+      aheadMs = Number(serverNow) - performance.now()
+      if (result !== 'late') return { result, id } // a late one is sent again, which fails once there is no time left
+    }
+  }
+
+  function entry(key: string, text: unknown): Stored | undefined {
+    if (text === null) return undefined
+    const [, version, value] = ENTRY.exec(String(text)) ?? []
+    if (version !== undefined && value !== undefined) return { value, version }
+    throw storageError('STORAGE_CORRUPT', `${store} has an entry of another program: "${key}". Remove it.`)
+  }
+
+  async function list(prefix: string, { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions = {}) {
+    const found: Array<Stored & { key: string }> = []
+    const start = toOrdered(prefix)
+    let from = after && after >= prefix ? `(${toOrdered(after)}` : `[${start}`
+    while (found.length < limit) {
+      const count = Math.min(PAGE, limit - found.length)
+      const page = await read('ZRANGEBYLEX', index, from, `(${endOf(start)}`, 'LIMIT', '0', String(count))
+      const names = page as string[] // as Redis returns
+      const texts = names.length > 0 ? await read('MGET', ...names.map(entryOf)) : []
+      for (const [at, name] of names.entries()) {
+        const key = fromOrdered(name)
+        const stored = entry(key, (texts as unknown[])[at])
+        if (stored) found.push({ key, ...stored })
+      }
+      if (names.length < count) break
+      from = `(${names.at(-1)}`
+    }
+    return found
+  }
+
+  return {
+    atomic: true,
+    ...LIMITS,
+
+    get: (key) => run(async () => entry(key, await read('GET', entryOf(toOrdered(key))))),
+
+    list: (prefix, range) => run(() => list(prefix, range)),
+
+    set: (key, value, { ifVersion, ttlMs } = {}) =>
+      run(async () => {
+        checkSizes(key, value, sizes)
+        const { result, id } = await write('set', key, { value, ifVersion, ttlMs })
+        return result === 'ok' && id
+      }),
+
+    delete: (key, { ifVersion } = {}) => run(async () => (await write('delete', key, { ifVersion })).result === 'ok'),
+
+    increment: (key, by, { ttlMs } = {}) =>
+      run(async () => {
+        checkSizes(key, '', sizes)
+        const sum = Number((await write('increment', key, { value: String(by), ttlMs })).result)
+        if (!Number.isNaN(sum)) return sum
+        throw storageError(
+          'STORAGE_NOT_A_NUMBER',
+          `"${key}" cannot be incremented: it, the step or the sum is no safe integer.`,
+        )
+      }),
+
+    watch(onChange, onGap) {
+      const stop = watchers.add(onChange)
+      const gap = () => onGap?.()
+      gapListeners.add(gap)
+      stopFeed ??= startFeed({
+        link: listener ?? link,
+        isReady: listener !== undefined,
+        index,
+        stream,
+        writer,
+        isReachable: () => !isAway,
+        onChange: watchers.tell,
+        onGap: () => {
+          for (const listener of gapListeners) listener()
+        },
+      })
+      return () => {
+        stop()
+        gapListeners.delete(gap)
+        if (watchers.size === 0) stopFeed = void stopFeed?.()
+      }
+    },
+
+    async close() {
+      isClosed = true
+      stopFeed?.()
+      watchers.clear()
+      gapListeners.clear()
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+type ListOptions = NonNullable<Parameters<Storage['list']>[1]>
+
+/** A version, and the value after it. */
+const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/

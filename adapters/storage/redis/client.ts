@@ -1,0 +1,98 @@
+import { storageError } from '../lib/error.ts'
+
+/** A client of the package `redis`, a pool or a cluster of it. */
+export interface NodeRedisClient {
+  sendCommand(...args: never[]): Promise<unknown>
+  duplicate(...args: never[]): unknown
+}
+
+/** A client or a cluster of the package `ioredis`. */
+export interface IoredisClient {
+  call(command: string, ...args: string[]): Promise<unknown>
+  duplicate(...args: never[]): unknown
+}
+
+/** A command and its arguments. */
+export type Command = readonly [string, ...string[]]
+
+/** One connection to Redis, whichever package made it. */
+export interface Link {
+  /** Sends a command whose keys share the hash tag of `key`. */
+  send(args: Command, key: string): Promise<unknown>
+  /** One more of its kind, which is not connected yet. */
+  duplicate(): Link & { connect(): Promise<unknown>; end(): void }
+}
+
+/** What both packages have, with the parts of each that differ. */
+interface AnyClient {
+  call?(...args: string[]): Promise<unknown>
+  sendCommand(...args: unknown[]): Promise<unknown>
+  duplicate(...args: unknown[]): AnyClient
+  on(event: 'error', listener: () => void): unknown
+  connect(): Promise<unknown>
+  /** Of `redis`. */
+  destroy?(): void
+  disconnect(): void
+  /** Of a cluster of `ioredis`. */
+  isCluster?: boolean
+  /** Of a cluster of `redis`. */
+  nodeClient?: unknown
+}
+
+/** Throws a TypeError for what is no client of either package. */
+export function linkOf(client: NodeRedisClient | IoredisClient): Link {
+  const given = client as unknown as AnyClient | undefined // the packages' own types have hundreds of overloads
+  if (!given?.duplicate) throw new TypeError('redisStorage takes a client of the package redis or ioredis.')
+  return linkTo(given)
+}
+
+function linkTo(client: AnyClient): Link {
+  return {
+    async send(args, key) {
+      if (client.call) return client.call(...args)
+      const options = { typeMapping: {} } // strings, whatever the host has them be
+      return client.nodeClient ? client.sendCommand(key, false, args, options) : client.sendCommand(args, options)
+    },
+    duplicate() {
+      const args = client.isCluster ? [[], LISTENER] : client.call ? [LISTENER] : []
+      const copy = client.duplicate(...args)
+      copy.on('error', () => {}) // each failure rejects a command, too
+      const end = () => (copy.destroy ? copy.destroy() : copy.disconnect())
+      return { ...linkTo(copy), connect: () => copy.connect(), end }
+    },
+  }
+}
+
+/** Options of `ioredis`: the listening connection has deadlines of its own, and is replaced when it fails. */
+const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
+
+/** What `work` resolves to; rejects when that takes longer than so many ms. */
+export function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer in ${Math.ceil(ms)} ms`)), ms)
+    work.finally(() => clearTimeout(timer)).then(resolve, reject)
+  })
+}
+
+/** Resolves after so many ms. */
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Replies of a server begin with a word in capitals, such as `ERR`; these are of one that may be ready a moment later. */
+const REPLY = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
+/** Replies of one that takes no writes for now. */
+const FULL = /^(?:OOM|MISCONF|NOREPLICAS) /
+
+const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
+/** May the same command succeed a moment later? */
+export const isPassing = (cause: unknown): boolean => !REPLY.test(textOf(cause))
+
+/** The error for what a client rejected with. It holds no more than the text of it: clients attach the command with its values. */
+export function failure(cause: unknown, store: string): Error {
+  const text = textOf(cause).slice(0, 200)
+  const isAway = isPassing(cause)
+  return storageError(
+    isAway ? 'STORAGE_UNREACHABLE' : FULL.test(text) ? 'STORAGE_UNWRITABLE' : 'STORAGE_UNREADABLE',
+    `${store} ${isAway ? 'cannot be reached' : 'was refused'}: ${text}. Check the server, its memory, and the client's address and rights.`,
+  )
+}

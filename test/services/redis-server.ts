@@ -1,0 +1,96 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { skip } from '../support/suite.ts'
+
+/** A Redis for tests: `SIGNALBOX_TEST_REDIS_URL`, or one that is started here on a port of its own. */
+export interface RedisServer {
+  url: string
+  port: number
+  /** Of one that was started here, which keeps its data over `kill` and `start`. */
+  start(): Promise<void>
+  /** At once, as a crash would. */
+  kill(): Promise<void>
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void
+  remove(): Promise<void>
+}
+
+/** Skips the file, with the reason, where there is none. */
+export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'remove'>> {
+  const url = process.env.SIGNALBOX_TEST_REDIS_URL
+  return url ? { url, remove: async () => {} } : startRedis()
+}
+
+/** One that may be killed. Skips the file, with the reason, where there is no program for it. */
+export async function startRedis(...options: string[]): Promise<RedisServer> {
+  if (!hasProgram()) skip('there is no Redis: install redis-server, or name a server in SIGNALBOX_TEST_REDIS_URL')
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-redis-'))
+  const port = await freePort()
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...durable, ...options]
+  let child: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    child = spawn('redis-server', args, { stdio: 'ignore' })
+    for (let tries = 0; tries < 200; tries++) {
+      if (await answers(port)) return
+      await sleep(25)
+    }
+    throw new Error('Redis did not start within 5 s')
+  }
+
+  async function kill(): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  await start()
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    start,
+    kill,
+    signal: (signal) => void child?.kill(signal),
+    async remove() {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function hasProgram(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Does a server on the port answer, and has it read its data? */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => void socket.write('PING\r\n'))
+    const end = (is: boolean) => {
+      socket.destroy()
+      resolve(is)
+    }
+    socket.on('data', (bytes) => end(bytes.toString().startsWith('+PONG')))
+    socket.on('error', () => end(false))
+    socket.setTimeout(1_000, () => end(false))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address ? address.port : 0
+}
