@@ -30,10 +30,13 @@ const text = <K extends string>(name: K, value: unknown): { [P in K]?: string } 
   return found
 }
 
-/** Plain text, shortened; not a page of HTML. */
+/** Plain text, shortened; not a page of HTML, nor a text without words, such as `{}`. */
 function plainText(body: unknown): string | undefined {
-  if (typeof body !== 'string' || body.trim() === '' || body.trimStart().startsWith('<')) return undefined
+  if (typeof body !== 'string' || !WORDS.test(body) || body.trimStart().startsWith('<')) return undefined
+  if (body.trim() === 'null') return undefined
   return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
 }
 
 const MAX_TEXT = 500
+
+const WORDS = /[\p{L}\p{N}]/u

@@ -37,3 +37,16 @@ test('one that is large is read to 64 kB, which say as much as they can', async 
   assert.ok(up.pulled < 80_000, `${up.pulled} bytes`)
   assert.is(up.open, 0)
 })
+
+for (const body of ['{}', '[]', 'null', '""']) {
+  test(`one without words, ${body}, is told by its status, to clients of its own format as to others`, async () => {
+    for (const ask of ['chat', 'messages'] as const) {
+      for (const model of ['one/m', 'claude/c']) {
+        const world = await openWorld({ fetch: fakeUpstream(() => json(body, 400)) })
+        const response = await world[ask]({ model })
+        assert.is(response.status, 400)
+        assert.match((await response.json()).error.message, /^The provider (".+" )?answered with status 400\.$/)
+      }
+    }
+  })
+}
