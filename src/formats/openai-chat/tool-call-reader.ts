@@ -18,7 +18,6 @@ export interface ToolCallReader {
 interface OpenCall {
   /** Undefined until its name is known. */
   key: number | undefined
-  index: unknown
   id: string
   name: string
   isFreeForm: boolean
@@ -37,7 +36,11 @@ export function createToolCallReader(
   start: (part: AssistantPart) => number,
   emit: (event: ReaderEvent) => void,
 ): ToolCallReader {
-  const calls: OpenCall[] = []
+  /** Those that are not closed, in the order in which they began: a stream may bring thousands. */
+  const open = new Set<OpenCall>()
+  const lastByIndex = new Map<unknown, OpenCall>()
+  const firstById = new Map<string, OpenCall>()
+  let last: OpenCall | undefined
   const ids = new Set<string>()
 
   function observe(entry: JsonObject) {
@@ -47,8 +50,9 @@ export function createToolCallReader(
     const name = text(callee.name)
     const more = fragment(kind === 'custom' ? callee.input : callee.arguments)
     const index = entry.index ?? undefined
-    const call = callOf(index, { id, name, more }) ?? open(index, kind === 'custom')
+    const call = callOf(index, { id, name, more }) ?? begin(index, kind === 'custom')
     call.id ||= id
+    if (id !== '' && !firstById.has(id)) firstById.set(id, call)
     call.name ||= name
     sign(call, googleSignature(entry.extra_content))
     if (call.name !== '' && call.key === undefined) tell(call)
@@ -60,7 +64,7 @@ export function createToolCallReader(
     index: unknown,
     { id, name, more }: { id: string; name: string; more: string },
   ): OpenCall | undefined {
-    const found = index === undefined ? byIdOrLast(id) : calls.findLast((call) => call.index === index)
+    const found = index === undefined ? byIdOrLast(id) : lastByIndex.get(index)
     if (!found) return undefined
     const isOther = id !== '' && found.id !== '' && id !== found.id
     if (isOther && name !== '') return undefined // Ollama: every call has the index 0
@@ -70,16 +74,18 @@ export function createToolCallReader(
   }
 
   function byIdOrLast(id: string): OpenCall | undefined {
-    return id === '' ? calls.at(-1) : (calls.find((call) => call.id === id) ?? withoutId(calls.at(-1)))
+    return id === '' ? last : (firstById.get(id) ?? withoutId(last))
   }
 
-  function open(index: unknown, isFreeForm: boolean): OpenCall {
+  function begin(index: unknown, isFreeForm: boolean): OpenCall {
     const call: OpenCall = {
-      ...{ key: undefined, index, id: '', name: '', isFreeForm },
+      ...{ key: undefined, id: '', name: '', isFreeForm },
       ...{ early: '', hasArguments: false, scan: createObjectScan() },
       ...{ isHeld: false, isClosed: false, state: undefined },
     }
-    calls.push(call)
+    open.add(call)
+    lastByIndex.set(index, call)
+    last = call
     return call
   }
 
@@ -130,17 +136,18 @@ export function createToolCallReader(
     if (call.isClosed || call.key === undefined) return
     if (call.isHeld) release(call, false)
     call.isClosed = true
+    open.delete(call)
     emit({ type: 'part-end', key: call.key })
   }
 
   return {
     observe,
     closeComplete() {
-      for (const call of calls) if (!call.isClosed && call.scan.isComplete()) close(call)
+      for (const call of open) if (call.scan.isComplete()) close(call)
     },
     end() {
-      for (const call of calls) {
-        if (call.key === undefined && !call.isClosed) {
+      for (const call of open) {
+        if (call.key === undefined) {
           call.isClosed = true
           losses.dropped('tool_calls') // it never had a name, so nobody could run it
         }
