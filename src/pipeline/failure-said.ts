@@ -36,7 +36,8 @@ export function failureOfStatus(
   bytes: Uint8Array,
   { reading, operation, now }: { reading: FailureReading; operation: Operation; now: number },
 ): Failure {
-  const { status } = answer
+  const { status: sent } = answer
+  const status = statusFor(sent)
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseShallow(text)
   const body = json ?? text
@@ -55,8 +56,8 @@ export function failureOfStatus(
       isUncompacted: true,
     }
   const own = reading.read(body).message
-  const message = own ?? `The provider answered with status ${status}.`
-  const failure = failureOf({
+  const message = own ?? `The provider answered with status ${sent}.`
+  const known = failureOf({
     status,
     message,
     isQuoted: own !== undefined,
@@ -64,8 +65,12 @@ export function failureOfStatus(
     header: (name) => answer.header(name),
     now,
   })
+  const failure = sent === status ? known : { ...known, upstreamStatus: sent }
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
+
+/** HTTP has no statuses from 600 on, and platforms do not send them. */
+export const statusFor = (sent: number): number => (sent > 599 ? 502 : sent)
 
 /** Is there no such endpoint, or none for this model? Not where there is no such model. */
 function isUncompacted(status: number, body: unknown): boolean {
@@ -110,7 +115,7 @@ function failureOf({ status, message, isQuoted, body, header, now }: Refused): F
     retold(failureClass, status, said) ?? {
       class: failureClass,
       ...(isRateLimit && saysOneModel(said) && { level: 'model' }),
-      status: status > 599 ? 502 : status,
+      status,
       message,
       isQuoted,
       retryAfterMs,

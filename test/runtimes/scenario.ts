@@ -58,6 +58,13 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     assert.match(await response.text(), /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]\n\n$/)
   })
 
+  test('answers 502 where the status of a provider is none', async () => {
+    for (const stream of [false, true]) {
+      const response = await client.chat('odd', stream)
+      assert.is(response.status, 502, await response.text())
+    }
+  })
+
   test('lets go of the upstream when a client lets go of its stream', async () => {
     const abort = new AbortController()
     const cut = upstream.nextCut()

@@ -6,7 +6,7 @@ const chunk = (delta: object, finish: string | null = null) =>
 
 /**
  * A provider on loopback that speaks openai-chat. A prompt that starts with `forever` is streamed until its client leaves, one that starts with
- * `never` is not answered until then.
+ * `never` is not answered until then. `odd` gets a status that HTTP does not have.
  */
 export async function startUpstream() {
   let cut = Promise.withResolvers<void>()
@@ -17,6 +17,10 @@ export async function startUpstream() {
     for await (const part of req.setEncoding('utf8')) text += part
     const { stream, messages } = JSON.parse(text)
     const prompt: string = messages[0].content
+    if (prompt === 'odd') {
+      res.writeHead(777, { 'content-type': 'application/json' }).end('{"error":{"message":"odd"}}')
+      return
+    }
     const isNever = prompt.startsWith('never')
     if (isNever || (stream && prompt.startsWith('forever'))) {
       open += 1
