@@ -23,6 +23,7 @@ const table = {
   NOT_FOUND: [404, 'Not found'],
   MODEL_NOT_FOUND: [404, 'The model does not exist.'],
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here.'],
+  REQUEST_TIMEOUT: [408, 'The request body did not arrive in time.'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'The content type is not supported.'],
   WEBSOCKETS_NOT_SERVED: [426, 'WebSockets are not served here. Send the request over HTTP.'],

@@ -19,7 +19,9 @@ import { createObserver } from './pipeline/observer.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import {
   callsAtOnce,
+  holdsRefusedBodies,
   isWorkers,
+  lingerBeforeClose,
   lookoutFor,
   platformClock,
   platformFetch,
@@ -97,6 +99,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onError,
   })
   const listing = deferredListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
+  const bodyTime = { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd }
   const pipeline = createPipeline({
     store,
     sharedIn: sharedState ? storage : undefined,
@@ -106,6 +109,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock,
     random: platformRandom,
     limits,
+    bodyTime,
     isStrict: options.strict ?? false,
     fetchesMedia: options.fetchMedia ?? true,
     asksForUsage: options.askForUsage ?? false,
@@ -147,7 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     modelRoutes: [...modelsRoutes(listing, { upstream }), ...modelRoutes(run)],
     manage: createManagementSurface(api, {
       management: options.management,
-      maxBodyBytes: limits.maxManagementBodyBytes,
+      limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },
       admit,
       onError,
     }),
@@ -155,7 +159,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     admit,
     onError,
   })
-  const { gateway, handle, matches } = createFetchDoors(surface, { basePath, begin: requestTurn, lookoutFor, onError })
+  const { gateway, handle, matches } = createFetchDoors(surface, {
+    basePath,
+    begin: requestTurn,
+    lookoutFor,
+    holdsRefused: holdsRefusedBodies,
+    linger: lingerBeforeClose,
+    onError,
+  })
 
   const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
     fetch: gateway,

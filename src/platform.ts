@@ -8,6 +8,7 @@ import type { Clock, Logger } from './types.ts'
 
 const { Bun: bun } = globalThis as { Bun?: { env?: Record<string, string | undefined> } } // the runtime's global
 const isBun = bun !== undefined
+const isDeno = 'Deno' in globalThis
 
 const startTimer: StartTimer = (ms, onTime) => {
   const timer = setTimeout(onTime, ms)
@@ -27,7 +28,7 @@ const startShared: StartTimer = (ms, onTime) =>
  */
 export const platformClock: Clock = {
   now: () => Date.now(),
-  setTimer: isBun || 'Deno' in globalThis ? startShared : startTimer,
+  setTimer: isBun || isDeno ? startShared : startTimer,
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
@@ -42,6 +43,23 @@ export const platformClock: Clock = {
       signal?.addEventListener('abort', onAbort, { once: true })
     }),
 }
+
+/**
+ * Is a request body that is refused held, its reader taken? `Deno.serve` reads one that is cancelled or not touched to its end, however long
+ * it is; of one whose reader waits, it takes nothing more.
+ */
+export const holdsRefusedBodies: boolean = isDeno
+
+/** How long a client may go on sending after an answer that closes its connection, in ms: one that is cut off sooner loses the answer. */
+const LINGER_MS = 500
+
+/**
+ * Awaited before the end of an answer that closes the connection. Bun closes at once, over the head of a client that still sends; Node's
+ * mount waits by itself.
+ */
+export const lingerBeforeClose: (() => Promise<void>) | undefined = isBun
+  ? () => new Promise((resolve) => setTimeout(resolve, LINGER_MS))
+  : undefined
 
 /** A random number in [0, 1); not for secrets. */
 export const platformRandom = (): number => Math.random()

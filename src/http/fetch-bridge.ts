@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
 import { fieldsOf, type HeaderFields } from '../lib/header-fields.ts'
 import type { Lookout } from '../lib/lookout.ts'
@@ -20,6 +21,8 @@ export interface FetchTerms {
   context?: FetchContext | undefined
   /** Where the request's signal may be listened to a moment later. */
   lookout?: Lookout | undefined
+  /** See `BodyTerms`. */
+  holdsRefused?: boolean
 }
 
 /** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
@@ -36,8 +39,9 @@ class FetchExchange implements Exchange {
   readonly #fields: HeaderFields
   readonly #href: string
   readonly #signal: ClientSignal
+  readonly #holdsRefused: boolean
 
-  constructor(request: Request, { context, lookout }: FetchTerms) {
+  constructor(request: Request, { context, lookout, holdsRefused = false }: FetchTerms) {
     const fields = fieldsOf(request.headers)
     const { href, pathname, search } = urlOf(request.url, fields.get('host'))
     this.method = request.method
@@ -47,6 +51,7 @@ class FetchExchange implements Exchange {
     this.#fields = fields
     this.#href = href
     this.#signal = new ClientSignal(request, lookout)
+    this.#holdsRefused = holdsRefused
     if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
     if (context?.upstream) this.upstream = context.upstream
   }
@@ -60,7 +65,7 @@ class FetchExchange implements Exchange {
   }
 
   body(maxBytes: number): Promise<Uint8Array> {
-    return readBody(this.#request, this.#fields, { maxBytes, client: this.#signal })
+    return readBody(this.#request, this.#fields, { maxBytes, holdsRefused: this.#holdsRefused, client: this.#signal })
   }
 
   onAbort(listener: () => void): () => void {
@@ -95,13 +100,31 @@ function urlOf(url: string, host: string | undefined): UrlParts {
   throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a host name.' })
 }
 
-/** A reply as a Fetch response. Headers are set one by one: to read them from an object takes Bun half as long again, and Deno twice as long. */
-export function responseOf({ status, headers, body }: Reply): Response {
-  const content = isByteStream(body) ? readableOf(body) : ((body ?? null) as BodyInit | null) // the bytes are not shared memory
+/** A reply as a Fetch response; `linger`: awaited before the end of one that closes its connection. Headers are set one by one: to read them from an object takes Bun half as long again, and Deno twice as long. */
+export function responseOf({ status, headers, body }: Reply, linger?: () => Promise<void>): Response {
+  const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
+  const stream = isHeldOpen ? followedBy(linger, body) : body
+  const content = isByteStream(stream) ? readableOf(stream) : ((stream ?? null) as BodyInit | null) // the bytes are not shared memory
   const response = new Response(content, { status })
   const fields = response.headers
   for (const name in headers) fields.set(name, headers[name] ?? '')
   return response
+}
+
+/** The text at once, its end when `linger` resolves. */
+function followedBy(linger: () => Promise<void>, text: string): ByteStream {
+  let isSent = false
+  return {
+    async next() {
+      if (isSent) {
+        await linger()
+        return undefined
+      }
+      isSent = true
+      return encodeUtf8(text)
+    },
+    cancel() {},
+  }
 }
 
 /** Pulls one chunk at a time: nothing is read ahead of the client. */

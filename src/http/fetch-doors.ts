@@ -23,17 +23,22 @@ export interface FetchDoorsOptions {
   begin: (() => Promise<void>) | undefined
   /** The lookout for a request that comes with this argument; `undefined` where its signal is to be listened to at once. */
   lookoutFor(platform: unknown): Lookout | undefined
+  /** Does the platform read what is cancelled, or never read, for as long as it comes? Then it is held. */
+  holdsRefused: boolean
+  /** See `responseOf`. */
+  linger: (() => Promise<void>) | undefined
   onError(error: unknown): void
 }
 
 /** Makes the ways in to what `answer` serves. */
 export function createFetchDoors(
   answer: Surface,
-  { basePath, begin, lookoutFor, onError }: FetchDoorsOptions,
+  { basePath, begin, lookoutFor, holdsRefused, linger, onError }: FetchDoorsOptions,
 ): FetchDoors {
   const termsOf = (first: unknown, second: unknown): FetchTerms => ({
     context: contextIn(first) ?? contextIn(second),
     lookout: lookoutFor(first),
+    holdsRefused,
   })
 
   /** For a request whose path is not known. */
@@ -45,7 +50,7 @@ export function createFetchDoors(
       try {
         const exchange = exchangeOf(asked, termsOf(first, second))
         if (begin) await begin()
-        return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath))
+        return responseOf((await answer(exchange)) ?? elsewhereReply(exchange, basePath), linger)
       } catch (error) {
         return unaddressed(error)
       }
@@ -56,7 +61,7 @@ export function createFetchDoors(
         const exchange = exchangeOf(request, termsOf(first, second))
         if (begin) await begin()
         const reply = await answer(exchange)
-        return reply && responseOf(reply)
+        return reply && responseOf(reply, linger)
       } catch (error) {
         return unaddressed(error)
       }

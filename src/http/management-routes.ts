@@ -1,5 +1,6 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { BodyLimits } from '../lib/timed-body.ts'
 import type { Management } from '../management/management.ts'
 import { readJsonBody } from './json-body.ts'
 import { listReply } from './list-reply.ts'
@@ -17,8 +18,8 @@ interface Call {
 /** Method (all but GET and DELETE have a body), path, message for an internal error, operation, and its status if it is not 200. */
 type Row = readonly [Method, string, failure: string, run: (call: Call) => Promise<object>, status?: number]
 
-/** The management API over HTTP, one row for each operation; `PATCH` does what `PUT` does. `maxBodyBytes`: largest body. */
-export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024 * 1024 } = {}): Route[] {
+/** The management API over HTTP, one row for each operation; `PATCH` does what `PUT` does. `limits`: those of bodies. */
+export function managementRoutes(api: Management<unknown>, limits: BodyLimits = { maxBytes: 1024 * 1024 }): Route[] {
   const { keys, settings, combos, connections, customModels, aliases, providers, health, damagedRecords, explain } = api
   const rows: readonly Row[] = [
     ['GET', '/api/keys', 'Failed to fetch keys', () => keys.list()],
@@ -68,19 +69,19 @@ export function managementRoutes(api: Management<unknown>, { maxBodyBytes = 1024
     ['DELETE', '/api/health', 'Failed to reset health', () => health.reset()],
     ['DELETE', '/api/health/:id', 'Failed to reset health', ({ id }) => health.reset(id)],
   ]
-  return [...rows, ...rows.filter(isPut).map(asPatch)].map((row) => routeOf(row, maxBodyBytes))
+  return [...rows, ...rows.filter(isPut).map(asPatch)].map((row) => routeOf(row, limits))
 }
 
 const isPut = ([method]: Row) => method === 'PUT'
 
 const asPatch = ([, ...rest]: Row): Row => ['PATCH', ...rest]
 
-function routeOf([method, path, failure, run, status = 200]: Row, maxBodyBytes: number): Route {
+function routeOf([method, path, failure, run, status = 200]: Row, limits: BodyLimits): Route {
   const bringsBody = method !== 'GET' && method !== 'DELETE'
 
   async function call({ exchange, params }: RoutedRequest): Promise<object> {
     const { id = '', alias = '', providerAlias = '', key = '' } = params
-    const body = bringsBody ? await readJsonBody(exchange, maxBodyBytes) : {}
+    const body = bringsBody ? await readJsonBody(exchange, limits) : {}
     return run({ id, alias, providerAlias, key, body })
   }
 

@@ -1,5 +1,6 @@
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { once } from '../lib/once.ts'
+import type { BodyLimits } from '../lib/timed-body.ts'
 import type { Management } from '../management/management.ts'
 import type { ManagementOptions } from './management-options.ts'
 import { createRouter } from './router.ts'
@@ -8,7 +9,8 @@ import { createRouter } from './router.ts'
 export interface ManagementSurfaceOptions {
   /** Who may call it; default: nobody. */
   management: ManagementOptions | undefined
-  maxBodyBytes: number
+  /** Those of bodies. */
+  limits: BodyLimits
   /** See `SurfaceOptions`. */
   admit(): void
   onError(error: unknown): void
@@ -20,7 +22,7 @@ export interface ManagementSurfaceOptions {
  */
 export function createManagementSurface(
   api: Management<unknown>,
-  { management, maxBodyBytes, admit, onError }: ManagementSurfaceOptions,
+  { management, limits, admit, onError }: ManagementSurfaceOptions,
 ): (path: string, exchange: Exchange) => Promise<Reply> {
   const guard = once(async () => {
     const { createManagementGuard } = await import('./management-guard.ts')
@@ -28,7 +30,7 @@ export function createManagementSurface(
   })
   const routes = once(async () => {
     const { managementRoutes } = await import('./management-routes.ts')
-    return createRouter(managementRoutes(api, { maxBodyBytes }), admit)
+    return createRouter(managementRoutes(api, limits), admit)
   })
   return async (path, exchange) => {
     await (await guard())(exchange)

@@ -8,14 +8,23 @@ import type { ClientSignal } from './client-signal.ts'
 /** The size of a body in bytes at most, and who tells that its client has left. */
 export interface BodyTerms {
   maxBytes: number
+  /** Must a body that is refused be held rather than cancelled? */
+  holdsRefused: boolean
   client: Pick<ClientSignal, 'isAborted' | 'onAbort'>
 }
 
 /** The body of a Fetch request; see `Exchange.body`. */
-export function readBody(request: Request, fields: HeaderFields, { maxBytes, client }: BodyTerms): Promise<Uint8Array> {
-  if (Number(fields.get('content-length')) > maxBytes) return Promise.reject(tooLarge(maxBytes))
+export function readBody(
+  request: Request,
+  fields: HeaderFields,
+  { maxBytes, holdsRefused, client }: BodyTerms,
+): Promise<Uint8Array> {
+  if (Number(fields.get('content-length')) > maxBytes) {
+    if (holdsRefused && !request.bodyUsed) request.body?.getReader()
+    return Promise.reject(tooLarge(maxBytes))
+  }
   if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: USED }))
-  const body = bodyOf(request, fields)
+  const body = holdsRefused ? held(bodyOf(request, fields)) : bodyOf(request, fields)
   if (client.isAborted) {
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
@@ -46,8 +55,18 @@ function notRead({ signal }: Request, cause: unknown): never {
   throw gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
 }
 
+/** The body, of which nothing more is taken once it is cancelled. */
+function held(body: ByteStream): ByteStream {
+  const whole = body.whole?.bind(body)
+  return { next: () => body.next(), ...(whole && { whole }), cancel() {} }
+}
+
+/** The connection is closed after that answer, where the platform heeds it, as the rest of the body would follow. */
 const tooLarge = (maxBytes: number) =>
-  gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
+  gatewayError('PAYLOAD_TOO_LARGE', {
+    message: `The request body is larger than ${maxBytes} bytes.`,
+    headers: { connection: 'close' },
+  })
 
 const USED =
   'The request body was read before it came to the gateway. Call the gateway before whatever reads it, or with a clone that was made before.'

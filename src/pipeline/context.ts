@@ -3,6 +3,7 @@ import type { ThoughtMemory } from '../formats/canonical/thought-memory.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
+import type { BodyTime } from '../lib/timed-body.ts'
 import type { HedgeBudget, RetryBudget } from '../routing/budget.ts'
 import type { TargetHealth } from '../routing/health.ts'
 import type { RouteTable } from '../routing/table.ts'
@@ -21,6 +22,8 @@ import type { ContextFor } from './ruled-context.ts'
 export interface PipelineLimits {
   /** Largest body of a model request; default 20 MiB. A larger one gets 413. */
   maxBodyBytes: number
+  /** From the start of a request to the last byte of its body, also of a management request; default 300,000. A later one gets 408. */
+  bodyTimeoutMs: number
   /** Largest answer that is not streamed; default 64 MiB. A larger one fails its attempt. */
   maxAnswerBytes: number
   /**
@@ -55,6 +58,8 @@ export interface PipelineContext {
   random(): number
   catalog: Catalog
   limits: PipelineLimits
+  /** How long the body of a request may take. */
+  bodyTime: BodyTime
   retryBudget: RetryBudget
   hedgeBudget: HedgeBudget
   /** Is a request refused when its translation would lose something? */

@@ -52,7 +52,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
 }
 
 type Shared =
-  | ('catalog' | 'clock' | 'random' | 'limits' | 'inFlight' | 'observer')
+  | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'observer')
   | ('isStrict' | 'fetchesMedia' | 'asksForUsage')
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */

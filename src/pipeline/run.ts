@@ -6,6 +6,7 @@ import { type Awaitable, isPromise } from '../lib/awaitable.ts'
 import type { CancelDeadline } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { settlesWithin } from '../lib/settles-within.ts'
+import { timedBody } from '../lib/timed-body.ts'
 import type { NextRoute } from '../routing/follow.ts'
 import type { Group } from '../routing/group.ts'
 import type { RouteTable } from '../routing/table.ts'
@@ -75,7 +76,8 @@ class Run {
         this.#stopTimeout = startClientTimeout(exchange, client, context.clock)
       }
       checkMediaType(exchange)
-      const bytes = await client.unlessGone(exchange.body(context.limits.maxBodyBytes))
+      const body = timedBody(exchange, { maxBytes: context.limits.maxBodyBytes, time: context.bodyTime })
+      const bytes = await client.unlessGone(body)
       request = this.#requestFor(parseModelCall(bytes, endpoint, pathModel))
     } catch (error) {
       throw await this.#failed(error)

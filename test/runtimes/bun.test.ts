@@ -2,6 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { runScript, sharedBy, startChild } from './child.ts'
 import { clientsLeave } from './clients-leave.ts'
 import { keepsToFakeTimers } from './fake-timers.ts'
+import { refusesHostileRequests } from './hostile-requests.ts'
 import { tellsInContext } from './in-context.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
@@ -9,8 +10,8 @@ import { runsIn } from './scenario.ts'
 
 const bun = new URL('node_modules/.bin/bun', import.meta.url).pathname
 const start = (app: string, ...args: string[]) => startChild(bun, [`apps/${app}.mjs`, ...args])
-const fetches = sharedBy(3, () => start('bun-fetch'))
-const mount = sharedBy(4, () => start('bun-mount'))
+const fetches = sharedBy(4, () => start('bun-fetch'))
+const mount = sharedBy(5, () => start('bun-mount'))
 
 runsIn('Bun.serve({ fetch: gateway.fetch })', fetches)
 readsPaths('Bun.serve({ fetch: gateway.fetch })', fetches)
@@ -18,6 +19,8 @@ runsIn('Bun.serve(gateway)', () => start('bun-object'))
 runsIn('serveBun(gateway)', mount)
 clientsLeave('serveBun', mount)
 clientsLeave('Bun.serve({ fetch: gateway.fetch })', fetches)
+refusesHostileRequests('serveBun', mount)
+refusesHostileRequests('Bun.serve({ fetch: gateway.fetch })', fetches)
 portsAreNotShared()
 callsInProcessEndAtOnce()
 wrappedFetchesAreGuarded()

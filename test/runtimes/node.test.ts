@@ -3,6 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { nodes, runScript, type Served, sharedBy, startChild } from './child.ts'
 import { clientOf, LONG_PROMPT } from './client.ts'
 import { clientsLeave } from './clients-leave.ts'
+import { refusesHostileRequests } from './hostile-requests.ts'
 import { mountGuardsAndCloses } from './mount-closes.ts'
 import { readsPaths } from './paths.ts'
 import { runsIn } from './scenario.ts'
@@ -12,12 +13,14 @@ import { startUpstream } from './upstream.ts'
 const MEASURE_MS = 240_000
 
 for (const [version, node] of nodes) {
-  const mount = sharedBy(5, () => startChild(node, ['apps/node-mount.mjs']))
-  const express = sharedBy(2, () => startChild(node, ['apps/node-express.mjs']))
+  const mount = sharedBy(6, () => startChild(node, ['apps/node-mount.mjs']))
+  const express = sharedBy(3, () => startChild(node, ['apps/node-express.mjs']))
   runsIn(`serveNode(gateway) on Node ${version}`, mount)
   readsPaths(`serveNode(gateway) on Node ${version}`, mount)
   pipelinedClientsLeave(version, mount)
   clientsLeave(`serveNode on Node ${version}`, mount)
+  refusesHostileRequests(`serveNode on Node ${version}`, mount)
+  refusesHostileRequests(`toExpressHandler on Node ${version}`, express)
   mountGuardsAndCloses(`serveNode on Node ${version}`, mount)
   runsIn(`toExpressHandler(gateway) on Node ${version}`, express)
   readsPaths(`toExpressHandler(gateway) on Node ${version}`, express)

@@ -15,7 +15,8 @@ export function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFe
   const isWelcome = createHostGuard(hostname, allowedHosts)
   return async (request, server) => {
     const host = request.headers.get('host')
-    if (host === null || isWelcome(host)) return fetch(request, server)
+    const isOne = host !== null && !host.includes(',') // the gateway refuses others as malformed
+    if (!isOne || isWelcome(host)) return fetch(request, server)
     return refusal(403, hostRefusal(host))
   }
 }

@@ -4,7 +4,7 @@ import { checkOptions } from '../../lib/options.ts'
 import type { ExchangeGateway } from '../../types/gateway.ts'
 import { checkGateway } from '../lib/gateway.ts'
 import { NodeExchange } from './exchange.ts'
-import { isHost } from './host.ts'
+import { hasTwoHosts, isHost } from './host.ts'
 import { refuse } from './refuse.ts'
 import { sendReply } from './reply.ts'
 import { sharedNodeFetch } from './shared-fetch.ts'
@@ -69,8 +69,10 @@ function writtenTarget(gateway: ExchangeGateway, req: IncomingMessage & { origin
   return (gateway.basePath && req.originalUrl) || req.url || '/'
 }
 
-function refusalOf({ headers, method }: IncomingMessage): [status: number, error: string] | undefined {
+function refusalOf(req: IncomingMessage): [status: number, error: string] | undefined {
+  const { headers, method } = req
   if (headers.host !== undefined && !isHost(headers.host)) return [400, 'The Host header is not a host name.']
+  if (hasTwoHosts(req)) return [400, 'The request has more than one Host header.']
   if (method === 'TRACE') return [405, 'The method is not allowed here.'] // no Fetch request can have it
   return undefined
 }

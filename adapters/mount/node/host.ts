@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+
 const SHAPE = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 let lastGood = ''
@@ -8,4 +10,14 @@ export function isHost(host: string): boolean {
   if (!SHAPE.test(host) || !URL.canParse(`http://${host}`)) return false
   lastGood = host
   return true
+}
+
+/** Does the request name its host more than once? Node keeps the first, and what stands before the gateway may have read the last. */
+export function hasTwoHosts({ rawHeaders = [] }: Partial<Pick<IncomingMessage, 'rawHeaders'>>): boolean {
+  let found = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') found++
+  }
+  return found > 1
 }

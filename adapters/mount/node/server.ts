@@ -3,6 +3,7 @@ import type { ExchangeGateway } from '../../types/gateway.ts'
 import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
 import { awaitContinue } from './continue.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
+import { hasTwoHosts } from './host.ts'
 import { WRITE_AHEAD } from './pump.ts'
 import { refuse } from './refuse.ts'
 
@@ -30,7 +31,8 @@ export function createGatewayServer(
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     if (before(req, res)) return
     const { host } = req.headers
-    if (host !== undefined && !isWelcome(host)) refuse(req, res, 403, hostRefusal(host, hostAdvice))
+    if (host !== undefined && !isWelcome(host) && !hasTwoHosts(req))
+      refuse(req, res, 403, hostRefusal(host, hostAdvice))
     else handle(req, res)
   }
   const { createServer } = process.getBuiltinModule('node:http') // an import would load Node's own fetch with it, in 50 ms

@@ -3,4 +3,9 @@ import { memoryStorage } from 'signalbox/storage/memory'
 
 /** The gateway that each runtime serves: empty, and managed with the token of the tests. */
 export const openGateway = (storage = memoryStorage()) =>
-  createGateway({ storage, management: { token: 'test-token-of-thirty-two-characters' }, logger: false })
+  createGateway({
+    storage,
+    management: { token: 'test-token-of-thirty-two-characters' },
+    logger: false,
+    limits: { maxBodyBytes: 1024 * 1024, bodyTimeoutMs: 3_000 },
+  })

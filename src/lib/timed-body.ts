@@ -1,0 +1,58 @@
+import { gatewayError } from '../errors.ts'
+import type { Clock } from '../types.ts'
+import { type CancelDeadline, startDeadline } from './deadline.ts'
+import type { Exchange } from './exchange.ts'
+
+/** How large a request body may be, and how long it may take. */
+export interface BodyLimits {
+  maxBytes: number
+  /** Default: any time. */
+  time?: BodyTime
+}
+
+/** The time of a body. */
+export interface BodyTime {
+  /** From the start to the last byte, in ms. */
+  timeoutMs: number
+  clock: Clock
+  /** Resolves at the end of the event loop's turn, by which most bodies have come: they need no timer. */
+  turnEnd(): Promise<void>
+}
+
+/**
+ * The body of a request. Rejects as `Exchange.body` does, and with `REQUEST_TIMEOUT` when it takes too long: not every platform ends a
+ * request whose body stops coming. The connection is closed after that answer, as the rest of the body may still come.
+ */
+export function timedBody(exchange: Pick<Exchange, 'body'>, { maxBytes, time }: BodyLimits): Promise<Uint8Array> {
+  const body = exchange.body(maxBytes)
+  return time ? within(time, body) : body
+}
+
+function within({ clock, timeoutMs, turnEnd }: BodyTime, body: Promise<Uint8Array>): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const startedAt = clock.now()
+    let isOver = false
+    let cancelDeadline: CancelDeadline | undefined
+    const settled = () => {
+      isOver = true
+      cancelDeadline?.()
+    }
+    body.then(
+      (bytes) => {
+        settled()
+        resolve(bytes)
+      },
+      (thrown) => {
+        settled()
+        reject(thrown)
+      },
+    )
+    const late = () => {
+      const message = `The request body did not arrive within ${timeoutMs / 1_000} s.`
+      reject(gatewayError('REQUEST_TIMEOUT', { message, headers: { connection: 'close' } }))
+    }
+    void turnEnd().then(() => {
+      if (!isOver) cancelDeadline = startDeadline(clock, timeoutMs - (clock.now() - startedAt), late)
+    })
+  })
+}

@@ -1,0 +1,64 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld, token } from './support/world.ts'
+
+const test = suite('a request body that stops coming')
+
+const stalled = (headers: Record<string, string> = {}) =>
+  ({
+    method: 'POST',
+    body: bodyOf(['{"model":"one/m",'], 'hang'),
+    duplex: 'half',
+    headers: { 'content-type': 'application/json', ...headers },
+  }) as RequestInit
+
+const errors: Record<string, (body: Record<string, Record<string, unknown>>) => unknown> = {
+  '/v1/chat/completions': ({ error }) => error?.message,
+  '/v1/responses': ({ error }) => error?.message,
+  '/v1/messages': ({ type, error }) => type !== undefined && error?.message,
+  '/v1beta/models/one%2Fm:generateContent': ({ error }) => error?.code === 408 && error.message,
+  '/api/combos': ({ error }) => error,
+}
+
+for (const [path, messageIn] of Object.entries(errors)) {
+  for (const length of [{}, { 'content-length': '500' }] as Record<string, string>[]) {
+    test(`is a 408 of ${path} after five minutes, ${length['content-length'] ? 'with' : 'without'} a length`, async () => {
+      const up = fakeUpstream(() => json(chatAnswer()))
+      const world = await openWorld({ fetch: up })
+      let response: Response | undefined
+      const init = stalled({ ...length, ...(path.startsWith('/api') && { authorization: `Bearer ${token}` }) })
+      const asked = world.gateway.fetch(new Request(`http://gateway${path}`, init)).then((answer) => {
+        response = answer
+      })
+      await world.clock.advance(299_999)
+      assert.is(response, undefined)
+      await world.clock.advance(1)
+      await asked
+      assert.is(response?.status, 408)
+      assert.is(response?.headers.get('connection'), 'close')
+      assert.match(String(messageIn(await response?.json())), /did not arrive within 300 s/)
+      assert.equal([up.calls.length, world.clock.pending(), world.told.errors], [0, 0, []])
+    })
+  }
+}
+
+test('has the time that the limit gives it', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { bodyTimeoutMs: 1_500 } })
+  const asked = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', stalled()))
+  await world.clock.advance(1_500)
+  assert.match((await (await asked).json()).error.message, /within 1\.5 s/)
+})
+
+test('leaves no timer when it has come, is too large, or its client has left', async () => {
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { maxBodyBytes: 1_000 } })
+  assert.is((await world.chat({ messages: [] })).status, 200)
+  assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)
+  const abort = new AbortController()
+  const request = new Request('http://gateway/v1/chat/completions', { ...stalled(), signal: abort.signal })
+  const asked = world.gateway.fetch(request)
+  await world.clock.advance(10)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  assert.is(world.clock.pending(), 0)
+})

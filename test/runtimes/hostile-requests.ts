@@ -1,0 +1,109 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assert, suite } from '../support/suite.ts'
+import type { Served } from './child.ts'
+
+/** The limits of the gateway of the apps. */
+const MAX_BYTES = 1024 * 1024
+const TIMEOUT_MS = 3_000
+
+/** What the kernels of both sides may hold of what is sent and not read. */
+const BUFFERED = 16 * 1024 * 1024
+
+/** What every runtime does with requests that no honest client sends, over sockets. */
+export function refusesHostileRequests(name: string, start: () => Promise<Served>): void {
+  const test = suite(`requests that are hostile to ${name}`)
+  let served: Served
+  let base = ''
+  test.before(async () => {
+    served = await start()
+    base = new URL(served.url).pathname.replace(/\/$/, '')
+  })
+  test.after(() => served?.stop())
+
+  test('with two Host headers are a 400, whatever they name', async () => {
+    for (const hosts of [
+      ['localhost', 'localhost'],
+      ['localhost', 'evil.test'],
+      ['evil.test', 'localhost'],
+    ]) {
+      const { text, socket } = open(served.url)
+      socket.write(
+        `GET ${base}/v1/models HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}Connection: close\r\n\r\n`,
+      )
+      assert.match(await text, /^HTTP\/1\.1 400 /, hosts.join())
+    }
+  })
+
+  for (const way of ['chunked', 'of a length'] as const) {
+    test(`whose body is too large and ${way} are not read on after their 413`, async () => {
+      const { socket, text, answered } = open(served.url)
+      const length = way === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${100 * MAX_BYTES}`
+      socket.write(head(base, length))
+      const sending = sendOn(socket, way === 'chunked')
+      await answered
+      await sleep(1_000)
+      const before = socket.destroyed ? 0 : socket.bytesWritten - socket.writableLength
+      await sleep(500)
+      const more = socket.destroyed ? 0 : socket.bytesWritten - socket.writableLength - before
+      sending.stop()
+      socket.destroy()
+      assert.match(await text, /^HTTP\/1\.1 413 /)
+      assert.ok(more < BUFFERED / 16, `${more} bytes were read in half a second`)
+    })
+  }
+
+  for (const [what, length] of Object.entries({
+    'a short body': `Content-Length: 500`,
+    'a long body': `Content-Length: ${MAX_BYTES}`,
+    'a body in chunks': 'Transfer-Encoding: chunked',
+  })) {
+    test(`that stop in ${what} get a 408 when its time is over`, async () => {
+      const { socket, text, answered } = open(served.url)
+      const begun = performance.now()
+      socket.write(head(base, length))
+      socket.write(length.startsWith('Transfer') ? '2\r\n{"\r\n' : '{"')
+      await answered
+      const ms = performance.now() - begun
+      socket.destroy()
+      assert.match(await text, /^HTTP\/1\.1 408 [\s\S]*did not arrive within 3 s/)
+      assert.ok(ms > TIMEOUT_MS - 100, `after ${ms} ms`)
+    })
+  }
+}
+
+const head = (base: string, length: string) =>
+  `POST ${base}/v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
+
+/** A connection, all that comes by it until it is closed, and the moment at which its JSON has come. */
+function open(url: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let text = ''
+  const answered = new Promise<void>((resolve) => {
+    socket.on('data', (part) => {
+      text += part
+      if (text.includes('}')) resolve()
+    })
+    socket.on('close', () => resolve())
+  })
+  socket.on('error', () => {}) // seen by its close
+  return { socket, answered, text: new Promise<string>((resolve) => socket.on('close', () => resolve(text))) }
+}
+
+/** Sends blanks for as long as they are taken. */
+function sendOn(socket: Socket, isChunked: boolean): { stop(): void } {
+  const block = Buffer.alloc(64 * 1024, ' ')
+  const piece = isChunked ? Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]) : block
+  let isOver = false
+  const go = () => {
+    if (isOver || socket.destroyed) return
+    if (socket.write(piece)) setTimeout(go, 0)
+    else socket.once('drain', go)
+  }
+  go()
+  return {
+    stop() {
+      isOver = true
+    },
+  }
+}
