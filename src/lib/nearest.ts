@@ -41,40 +41,58 @@ function rankOf(word: string, candidate: string, worst: number): number | undefi
 const contains = (whole: string, part: string) => part.length >= 3 && whole.includes(part)
 
 /**
- * The Damerau–Levenshtein distance: insertions, deletions, replacements and swaps of neighbours; infinite when it is more than `allowed`.
+ * The Damerau–Levenshtein distance: insertions, deletions, replacements and swaps of neighbours; infinite when it is more than `allowed`. Looks
+ * only at places of the two that are no further apart than that, and stops as soon as it is more.
  */
 function editDistance(first: string, second: string, allowed: number): number {
-  if (Math.abs(first.length - second.length) > allowed) return Number.POSITIVE_INFINITY
-  const [a, b] = withoutCommonEnds(first, second)
-  if (a === '' || b === '') return Math.max(a.length, b.length)
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    let least = row
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = at(last, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1)
-      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      const swapped = isSwap ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY
-      const edits = Math.min(at(last, column) + 1, at(current, column - 1) + 1, replaced, swapped)
-      current.push(edits)
+  const band = Math.floor(allowed)
+  if (Math.abs(first.length - second.length) > band) return Number.POSITIVE_INFINITY
+  const { start, end } = commonEnds(first, second)
+  const rows = first.length - start - end
+  const columns = second.length - start - end
+  if (rows === 0 || columns === 0) return Math.max(rows, columns)
+  const codeAt = (text: string, place: number) => text.charCodeAt(start + place - 1)
+  let [beforeLast, last, current] = [FAR.slice(), FAR.slice(), FAR.slice()]
+  for (let column = 0; column <= Math.min(columns, band); column++) last[column] = column
+  for (let row = 1; row <= rows; row++) {
+    const from = Math.max(1, row - band)
+    const to = Math.min(columns, row + band)
+    current[from - 1] = from === 1 ? row : TOO_MANY
+    current[to + 1] = TOO_MANY // of three rows before
+    let least = cell(current, from - 1)
+    for (let column = from; column <= to; column++) {
+      const isSame = codeAt(first, row) === codeAt(second, column)
+      let edits = cell(last, column - 1) + (isSame ? 0 : 1)
+      edits = Math.min(edits, cell(last, column) + 1, cell(current, column - 1) + 1)
+      const isSwap =
+        row > 1 &&
+        column > 1 &&
+        codeAt(first, row) === codeAt(second, column - 1) &&
+        codeAt(first, row - 1) === codeAt(second, column)
+      if (isSwap) edits = Math.min(edits, cell(beforeLast, column - 2) + 1)
+      current[column] = edits
       if (edits < least) least = edits
     }
-    if (least > allowed) return Number.POSITIVE_INFINITY
-    beforeLast = last
-    last = current
+    if (least > band) return Number.POSITIVE_INFINITY
+    ;[beforeLast, last, current] = [last, current, beforeLast]
   }
-  const edits = at(last, b.length)
+  const edits = cell(last, columns)
   return edits <= allowed ? edits : Number.POSITIVE_INFINITY
 }
 
-function withoutCommonEnds(a: string, b: string): [string, string] {
+/** More than any number of edits that is allowed. */
+const TOO_MANY = 100
+
+/** A row of cells of which none is known: no word is longer than this, but for what it may have too much. */
+const FAR = new Uint8Array(MAX_LENGTH + MAX_EDITS + 2).fill(TOO_MANY)
+
+const cell = (row: Uint8Array, column: number): number => row[column] ?? TOO_MANY
+
+function commonEnds(a: string, b: string): { start: number; end: number } {
   const shorter = Math.min(a.length, b.length)
   let start = 0
-  while (start < shorter && a[start] === b[start]) start++
+  while (start < shorter && a.charCodeAt(start) === b.charCodeAt(start)) start++
   let end = 0
-  while (end < shorter - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
-  return [a.slice(start, a.length - end), b.slice(start, b.length - end)]
+  while (end < shorter - start && a.charCodeAt(a.length - 1 - end) === b.charCodeAt(b.length - 1 - end)) end++
+  return { start, end }
 }
-
-const at = (row: readonly number[], column: number) => row[column] ?? Number.POSITIVE_INFINITY

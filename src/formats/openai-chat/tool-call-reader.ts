@@ -16,6 +16,8 @@ export interface ToolCallReader {
 }
 
 interface OpenCall {
+  /** Its place in the order in which calls began. */
+  order: number
   /** Undefined until its name is known. */
   key: number | undefined
   id: string
@@ -38,6 +40,9 @@ export function createToolCallReader(
 ): ToolCallReader {
   /** Those that are not closed, in the order in which they began: a stream may bring thousands. */
   const open = new Set<OpenCall>()
+  /** Those of them whose arguments may be complete. Only these are looked at when the answer goes on, maybe thousands of times. */
+  const complete = new Set<OpenCall>()
+  let count = 0
   const lastByIndex = new Map<unknown, OpenCall>()
   const firstById = new Map<string, OpenCall>()
   let last: OpenCall | undefined
@@ -79,7 +84,7 @@ export function createToolCallReader(
 
   function begin(index: unknown, isFreeForm: boolean): OpenCall {
     const call: OpenCall = {
-      ...{ key: undefined, id: '', name: '', isFreeForm },
+      ...{ order: count++, key: undefined, id: '', name: '', isFreeForm },
       ...{ early: '', hasArguments: false, scan: createObjectScan() },
       ...{ isHeld: false, isClosed: false, state: undefined },
     }
@@ -118,6 +123,7 @@ export function createToolCallReader(
     call.hasArguments = true
     if (call.isHeld) release(call, more.trimStart().startsWith('{'))
     call.scan.add(more)
+    if (endsLikeObject(more)) complete.add(call)
     if (isFirst && isNoArguments(more) && !call.isFreeForm) {
       call.isHeld = true
       return
@@ -137,13 +143,17 @@ export function createToolCallReader(
     if (call.isHeld) release(call, false)
     call.isClosed = true
     open.delete(call)
+    complete.delete(call)
     emit({ type: 'part-end', key: call.key })
   }
 
   return {
     observe,
     closeComplete() {
-      for (const call of open) if (call.scan.isComplete()) close(call)
+      if (complete.size === 0) return
+      const inOrder = [...complete].sort((one, other) => one.order - other.order)
+      complete.clear() // one that is not complete after all, or is not any more, has to end like one once again
+      for (const call of inOrder) if (call.scan.isComplete()) close(call)
     },
     end() {
       for (const call of open) {
@@ -156,6 +166,9 @@ export function createToolCallReader(
     },
   }
 }
+
+/** Could this piece be the last one of an object? */
+const endsLikeObject = (piece: string) => piece.trimEnd().endsWith('}')
 
 const withoutId = (call: OpenCall | undefined) => (call?.id === '' ? call : undefined)
 
