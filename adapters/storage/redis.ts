@@ -29,7 +29,7 @@ export interface RedisStorageOptions {
 
 /** So long a command may take, repeats after a lost connection included; after a failure, until one succeeds, it is the shorter time. */
 const PATIENCE_MS = 4_000
-const SHORT_PATIENCE_MS = 500
+const SHORT_PATIENCE_MS = 250
 const PAUSE_MS = 50
 /** Entries in one answer. */
 const PAGE = 500

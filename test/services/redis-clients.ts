@@ -28,7 +28,8 @@ interface Ioredis extends IoredisClient {
   status: string
 }
 
-const require = createRequire(import.meta.url)
+/** From the root, where tests run: a program of a test may be bundled elsewhere. */
+const require = createRequire(`${process.cwd()}/test/services/`)
 
 /** Opens a client with options of its package; a cluster where `isCluster` says so. */
 export async function openClient(
@@ -58,7 +59,8 @@ async function openNodeRedis(
   await client.connect()
   return {
     client,
-    command: (...args) => client.sendCommand(...(isCluster ? [args[1], false, args] : [args])),
+    // Of commands for a cluster, the tests send scripts only, whose first key is the third argument.
+    command: (...args) => client.sendCommand(...(isCluster ? [args[3], false, args] : [args])),
     isOpen: () => client.isOpen,
     end: () => client.destroy(),
   }

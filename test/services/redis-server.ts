@@ -20,9 +20,9 @@ export interface RedisServer {
 }
 
 /** Skips the file, with the reason, where there is none. */
-export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'remove'>> {
+export async function findRedis(): Promise<Pick<RedisServer, 'url' | 'remove'> & { isOwn: boolean }> {
   const url = process.env.SIGNALBOX_TEST_REDIS_URL
-  return url ? { url, remove: async () => {} } : startRedis()
+  return url ? { url, remove: async () => {}, isOwn: false } : { ...(await startRedis()), isOwn: true }
 }
 
 /** One that may be killed. Skips the file, with the reason, where there is no program for it. */
@@ -64,6 +64,17 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
   }
 }
 
+/** A cluster of one node, with a client's view of one of many. */
+export async function startCluster(): Promise<RedisServer> {
+  const server = await startRedis('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1')
+  await answers(server.port, 'CLUSTER ADDSLOTSRANGE 0 16383', '+OK')
+  for (let tries = 0; tries < 200; tries++) {
+    if (await answers(server.port, 'CLUSTER INFO', 'cluster_state:ok')) return server
+    await sleep(25)
+  }
+  throw new Error('the cluster did not start within 5 s')
+}
+
 function hasProgram(): boolean {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
@@ -73,15 +84,15 @@ function hasProgram(): boolean {
   }
 }
 
-/** Does a server on the port answer, and has it read its data? */
-function answers(port: number): Promise<boolean> {
+/** Does a server on the port answer so? By default: has it read its data? */
+function answers(port: number, command = 'PING', answer = '+PONG'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => void socket.write('PING\r\n'))
+    const socket = connect(port, '127.0.0.1', () => void socket.write(`${command}\r\n`))
     const end = (is: boolean) => {
       socket.destroy()
       resolve(is)
     }
-    socket.on('data', (bytes) => end(bytes.toString().startsWith('+PONG')))
+    socket.on('data', (bytes) => end(bytes.toString().includes(answer)))
     socket.on('error', () => end(false))
     socket.setTimeout(1_000, () => end(false))
   })

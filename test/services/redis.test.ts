@@ -1,40 +1,40 @@
 import { existsSync } from 'node:fs'
 import { type RedisStorageOptions, redisStorage } from '../../adapters/storage/redis.ts'
 import { storageConformance } from '../conformance/storage.ts'
+import { delaysOf, PROCESSES, type Program } from '../keys/support/pausing.ts'
+import { type Child, childProgram } from '../storage/support/children.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { type OpenClient, openClient, PACKAGES } from './redis-clients.ts'
-import { findRedis } from './redis-server.ts'
+import { findRedis, startCluster } from './redis-server.ts'
 
 if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')
 
 const server = await findRedis()
+const cluster = server.isOwn ? await startCluster() : undefined
 let stores = 0
 
 /** Lets `ms` pass for every entry of a store. */
 const PASS = `
-for _, name in ipairs(redis.call('KEYS', ARGV[1] .. 'k:*')) do
+for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. 'k:*')) do
   local left = redis.call('PTTL', name) - ARGV[2]
   if left > 0 then redis.call('PEXPIRE', name, left) elseif redis.call('PTTL', name) > 0 then redis.call('DEL', name) end
 end`
 
-function conformance(name: string, open: (url: string) => Promise<OpenClient>, options: RedisStorageOptions = {}) {
+const EMPTY = "for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. '*')) do redis.call('DEL', name) end"
+
+function conformance(name: string, open: () => Promise<OpenClient>, options: RedisStorageOptions = {}) {
   storageConformance(`redis, by a client of ${name},`, {
     has: ['increment', 'watch'],
     async create() {
-      const [one, other] = [await open(server.url), await open(server.url)]
+      const [one, other] = [await open(), await open()]
       const prefix = `conformance ${process.pid} ${++stores}`
       const root = `{${prefix}}:`
       return {
         storage: redisStorage(one.client, { ...options, prefix }),
         reopen: () => redisStorage(other.client, { ...options, prefix }),
-        passTime: async (ms) => void (await one.command('EVAL', PASS, '0', root, String(ms))),
+        passTime: async (ms) => void (await one.command('EVAL', PASS, '1', root, root, String(ms))),
         async destroy() {
-          await one.command(
-            'EVAL',
-            "for _, name in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do redis.call('DEL', name) end",
-            '0',
-            root,
-          )
+          await one.command('EVAL', EMPTY, '1', root, root)
           one.end()
           other.end()
         },
@@ -43,11 +43,56 @@ function conformance(name: string, open: (url: string) => Promise<OpenClient>, o
   })
 }
 
-for (const name of PACKAGES) conformance(name, (url) => openClient(name, url))
+for (const name of PACKAGES) conformance(name, () => openClient(name, server.url))
+conformance('ioredis with a prefix of its own', () => openClient('ioredis', server.url, { keyPrefix: 'mine:' }))
+if (cluster)
+  for (const name of PACKAGES)
+    conformance(`${name} for a cluster`, () => openClient(name, cluster.url, { isCluster: true }))
 
-const test = suite('redis storage')
+const test = suite<{ program?: Program }>('redis storage', {})
 
-test.after(() => server.remove())
+test.before(async (context) => {
+  context.program = await childProgram(new URL('../keys/support/asking.ts', import.meta.url))
+})
+test.after(async ({ program }) => {
+  await program?.remove()
+  await cluster?.remove()
+  await server.remove()
+})
+
+/** A store with the default prefix, emptied, as the programs of these tests open it. */
+async function shared() {
+  const { client, command, end } = await openClient('ioredis', server.url)
+  await command('EVAL', EMPTY, '1', '{signalbox}:', '{signalbox}:')
+  return { storage: redisStorage(client), end }
+}
+
+test('keeps all of 4 x 200 read-modify-writes of four processes', async ({ program }) => {
+  const { storage, end } = await shared()
+  const children = Array.from(
+    { length: PROCESSES },
+    () => program?.start(server.url, 'a secret of 32 characters or more') as Child,
+  ) // `before` made it
+  await Promise.all(children.map((child) => child.said('ready')))
+  for (const child of children) child.go('add')
+  await Promise.all(children.map((child) => child.said('added')))
+  for (const child of children) child.go('end')
+  assert.is((await storage.get('sum'))?.value, '800')
+  await storage.close?.()
+  end()
+})
+
+test('has a key that is paused refused by other processes within 100 ms', async ({ program }) => {
+  const rounds: string[] = []
+  for (let round = 0; round < 5; round++) {
+    const { storage, end } = await shared()
+    const delays = await delaysOf(program, { place: server.url, storage })
+    end()
+    if (delays.every((ms) => ms < 100)) return // in one of five rounds: others may have the processor
+    rounds.push(delays.map((ms) => ms.toFixed(0)).join(' '))
+  }
+  assert.unreachable(`ms until the pause was known: ${rounds.join(' / ')}`)
+})
 
 test('throws a TypeError for what is no client and for options that it does not know', () => {
   for (const client of [undefined, null, {}, 'redis://127.0.0.1'])

@@ -1,6 +1,6 @@
 import { storageError } from '../lib/error.ts'
 
-/** A client of the package `redis`, a pool or a cluster of it. */
+/** A client or a cluster of the package `redis`. */
 export interface NodeRedisClient {
   sendCommand(...args: never[]): Promise<unknown>
   duplicate(...args: never[]): unknown

@@ -3,14 +3,17 @@ import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import { fileStorage } from '../../../adapters/storage/file.ts'
+import { redisStorage } from '../../../adapters/storage/redis.ts'
 import { createGateway } from '../../../src/gateway.ts'
+import { openClient } from '../../services/redis-clients.ts'
 
 /*
- * A process with a gateway of its own on a shared folder, under load from a client with one key: `asking <folder> <key> <id>`. At the
- * order "ask" two clients ask without a pause; at "pause" it pauses the key. When it has refused often enough it tells what it saw.
+ * A process with a gateway of its own on a shared folder or Redis, under load from a client with one key: `asking <place> <secret> <key> <id>`.
+ * At the order "ask" two clients ask without a pause; at "pause" it pauses the key. When it has refused often enough it tells what it saw.
+ * At "add" it adds one to a value in the storage 200 times, each time by reading and writing it.
  */
 
-const [path = '', key = '', id = ''] = process.argv.slice(2)
+const [place = '', secret = '', key = '', id = ''] = process.argv.slice(2)
 const BEFORE = 20
 const AFTER = 200
 
@@ -22,8 +25,12 @@ const completion = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 }
+const storage = place.startsWith('redis:')
+  ? redisStorage((await openClient('ioredis', place)).client)
+  : fileStorage({ path: place, logger: false })
 const gateway = createGateway({
-  storage: fileStorage({ path, logger: false }),
+  storage,
+  secret,
   logger: false,
   fetch: async () => Response.json(completion),
 })
@@ -32,7 +39,7 @@ const now = () => performance.timeOrigin + performance.now()
 /** When the last request that was accepted began, and when the first refusal was there; an acceptance behind that is one too many. */
 const seen = { accepted: 0, refused: 0, lastAccepted: 0, firstRefused: Number.POSITIVE_INFINITY, back: 0, others: '' }
 
-await ask()
+if (key) await ask()
 say('ready')
 for await (const order of createInterface({ input: process.stdin })) {
   if (order === 'ask') void Promise.all([load(), load()]).then(() => say(`saw ${JSON.stringify(seen)}`))
@@ -40,7 +47,16 @@ for await (const order of createInterface({ input: process.stdin })) {
     await gateway.api.keys.update(id, { isActive: false })
     say(`paused ${now()}`)
   }
+  if (order === 'add') void add().then(() => say('added'))
   if (order === 'end') process.exit()
+}
+
+async function add(): Promise<void> {
+  for (let done = 0; done < 200; ) {
+    const stored = await storage.get('sum')
+    const next = String(Number(stored?.value ?? 0) + 1)
+    if ((await storage.set('sum', next, { ifVersion: stored?.version ?? null })) !== false) done++
+  }
 }
 
 async function load(): Promise<void> {

@@ -1,0 +1,39 @@
+import { createGateway } from '../../../src/gateway.ts'
+import type { Storage } from '../../../src/index.ts'
+import type { Child, childProgram } from '../../storage/support/children.ts'
+import { assert } from '../../support/suite.ts'
+
+/** So many processes ask at a time; one of them pauses the key. */
+export const PROCESSES = 4
+/** What seals the data of all of them. */
+const SECRET = 'a secret that all processes of a test have'
+
+export type Program = Awaited<ReturnType<typeof childProgram>>
+
+/** How long after the pause each of the others still accepted a request, in ms. `place` is where they find what lies in `storage`. */
+export async function delaysOf(
+  program: Program | undefined,
+  { place, storage }: { place: string; storage: Storage },
+): Promise<number[]> {
+  const { api, close } = createGateway({ storage, secret: SECRET, logger: false })
+  const { key, id } = await api.keys.create({ name: 'team' })
+  await api.connections.create({ provider: 'openai', apiKey: 'sk-test' })
+  await close()
+  await storage.close?.()
+
+  const children = Array.from({ length: PROCESSES }, () => program?.start(place, SECRET, key, id) as Child) // `before` made it
+  await Promise.all(children.map((child) => child.said('ready')))
+  for (const child of children) child.go('ask')
+  await Promise.all(children.map((child) => child.said('under load')))
+  children[0]?.go('pause')
+  const pausedAt = Number((await children[0]?.said('paused'))?.split(' ')[1])
+  const reports = await Promise.all(children.map((child) => child.said('saw')))
+  for (const child of children) child.go('end')
+  await Promise.all(children.map((child) => child.ended()))
+
+  const seen = reports.map((report) => JSON.parse(report.slice('saw '.length)))
+  for (const { back, others } of seen) assert.equal({ back, others }, { back: 0, others: '' })
+  const [own, ...elsewhere] = seen.map(({ lastAccepted }) => lastAccepted - pausedAt)
+  assert.ok(Number(own) <= 0, `accepted ${own} ms after its own pause`)
+  return elsewhere
+}
