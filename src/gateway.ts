@@ -1,29 +1,25 @@
-import { deferredManagement } from './deferred-api.ts'
 import { gatewayError } from './errors.ts'
-import { elsewhereReply } from './http/elsewhere.ts'
-import { createFetchDoors } from './http/fetch-doors.ts'
+import { createApp, elsewhereReply, normaliseBasePath, type Step } from './http/app.ts'
+import { createFetchHandlers } from './http/fetch.ts'
 import { createHealthCheck } from './http/health-check.ts'
-import { createManagementSurface } from './http/management-surface.ts'
+import { modelsRoutes } from './http/listing-routes.ts'
 import { modelRoutes } from './http/model-routes.ts'
-import { modelsRoutes } from './http/models-routes.ts'
-import { normaliseBasePath } from './http/paths.ts'
-import { createSurface } from './http/surface.ts'
-import { createBackground } from './lib/background.ts'
+import { settlesWithin } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
-import { settlesWithin } from './lib/settles-within.ts'
-import { deferredListing } from './listing/deferred.ts'
-import type { Management } from './management/management.ts'
+import { createBackground, once } from './lib/promises.ts'
+import { deferredManagement, type Management } from './management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
-import { createObserver } from './pipeline/observer.ts'
+import { createObserver, type Hooks } from './pipeline/hooks.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
+import type { AttemptStep } from './pipeline/types.ts'
 import {
-  callsAtOnce,
+  createWaitingWarning,
   holdsRefusedBodies,
   isWorkers,
   lingerBeforeClose,
-  lookoutFor,
   platformClock,
+  platformCrypto,
   platformFetch,
   platformRandom,
   requestTurn,
@@ -31,7 +27,7 @@ import {
   turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
-import { createKeyWatch } from './store/key-watch.ts'
+import { createKeyWatch } from './store/keyring.ts'
 import { createStore } from './store/store.ts'
 
 /**
@@ -73,6 +69,23 @@ export interface Gateway {
 
 /** Makes a gateway. Throws a TypeError on options that cannot work; nothing is read or called before the first request. */
 export function createGateway(options: GatewayOptions): Gateway {
+  return createGatewayWith(options, NO_STEPS)
+}
+
+/** What stands between the parts of the gateway, in order. */
+export interface Steps {
+  /** After the client key is known and before the route is looked up: limits. */
+  afterKey: readonly Step[]
+  /** Around each attempt: what is reserved before it and settled after it. */
+  aroundAttempt: readonly AttemptStep[]
+  /** At the end of a request, with its record and its usage. */
+  atEnd: ReadonlyArray<Pick<Hooks, 'onRequest' | 'onUsage'>>
+}
+
+const NO_STEPS: Steps = { afterKey: [], aroundAttempt: [], atEnd: [] }
+
+/** The same, with steps of features that are no options. */
+export function createGatewayWith(options: GatewayOptions, steps: Steps): Gateway {
   checkOptions(options)
   const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
   const limits = { ...defaultLimits, ...options.limits }
@@ -81,7 +94,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const upstream = (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch
 
   const background = createBackground((error) => onError(error))
-  const observer = createObserver(options.hooks ?? {}, logger, background)
+  const observer = createObserver([...steps.atEnd, options.hooks ?? {}], logger, background)
   const { onError } = observer
   const inFlight = createInFlight()
   let isClosed = false
@@ -95,10 +108,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger,
     secret: options.secret,
     maxAgeMs: limits.storeMaxAgeMs,
+    cryptoInPlace: platformCrypto,
     turnEnd,
     onError,
   })
-  const listing = deferredListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
+  const listing = once(async () => {
+    const { createListing } = await import('./listing/listing.ts')
+    return createListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
+  })
   const bodyTime = { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd }
   const pipeline = createPipeline({
     store,
@@ -115,54 +132,49 @@ export function createGateway(options: GatewayOptions): Gateway {
     asksForUsage: options.askForUsage ?? false,
     inFlight,
     observer,
+    aroundAttempt: steps.aroundAttempt,
   })
   const keyWatch =
     (options.endRequestsOfPausedKeys ?? true)
       ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
       : undefined
-  let hasWarned = false
-  function warnOfWaiting(exchange: Exchange) {
-    const most = callsAtOnce()
-    if (inFlight.size < most || upstream(exchange) !== platformFetch) return
-    hasWarned = true
-    logger.warn(
-      `More than ${most} requests are under way, and Bun makes ${most} calls at once: the others wait. Start it with BUN_CONFIG_MAX_HTTP_REQUESTS=${MORE_CALLS} for more.`,
-    )
-  }
+  const warnOfWaiting = createWaitingWarning(logger)
   const run: typeof pipeline.run = (request, endpoint, pathModel) => {
-    if (!hasWarned) warnOfWaiting(request.exchange)
+    if (upstream(request.exchange) === platformFetch) warnOfWaiting?.(inFlight.size)
     if (request.key) keyWatch?.begun()
     return pipeline.run(request, endpoint, pathModel)
   }
-  const api = deferredManagement(async () => {
-    const [{ createManagement }, { rotation }] = await Promise.all([
-      import('./management/management.ts'),
-      pipeline.choosing(),
-    ])
-    const { routes, health, explain } = pipeline
-    return createManagement({ store, catalog, clock, rotation, routes, health, limits, explain, turnEnd })
+  const management = once(async () => {
+    const { createManagementApi } = await import('./http/management.ts')
+    const { routes, health, explain, choosing } = pipeline
+    const rotation = { reset: async (group: string) => (await choosing()).rotation.reset(group) }
+    return createManagementApi(
+      { store, catalog, clock, rotation, routes, health, limits, explain, turnEnd },
+      {
+        management: options.management,
+        limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },
+        admit,
+        onError,
+      },
+    )
   })
+  const api = deferredManagement(async () => (await management()).api)
 
-  const surface = createSurface({
+  const app = createApp({
     clock,
     basePath,
     store,
     allowedOrigins: options.allowedOrigins ?? [],
-    modelRoutes: [...modelsRoutes(listing, { upstream }), ...modelRoutes(run)],
-    manage: createManagementSurface(api, {
-      management: options.management,
-      limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },
-      admit,
-      onError,
-    }),
+    modelRoutes: [...modelsRoutes({ listing, upstream }), ...modelRoutes(run)],
+    afterKey: steps.afterKey,
+    manage: async (path, exchange) => (await management()).serve(path, exchange),
     health: createHealthCheck({ settings: store.settings, clock, isClosed: () => isClosed, onError }),
     admit,
     onError,
   })
-  const { gateway, handle, matches } = createFetchDoors(surface, {
+  const { gateway, handle, matches } = createFetchHandlers(app, {
     basePath,
     begin: requestTurn,
-    lookoutFor,
     holdsRefused: holdsRefusedBodies,
     linger: lingerBeforeClose,
     onError,
@@ -174,7 +186,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     matches,
     api,
     basePath,
-    exchange: surface,
+    exchange: app,
     elsewhere: (exchange) => elsewhereReply(exchange, basePath),
     async close({ graceMs = 10_000 } = {}) {
       isClosed = true
@@ -187,9 +199,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
   return isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable // see `Gateway`
 }
-
-/** What the operator of a gateway on Bun is advised to set. */
-const MORE_CALLS = 4_096
 
 /** A hook that never ends must not keep the process. */
 const LAST_WORK_MS = 10_000

@@ -1,34 +1,21 @@
-import { guarded } from './lib/call.ts'
 import type { PendingAnswer, UpstreamCall, UpstreamFetch } from './lib/exchange.ts'
-import { FetchCall } from './lib/fetch-call.ts'
-import { isObject } from './lib/json.ts'
-import { createLookout, type Lookout } from './lib/lookout.ts'
-import { inLists, type StartTimer } from './lib/timer-list.ts'
+import { fetchCall } from './lib/fetch-call.ts'
+import type { CryptoInPlace } from './store/vault.ts'
 import type { Clock, Logger } from './types.ts'
 
 const { Bun: bun } = globalThis as { Bun?: { env?: Record<string, string | undefined> } } // the runtime's global
 const isBun = bun !== undefined
 const isDeno = 'Deno' in globalThis
 
-const startTimer: StartTimer = (ms, onTime) => {
+const startTimer = (ms: number, onTime: () => void) => {
   const timer = setTimeout(onTime, ms)
   return () => clearTimeout(timer)
 }
 
-const startListed = inLists(startTimer, () => performance.now())
-const platformSetTimeout = setTimeout
-
-/** A timer in a list, unless a test has put a time of its own in place of the platform's, which Bun's own tests show by `clock`. */
-const startShared: StartTimer = (ms, onTime) =>
-  (setTimeout === platformSetTimeout && !('clock' in setTimeout) ? startListed : startTimer)(ms, onTime)
-
-/**
- * The clock of the platform. Timers are in lists where those of the platform cost most, on Bun and Deno. Node has such lists itself, and on
- * Workers no timer may outlive the request that started it.
- */
+/** The clock of the platform. On Workers no timer may outlive the request that started it. */
 export const platformClock: Clock = {
   now: () => Date.now(),
-  setTimer: isBun || isDeno ? startShared : startTimer,
+  setTimer: startTimer,
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
@@ -92,54 +79,39 @@ export function turnEnd(): Promise<void> {
  */
 export const requestTurn: typeof turnEnd | undefined = isBun ? turnEnd : undefined
 
-const lookout = createLookout((look) => setTimeout(look, 20))
-
-/**
- * The lookout for a request that comes with `server`. Requests of `Bun.serve` tell also those who ask late that their client has left, and a
- * listener costs as much as several steps of the pipeline: it is added after 20 ms, to requests that are not over by then.
- */
-export const lookoutFor = (server: unknown): Lookout | undefined =>
-  isBun && isObject(server) && 'requestIP' in server ? lookout : undefined
-
 /** Bound functions, proxies and Bun's mocks say that they are native, too. */
 const isBunFetch = () =>
   fetch.name === 'fetch' &&
   /^function fetch\(\)\s*\{\s*\[native code\]/.test(Function.prototype.toString.call(fetch)) &&
   Object.getPrototypeOf(fetch) === Function.prototype
 
-/** Bun's own `fetch`, unless the host had put another in its place before. It ends a call at once when its signal says so. */
+/** Bun's own `fetch`, unless the host had put another in its place before. */
 const bunFetch = isBun && isBunFetch() ? fetch : undefined
 
 /** What Bun makes of the variable when it starts; 256 unless it names another number. */
 const bunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
 
-/** How many calls the platform's own `fetch` makes at once, while the others wait without a word. */
-export const callsAtOnce = (): number => (isBun && fetch === bunFetch ? bunCalls : Number.POSITIVE_INFINITY)
-
-let gathering: Promise<void> | undefined
+/** What the operator of a gateway on Bun is advised to set. */
+const MORE_CALLS = 4_096
 
 /**
- * Resolves a microtask later, for all callers together. The requests of a batch come to their calls at nearly the same time: made one directly
- * behind the other, these wake Bun's HTTP thread once, which otherwise interrupts the work between them.
+ * What warns once when more requests are under way than Bun's own `fetch` makes calls at once, as the others wait without a word; `undefined`
+ * on other platforms.
  */
-function gather(): Promise<void> {
-  gathering ??= Promise.resolve().then(() => {
-    gathering = undefined
-  })
-  return gathering
+export function createWaitingWarning(logger: Logger): ((requests: number) => void) | undefined {
+  let hasWarned = false
+  if (!isBun) return undefined
+  return (requests) => {
+    if (hasWarned || requests < bunCalls || fetch !== bunFetch) return
+    hasWarned = true
+    logger.warn(
+      `More than ${bunCalls} requests are under way, and Bun makes ${bunCalls} calls at once: the others wait. Start it with BUN_CONFIG_MAX_HTTP_REQUESTS=${MORE_CALLS} for more.`,
+    )
+  }
 }
 
-/**
- * The controllers of finished calls by Bun's own `fetch`, at most as many as there were calls at once. To make one costs as much as several
- * steps of the pipeline.
- */
-const pool: AbortController[] = []
-
-/** A call on Bun, whose answers are batched as its requests are (`requestTurn`). That of another `fetch` than its own is guarded. */
-function bunCall(call: UpstreamCall): PendingAnswer {
-  if (fetch === bunFetch) return new FetchCall(fetch, call, { gather, turn: turnEnd, pool })
-  return guarded(new FetchCall(fetch, call, { turn: turnEnd }))
-}
+/** A call on Bun, whose answers are batched as its requests are (`requestTurn`). */
+const bunCall = (call: UpstreamCall): PendingAnswer => fetchCall(fetch, call, turnEnd)
 
 const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
 
@@ -148,3 +120,60 @@ export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { ra
 
 /** Workers take an exported function for the class of a Durable Object, even one that has a `fetch` property. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
+
+/** What is used of Node's module `crypto`. */
+interface NodeCrypto {
+  createSecretKey(key: Uint8Array): object
+  createHmac(hash: 'sha256', key: object): { update(text: Uint8Array): { digest(): Uint8Array } }
+  timingSafeEqual(a: Uint8Array, b: Uint8Array): boolean
+  createDecipheriv(
+    cipher: 'aes-256-gcm',
+    key: object,
+    iv: Uint8Array,
+    options: { authTagLength: number },
+  ): {
+    setAAD(data: Uint8Array): void
+    setAuthTag(tag: Uint8Array): void
+    update(cipher: Uint8Array): Uint8Array
+    final(): Uint8Array
+  }
+}
+
+/** Of Node alone: other runtimes have the module in part. */
+function nodeCrypto(): NodeCrypto | undefined {
+  const { process } = globalThis as {
+    process?: { versions?: { node?: string }; getBuiltinModule?(name: string): unknown }
+  }
+  if (isBun || isDeno || isWorkers() || !process?.versions?.node) return undefined
+  return process?.getBuiltinModule?.('crypto') as NodeCrypto | undefined // of this runtime
+}
+
+/** On Node its own module; elsewhere none. */
+export const platformCrypto: CryptoInPlace | undefined = cryptoInPlace(nodeCrypto())
+
+function cryptoInPlace(node: NodeCrypto | undefined): CryptoInPlace | undefined {
+  if (!node) return undefined
+  return {
+    verifier(bytes) {
+      const key = node.createSecretKey(bytes)
+      return (mac, text) => {
+        const own = node.createHmac('sha256', key).update(text).digest()
+        return mac.length === own.length && node.timingSafeEqual(mac, own)
+      }
+    },
+    decrypter(bytes) {
+      const key = node.createSecretKey(bytes)
+      return (iv, additionalData, cipher) => {
+        const tagAt = Math.max(cipher.length - TAG_BYTES, 0)
+        const decipher = node.createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+        decipher.setAAD(additionalData)
+        decipher.setAuthTag(cipher.subarray(tagAt))
+        const plain = decipher.update(cipher.subarray(0, tagAt)) // its cipher is a stream: all of it comes at once
+        decipher.final() // throws unless the tag fits
+        return plain
+      }
+    },
+  }
+}
+
+const TAG_BYTES = 16

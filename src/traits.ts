@@ -1,7 +1,7 @@
 /** How much a model reasons before it answers, from not at all to the most it can. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** The options of a request: all that it says besides its conversation and its tools, by the names of the canonical form. */
+/** The options of a request: everything besides its conversation and its tools, by the names of the canonical form. */
 export type OptionName =
   | 'cacheKey'
   | 'cacheOptions'
@@ -33,7 +33,7 @@ export type InputKind = MediaKind | AddressKind | 'search-result'
 
 export type MediaKind = 'image' | 'file' | 'audio' | 'video'
 
-/** The provider fetches the address itself. `youtube`: it looks at videos there. */
+/** The provider fetches the address itself. `youtube`: it reads videos there. */
 export type AddressKind = `${MediaKind}-url` | 'youtube'
 
 /** The form of the names or ids that a provider accepts. */
@@ -47,7 +47,7 @@ export interface Alphabet {
   isExact?: boolean
 }
 
-/** How a provider is told how much to reason, and what it does with its reasoning ("thoughts"). */
+/** How a provider is asked to reason, and what it does with its reasoning. */
 export interface ReasoningTraits {
   /**
    * The form of the setting in a request: an effort, a token budget, Anthropic's adaptive style, Google's levels, or a vendor's own field.
@@ -60,23 +60,23 @@ export interface ReasoningTraits {
   budgets: Readonly<Record<Effort, number>>
   minBudget: number
   maxBudget: number
-  /** The field of Chat Completions that carries its thoughts. */
+  /** The field of Chat Completions that carries its reasoning. */
   field: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts'
-  /** Which of its own thoughts a request must send back to it. */
+  /** Which of its own reasoning a request must send back to it. */
   replay: 'never' | 'tool-loop' | 'always'
-  /** Must each assistant turn have that field, empty when there are no thoughts? */
+  /** Must each assistant turn have that field, empty when there is no reasoning? */
   needsField: boolean
-  /** Are thoughts refused when the turns before them have changed? */
-  bindsThoughts: boolean
+  /** Is reasoning refused when the turns before it have changed? */
+  bindsReasoning: boolean
   /** Is a forced tool call refused while it reasons? */
   refusesForcedTool: boolean
   /** Are the client's tools refused while it reasons? */
   refusesTools: boolean
   /** Options that are refused while it reasons. */
   excludes: readonly OptionName[]
-  /** Does it reason unless told not to? */
+  /** Does it reason by default? */
   isDefault: boolean
-  /** The value by which a model of Anthropic is told not to. */
+  /** The value that disables the reasoning of a model of Anthropic. */
   off: 'disabled' | 'between_tools'
 }
 
@@ -102,9 +102,9 @@ export interface Traits {
   inputs: readonly InputKind[]
   /** May a file be plain text, have a title and a context, and be cited? */
   documents: boolean
-  /** May the turns of a model hold the pictures that it has made? Otherwise a user shows them. */
-  saidImages: boolean
-  /** Are the first words and the pictures of a model's turn refused unless they are signed? */
+  /** May assistant turns hold images that the model has generated? Otherwise they move to user turns. */
+  assistantImages: boolean
+  /** Are the first part and the images of an assistant turn refused unless they are signed? */
   signsAnswers: boolean
   /** What the result of a tool may contain besides text. */
   toolResultInputs: readonly InputKind[]
@@ -116,7 +116,7 @@ export interface Traits {
   outputLimitField: 'max_completion_tokens' | 'max_tokens'
   /** The place of `topK` in Converse's additional fields for the model. */
   topKField: 'top_k' | 'inferenceConfig'
-  /** JSON pointers to the additional fields of Converse that tell which sequence stopped a text. */
+  /** JSON pointers to the additional fields of Converse that hold the stop sequence that matched. */
   stopFields: readonly string[]
   /** Is the role `developer` accepted? Otherwise it becomes `system`. */
   developerRole: boolean
@@ -127,7 +127,7 @@ export interface Traits {
   /** May the last turn be the assistant's, for the model to continue? */
   prefill: boolean
   toolIds: Alphabet
-  /** May words of the model stand between a call and its result? Otherwise they stand before the call. Formats with turns never ask. */
+  /** May text of the model be between a call and its result? Otherwise it goes before the call. For formats without turns only. */
   textAfterCalls: boolean
   /** Are call ids accepted in a history? Otherwise calls and results are matched by name and order. */
   callIds: boolean
@@ -136,12 +136,12 @@ export interface Traits {
   freeFormTools: boolean
   /** Are the tools accepted that the format's vendor defines and clients run, such as a shell? Otherwise they become functions. */
   ownTools: boolean
-  /** May the schema of a tool's input be a union or a reference, rather than say itself what the properties are? */
+  /** May the schema of a tool's input be a union or a reference at its root, without properties of its own? */
   unionTools: boolean
   /** Are functions accepted beside a search? */
   searchBesideTools: boolean
-  /** Are functions beside a search refused unless the provider may tell of its searches? */
-  tellsSearches: boolean
+  /** Are functions beside a search refused unless the provider may report its searches? */
+  reportsSearches: boolean
   /** May the schema of an answer be of a list or a plain value, rather than of an object? */
   plainOutput: boolean
   /** Is `strict` accepted on tools? */

@@ -2,57 +2,86 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
 import { longFiles, violations } from './architecture/rules.ts'
+import { importCycles, missingFormatFiles } from './architecture/shape.ts'
 import { assert, suite } from './support/suite.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
-const house = suite('the house')
+const source = suite('the source')
 
-house('stands as the design says', () => {
+source('the files keep to the rules of the architecture', () => {
   const found = violations(readTree(['src', 'adapters']), Object.values(entries))
   assert.is(found.length, 0, `${found.length} violations:\n${found.join('\n')}`)
 })
 
-house('holds no file that is too long, be it of the tests', () => {
+source('no file is too long, tests included', () => {
   const found = longFiles(readTree(['src', 'adapters', 'examples', 'test']))
   assert.is(found.length, 0, found.join('\n'))
 })
 
-const rules = suite('the rules of the house')
+source('every format has the same files', () => {
+  assert.equal(missingFormatFiles(readTree(['src/formats']).keys()), [])
+})
+
+source('no file imports itself through others, types included', () => {
+  assert.equal(importCycles(readTree(['src', 'adapters'])), [])
+})
+
+const rules = suite('the rules of the architecture')
 
 /** What must be refused: a path, its text, and what the refusal says. */
 const refused: Record<string, [path: string, text: string, says: RegExp]> = {
-  'an import from a higher floor': [
+  'an import from a higher layer': [
     'src/store/a.ts',
     "import { run } from '../pipeline/run.ts'",
-    /floor 1 imports from floor 3/,
+    /layer 1 imports from layer 3/,
   ],
-  'a type from a higher floor': [
+  'a type from a higher layer': [
     'src/lib/a.ts',
     "import type { Key } from '../store/keys.ts'",
-    /floor 0 imports from floor 1/,
+    /layer 0 imports from layer 1/,
   ],
-  'a re-export from a higher floor': [
+  'a re-export from a higher layer': [
     'src/routing/a.ts',
     "export { x } from '../http/x.ts'",
-    /floor 2 imports from floor 4/,
+    /layer 2 imports from layer 4/,
   ],
   'an import while running': [
     'src/http/a.ts',
     "const x = await import('../gateway.ts')",
-    /floor 4 imports from floor 5/,
+    /layer 4 imports from layer 5/,
   ],
   'an import of a type in place': [
     'src/http/a.ts',
     "let x: import('../gateway.ts').Gateway",
-    /floor 4 imports from floor 5/,
+    /layer 4 imports from layer 5/,
   ],
   'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
-  'a sibling on the same floor': ['src/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
+  'a station from another': [
+    'src/pipeline/reply/a.ts',
+    "import { x } from '../targets/x.ts'",
+    /stations of the pipeline/,
+  ],
+  'a sibling on the same layer': ['src/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
+  'a format in another format': [
+    'src/formats/gemini/fields.ts',
+    "import { x } from '../openai-chat/fields.ts'",
+    /formats do not import each other/,
+  ],
+  'what providers are sent in what clients send': [
+    'src/formats/gemini/client/request.ts',
+    "import { x } from '../provider/request.ts'",
+    /client\/ and provider\/ of a format do not import each other/,
+  ],
+  'what clients send in what providers are sent': [
+    'src/formats/gemini/provider/stream.ts',
+    "import type { X } from '../client/stream.ts'",
+    /client\/ and provider\/ of a format do not import each other/,
+  ],
   'the management in the pipeline': ['src/pipeline/a.ts', "import { x } from '../management/x.ts'", /siblings/],
   'a helper in an error': ['src/errors.ts', "import { encodeUtf8 } from './lib/encoding.ts'", /siblings/],
   'an error among the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
-  'a folder that is on no floor': ['src/misc/a.ts', 'export const a = 1', /stands on no floor/],
+  'a folder that is on no layer': ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
   'the client with code of the server': ['src/client/a.ts', "import { routes } from '../http/routes.ts'", /types only/],
   'an adapter in the core': [
     'src/gateway.ts',
@@ -117,7 +146,11 @@ for (const [name, [path, text, says]] of Object.entries(refused)) {
 
 const allowed: Record<string, [path: string, text: string]> = {
   'imports that go down': ['src/http/a.ts', "import { x } from '../pipeline/run.ts'\nimport { y } from '../lib/y.ts'"],
-  'files of one room': ['src/store/a.ts', "import { x } from './b.ts'"],
+  'files of one module': ['src/store/a.ts', "import { x } from './b.ts'"],
+  'both sides of a format with what they share': [
+    'src/formats/gemini/client/request.ts',
+    "import { x } from '../fields.ts'\nimport { y } from '../../canonical/parts.ts'\nimport { z } from '../../errors/read.ts'",
+  ],
   'errors that know types': ['src/errors.ts', "import type { A } from './types.ts'"],
   'helpers that know types and errors': [
     'src/lib/a.ts',
@@ -157,6 +190,29 @@ rules('refuse a file of more than 400 lines, but for generated data', () => {
   assert.equal(longFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])
 })
 
+rules('name the files that a format lacks', () => {
+  const of = (...names: string[]) => names.map((name) => `src/formats/new/${name}`)
+  const shared = of('errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts')
+  const provider = of('answer.ts', 'conversation.ts', 'request.ts', 'stream.ts', 'tools.ts').map((path) =>
+    path.replace('new/', 'new/provider/'),
+  )
+  assert.equal(missingFormatFiles([...shared, ...provider, 'src/formats/canonical/parts.ts']), [])
+  assert.equal(missingFormatFiles([...shared, ...provider.slice(1)]), ['src/formats/new/provider/answer.ts'])
+  assert.equal(missingFormatFiles([...shared, ...provider, ...of('client/models.ts')]), [
+    ...of('client/answer.ts', 'client/conversation.ts', 'client/request.ts', 'client/stream.ts', 'client/tools.ts'),
+  ])
+})
+
+rules('find files that import each other, types included', () => {
+  const files = {
+    'src/lib/a.ts': "import { b } from './b.ts'",
+    'src/lib/b.ts': "import type { C } from './c.ts'",
+    'src/lib/c.ts': "export const load = () => import('./a.ts')",
+    'src/lib/d.ts': "import { a } from './a.ts'",
+  }
+  assert.equal(importCycles(new Map(Object.entries(files))), ['src/lib/a.ts src/lib/b.ts src/lib/c.ts'])
+})
+
 function check(files: Record<string, string>): string[] {
   return violations(new Map(Object.entries(files)), ['adapters/mount/node.ts', 'adapters/storage/file.ts'])
 }
@@ -171,6 +227,6 @@ function readTree(folders: string[]): Map<string, string> {
     }
   }
   for (const folder of folders) read(folder)
-  assert.ok(files.size > 0, 'the house is empty')
+  assert.ok(files.size > 0, 'the tree is empty')
   return files
 }

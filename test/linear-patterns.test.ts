@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
+import { waitInWords } from '../src/formats/errors/retry-after.ts'
+import { contextWindowIn } from '../src/formats/errors/window.ts'
 import { withoutCredentialShapes } from '../src/lib/credential-shapes.ts'
-import { waitInWords } from '../src/lib/wait-in-words.ts'
-import { windowSaid } from '../src/pipeline/window-said.ts'
 import { attacksOn } from './architecture/pattern-attacks.ts'
 import { cpuMs } from './support/cpu-time.ts'
 import { assert, suite } from './support/suite.ts'
@@ -109,16 +109,18 @@ for (let at = 0; at < literals.length; at += PART) {
 
 /** What uses the patterns that are built at run time, or why they need no test. */
 const built: Record<string, string | [use: (text: string) => unknown, like: RegExp]> = {
-  'src/formats/canonical/prepare/names.ts': 'its classes are repeated up to a limit, from one place',
-  'src/formats/canonical/unwrap-output.ts':
-    'it is read from one place, and each of its repeats ends at another character',
-  'src/formats/gemini/broken.ts': 'it has no repeats',
-  'src/lib/wait-in-words.ts': [
+  'src/formats/canonical/prepare/calls.ts': 'its classes are repeated up to a limit, from one place',
+  'src/formats/canonical/restore.ts': 'it is read from one place, and each of its repeats ends at another character',
+  'src/formats/gemini/stream-state.ts': 'it has no repeats',
+  'src/formats/errors/retry-after.ts': [
     waitInWords,
     /(?:try again|retry(?: your requests?)?) in (?:\d+(?:\.\d+)?\s*s,? ?(?:and )?)+/,
   ],
-  'src/pipeline/refused-options.ts': 'its repeats have upper bounds',
-  'src/pipeline/window-said.ts': [windowSaid, /(?:context length is |tokens > |context limit: [^>]+> ?)(?:\d+,?)+/],
+  'src/formats/errors/refused-fields.ts': 'its repeats have upper bounds',
+  'src/formats/errors/window.ts': [
+    contextWindowIn,
+    /(?:context length is |tokens > |context limit: [^>]+> ?)(?:\d+,?)+/,
+  ],
 }
 
 patterns('that is built at run time is known here', () => {

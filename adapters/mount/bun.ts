@@ -1,13 +1,34 @@
 import { checkOptions } from '../lib/options.ts'
-import type { BunRuntime, BunServer } from '../types/bun.ts'
 import type { FetchGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
+import type { BunRuntime, BunServer } from '../types/runtimes.ts'
 import { checkGateway } from './lib/gateway.ts'
-import { guardedFetch } from './lib/guarded-fetch.ts'
+import { createHostGuard, hostRefusal } from './lib/host-guard.ts'
+import { refusal } from './lib/refusal.ts'
 
-export type { BunServer } from '../types/bun.ts'
+/** `server`: what the runtime passes beside the request. */
+type Fetch = (request: Request, server?: unknown) => Promise<Response>
+
+interface GuardedFetchOptions {
+  /** The address that the server listens on. */
+  hostname: string
+  allowedHosts: readonly string[] | undefined
+}
+
+/** The handler, for requests whose `Host` the server may answer (`createHostGuard`). */
+function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
+  const isWelcome = createHostGuard(hostname, allowedHosts)
+  return async (request, server) => {
+    const host = request.headers.get('host')
+    const isOne = host !== null && !host.includes(',') // the gateway refuses others as malformed
+    if (!isOne || isWelcome(host)) return fetch(request, server)
+    return refusal(403, hostRefusal(host))
+  }
+}
+
 export type { FetchGateway } from '../types/gateway.ts'
 export type { ListenOptions } from '../types/listen.ts'
+export type { BunServer } from '../types/runtimes.ts'
 
 /** The options of `serveBun`. */
 export type ServeBunOptions = ListenOptions

@@ -1,15 +1,15 @@
 import type { Server } from 'node:http'
 import { checkOptions } from '../lib/options.ts'
-import type { DenoRuntime, DenoServer } from '../types/deno.ts'
 import type { ExchangeGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
+import type { DenoRuntime, DenoServer } from '../types/runtimes.ts'
 import { checkGateway } from './lib/gateway.ts'
 import { refuse } from './node/refuse.ts'
 import { createGatewayServer } from './node/server.ts'
 
-export type { DenoServer } from '../types/deno.ts'
 export type { ExchangeGateway } from '../types/gateway.ts'
 export type { ListenOptions } from '../types/listen.ts'
+export type { DenoServer } from '../types/runtimes.ts'
 
 /** The options of `serveDeno`. */
 export type ServeDenoOptions = ListenOptions

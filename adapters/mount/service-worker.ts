@@ -1,8 +1,8 @@
 import type { Gateway } from '../../src/index.ts'
-import type { FetchEventLike } from '../types/service-worker.ts'
+import type { FetchEventLike } from '../types/runtimes.ts'
 import { checkGateway } from './lib/gateway.ts'
 
-export type { FetchEventLike } from '../types/service-worker.ts'
+export type { FetchEventLike } from '../types/runtimes.ts'
 
 /**
  * A listener for a service worker's `fetch` events: answers the gateway's paths on the worker's own origin, and leaves all others to the

@@ -1,8 +1,8 @@
 import type { FetchGateway } from '../types/gateway.ts'
-import type { WorkersHandler } from '../types/workers.ts'
+import type { WorkersHandler } from '../types/runtimes.ts'
 
 export type { FetchGateway } from '../types/gateway.ts'
-export type { WorkersContext, WorkersHandler } from '../types/workers.ts'
+export type { WorkersContext, WorkersHandler } from '../types/runtimes.ts'
 
 /**
  * The default export of a module worker. `open` makes the gateway from the bindings, once for each isolate; when it fails, so does the

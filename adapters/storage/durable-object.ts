@@ -87,7 +87,7 @@ interface Answer {
   error?: { code: StorageErrorCode; message: string }
 }
 
-const LIMITS = { store: 'a Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024, hasNul: true }
+const LIMITS = { store: 'A Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024, hasNul: true }
 
 /** What the object needs of its own storage. */
 interface ObjectStorage {

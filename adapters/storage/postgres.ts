@@ -1,7 +1,8 @@
-import type { Storage } from '../../src/index.ts'
+import type { Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { pause, poll } from './lib/poll.ts'
 import { checkSizes } from './lib/sizes.ts'
 import { createWatchers } from './lib/watchers.ts'
 
@@ -10,6 +11,11 @@ export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** For `LISTEN`; without it, `watch` polls. */
   connect?(): Promise<PostgresClient>
+  /** A pool of `pg` emits `error` when it loses an idle connection, which ends the process where nothing listens. */
+  on?(event: 'error', listener: () => void): unknown
+  off?(event: 'error', listener: () => void): unknown
+  /** Of `pg`: how many connections it has at most. */
+  options?: { max?: number }
 }
 
 /** One connection of a pool. */
@@ -27,12 +33,14 @@ export interface PostgresStorageOptions {
   /** Is the table made when it is missing? Default `true`; `false` where `postgresMigration()` is run by hand. */
   migrate?: boolean
   /**
-   * The pool whose connection listens for changes; default: the same. `false` where none can listen, as behind a pooler in transaction mode:
+   * The pool whose connection listens for changes; default: the same, if it has more than one. `false` where none can listen, as behind a pooler in transaction mode:
    * changes of others are seen by the poll alone.
    */
   listen?: Pick<PostgresPool, 'connect'> | false
-  /** How often changes are asked for besides, in ms; default 1,000. */
+  /** How often changes are asked for besides, in ms; default 1,000, and 750 with `listen: false`. */
   pollMs?: number
+  /** Is warned when the pool hears no notifications; default: the console. `false` drops the warning. */
+  logger?: Logger | false
 }
 
 /**
@@ -40,16 +48,21 @@ export interface PostgresStorageOptions {
  * the pool open: the host made it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresStorageOptions = {}): Storage {
-  checkOptions(options, { table: true, migrate: true, listen: true, pollMs: true })
+  checkOptions(options, { table: true, migrate: true, listen: true, pollMs: true, logger: true })
   if (typeof pool?.query !== 'function') throw new TypeError('postgresStorage takes a pool of pg: new pg.Pool({ … }).')
-  const { migrate = true, listen = pool, pollMs = 1_000 } = options
+  const { migrate = true, logger = console } = options
+  const isSingle = pool.options?.max === 1 && (options.listen ?? pool) === pool
+  const listen = isSingle ? false : (options.listen ?? pool)
+  const { pollMs = listen === false ? 750 : 1_000 } = options // with a look it stays below a second
   const { table, channel } = namesOf(options.table)
-  const watchers = createWatchers()
+  const onLost = () => {} // the pool opens another one for the next query
+  pool.on?.('error', onLost)
+  const watchers = createWatchers(watchTable)
   const running = new Set<Promise<unknown>>()
   const own = new Set<string>() // versions that were written here lately, of which the poll need not tell
   let isClosed = false
+  let isWarned = false
   let preparing: Promise<unknown> | undefined
-  let stopWatching: (() => void) | undefined
 
   async function query<Row>(text: string, values: unknown[]): Promise<Row[]> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
@@ -68,6 +81,12 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     } finally {
       running.delete(work)
     }
+  }
+
+  function warn([why, remedy]: typeof DEAF | typeof SINGLE): void {
+    if (logger && !isWarned)
+      logger.warn(`The pool of the table ${table} ${why}. Changes of others are seen within ${pollMs} ms. ${remedy}`)
+    isWarned = true
   }
 
   const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
@@ -99,8 +118,9 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     `INSERT INTO ${table} AS r ${COLUMNS} VALUES ${row('$1', '$2::bigint::text', '$3', '$4::float8')} ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${LIVE} THEN (${SUM})::text ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${LIVE} THEN r.expires_at ELSE excluded.expires_at END, changed_at = excluded.changed_at WHERE NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs((${SUM}) - $2::bigint) <= ${MAX}) RETURNING key, value`,
     'value',
   )
-  const GET = `SELECT value, version FROM ${table} AS r WHERE key = $1 AND ${LIVE}`
-  const LIST = `SELECT key, value, version FROM ${table} AS r WHERE key >= $1 AND key < $2 AND ($3::text IS NULL OR key > $3) AND ${LIVE} ORDER BY key LIMIT $4`
+  const TEXT = "'=' || value" // PGlite drops a byte order mark at the beginning of a text
+  const GET = `SELECT ${TEXT} AS value, version FROM ${table} AS r WHERE key = $1 AND ${LIVE}`
+  const LIST = `SELECT key, ${TEXT} AS value, version FROM ${table} AS r WHERE key >= $1 AND key < $2 AND ($3::text IS NULL OR key > $3) AND ${LIVE} ORDER BY key LIMIT $4`
   const CHANGED = `SELECT key, version, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
   const SWEEP = `DELETE FROM ${table} AS r WHERE NOT (${LIVE}) AND coalesce(r.expires_at, r.changed_at) < clock_timestamp() - interval '1 hour'`
 
@@ -120,8 +140,9 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     let since: string | undefined
     let seen = new Map<string, string>()
     let isOver = false
-    let timer: ReturnType<typeof setTimeout> | undefined
     let listener: PostgresClient | undefined
+    let hasHeard = false
+    let deafUntil = 0
     let looks = 0
 
     /** The server's time so many ms ago, or a little earlier. */
@@ -132,19 +153,21 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     }
 
     async function look(): Promise<void> {
+      const turn = ++looks
       start ??= await timeAgo(() => performance.now() - watchedAt)
       since ??= start
       const changes = await query<{ key: string; version: string; now: string }>(CHANGED, [since, start])
+      if (turn !== looks) return // another look has begun, which sees the same
       const before = seen
       seen = new Map(changes.map(({ key, version }) => [key, version]))
       for (const [key, version] of seen)
         if (before.get(key) !== version && !own.has(version)) watchers.tell(fromOrdered(key))
       since = changes[0]?.now ?? since
-      if (++looks % SWEEP_EVERY === 0) await query(SWEEP, [])
+      if (looks % SWEEP_EVERY === 0) await query(SWEEP, [])
     }
 
     async function startListening(): Promise<void> {
-      if (listener || listen === false || !listen.connect) return
+      if (listener || listen === false || !listen.connect || performance.now() < deafUntil) return
       const client = await listen.connect()
       const lose = () => {
         if (listener !== client) return
@@ -153,23 +176,35 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       }
       if (isOver) return client.release(true)
       listener = client
+      let isHeard = false
       client.on('error', lose)
       client.on('end', lose)
       client.on('notification', ({ payload }) => {
-        if (payload !== undefined && !isOver) watchers.tell(fromOrdered(payload))
+        if (payload === '') isHeard = true
+        else if (payload !== undefined && !isOver) watchers.tell(fromOrdered(payload))
       })
-      await client.query(`LISTEN "${channel}"`).catch(lose)
+      try {
+        await client.query(`LISTEN "${channel}"`)
+        await query(`SELECT pg_notify('${channel}', '')`, []) // no key is empty
+        for (let tries = 0; !isHeard && tries < 50; tries++) await pause(20)
+      } catch {
+        return lose()
+      }
+      hasHeard ||= isHeard
+      if (isHeard || isOver || listener !== client) return
+      lose()
+      if (hasHeard) return // then it is the connection, not the pool
+      deafUntil = performance.now() + DEAF_MS
+      warn(DEAF)
     }
 
-    async function turn(): Promise<void> {
-      await Promise.all([startListening(), look()]).catch(() => {}) // the next turn sees what this one has missed
-      if (!isOver) timer = unref(setTimeout(turn, pollMs))
-    }
-
-    void turn()
+    if (isSingle) warn(SINGLE)
+    const stopPoll = poll(look, pollMs, SILENCE_MS)
+    const stopListening = poll(startListening, pollMs)
     return () => {
       isOver = true
-      clearTimeout(timer)
+      stopPoll()
+      stopListening()
       listener?.release(true)
       listener = undefined
     }
@@ -182,12 +217,12 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
     async get(key) {
       const [found] = await query<{ value: string; version: string }>(GET, [toOrdered(key)])
-      return found && { value: found.value, version: found.version }
+      return found && { value: found.value.slice(1), version: found.version }
     },
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
       checkSizes(key, value, {
-        store: table,
+        store: `The table ${table}`,
         largestValueBytes: LARGEST_VALUE,
         longestKeyBytes: LONGEST_KEY,
         hasNul: false,
@@ -208,12 +243,12 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       const start = toOrdered(prefix)
       const values = [start, endOf(start), after === undefined ? null : toOrdered(after), limit ?? null]
       const rows = await query<{ key: string; value: string; version: string }>(LIST, values)
-      return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value, version }))
+      return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value: value.slice(1), version }))
     },
 
     async increment(key, by, { ttlMs } = {}) {
       checkSizes(key, '', {
-        store: table,
+        store: `The table ${table}`,
         largestValueBytes: LARGEST_VALUE,
         longestKeyBytes: LONGEST_KEY,
         hasNul: false,
@@ -227,20 +262,13 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       )
     },
 
-    watch(onChange) {
-      const stop = watchers.add(onChange)
-      stopWatching ??= watchTable()
-      return () => {
-        stop()
-        if (watchers.size === 0) stopWatching = void stopWatching?.()
-      }
-    },
+    watch: watchers.add,
 
     async close() {
-      stopWatching?.()
       watchers.clear()
       await Promise.allSettled(running)
       isClosed = true
+      pool.off?.('error', onLost)
     },
   }
 }
@@ -268,6 +296,10 @@ const LARGEST_VALUE = 64 * 1024 * 1024
 const LONGEST_KEY = 1_024
 /** More than are written between two looks. */
 const MOST_OWN = 10_000
+/** A look that takes longer may have a connection that died silently: the next one begins. */
+const SILENCE_MS = 2_000
+/** A pool that heard nothing is tried again after this time: the server may have been slow. */
+const DEAF_MS = 60_000
 /** Looks between two removals of what was deleted or has expired an hour ago. */
 const SWEEP_EVERY = 300
 
@@ -277,6 +309,16 @@ function namesOf(name = 'signalbox_records'): { table: string; channel: string }
     throw new TypeError('table must be a name in lower case, such as "signalbox_records" or "app.signalbox".')
   return { table: name, channel: name.replace('.', '_') }
 }
+
+/** Of a pool: why its changes are seen by the poll alone, and what to do. */
+const DEAF = [
+  'hears no notifications, as behind a pooler in transaction mode',
+  'Pass `listen: false`, or a second pool that goes around the pooler: `listen: directPool`.',
+] as const
+const SINGLE = [
+  'has one connection, which LISTEN would keep',
+  'Give the pool more connections, or pass `listen: false`.',
+] as const
 
 /** SQLSTATE classes of a server that is gone, full or shutting down; every other one is an answer of a server that is there. */
 const GONE = /^(?:08|40|53|57|58)/
@@ -296,11 +338,4 @@ function failure(cause: unknown, table: string): Error {
     `Postgres cannot be reached for the table ${table}. Check the pool's address and that the server runs.`,
     cause,
   )
-}
-
-/** A timer that does not keep Node alive. */
-function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
-  const node: unknown = timer
-  if (typeof node === 'object' && node !== null && 'unref' in node && typeof node.unref === 'function') node.unref()
-  return timer
 }

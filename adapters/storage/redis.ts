@@ -11,6 +11,7 @@ import {
   isPassing,
   linkOf,
   type NodeRedisClient,
+  noop,
   sleep,
   within,
 } from './redis/client.ts'
@@ -31,6 +32,8 @@ export interface RedisStorageOptions {
 const PATIENCE_MS = 4_000
 const SHORT_PATIENCE_MS = 250
 const PAUSE_MS = 50
+/** So long a new connection may take before the next one is tried. */
+const OPENING_MS = 1_000
 /** Entries in one answer. */
 const PAGE = 500
 
@@ -54,25 +57,57 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   const stream = `${root}s`
   const entryOf = (name: string) => `${root}k:${name}`
   const writer = crypto.randomUUID()
-  const watchers = createWatchers()
   const gapListeners = new Set<() => void>()
   const running = new Set<Promise<unknown>>()
-  let stopFeed: (() => void) | undefined
   let isClosed = false
   /** Did the last command fail to reach the server? */
   let isAway = false
   /** What the clock of the server is ahead of this one, or less; until the first write so little that this is late. */
   let aheadMs = -1e15
 
+  const watchers = createWatchers(() =>
+    startFeed({
+      link: listener ?? link,
+      isReady: listener !== undefined,
+      index,
+      stream,
+      writer,
+      isReachable: () => !isAway,
+      onChange: watchers.tell,
+      onGap: () => {
+        for (const gap of gapListeners) gap()
+      },
+    }),
+  )
+
+  /** What has replaced the host's connection, which failed or was silent: it might give the answer to one command for that to another. */
+  let own: ReturnType<typeof link.duplicate> | undefined
+  let opening: Promise<unknown> | undefined
+  let openedAt = -OPENING_MS
+
+  function replace(): void {
+    if (performance.now() - openedAt < OPENING_MS) return
+    openedAt = performance.now()
+    own?.end()
+    own = link.duplicate()
+    opening = own.connected.catch(noop) // each command rejects, too
+  }
+
+  async function sendOnce(args: Command): Promise<unknown> {
+    await opening
+    return (own ?? link).send(args, root)
+  }
+
   /** Sends a command until it is answered. Each of them may be sent twice. */
   async function send(args: () => Command, until: number): Promise<unknown> {
     for (;;) {
       try {
-        const reply = await within(link.send(args(), root), until - performance.now())
+        const reply = await within(sendOnce(args()), until - performance.now())
         isAway = false
         return reply
       } catch (cause) {
         const mayPass = isPassing(cause)
+        if (mayPass) replace()
         if (!mayPass || performance.now() + PAUSE_MS > until) {
           isAway = mayPass
           throw failure(cause, store)
@@ -127,11 +162,11 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     }
   }
 
-  function entry(key: string, text: unknown): Stored | undefined {
-    if (text === null) return undefined
-    const [, version, value] = ENTRY.exec(String(text)) ?? []
-    if (version !== undefined && value !== undefined) return { value, version }
-    throw storageError('STORAGE_CORRUPT', `${store} has an entry of another program: "${key}". Remove it.`)
+  function entry(reply: unknown): Stored | undefined {
+    if (reply === null) return undefined
+    const text = String(reply)
+    const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // what another program wrote is one damaged record
+    return { value, version }
   }
 
   async function list(prefix: string, { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions = {}) {
@@ -145,7 +180,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
       const texts = names.length > 0 ? await read('MGET', ...names.map(entryOf)) : []
       for (const [at, name] of names.entries()) {
         const key = fromOrdered(name)
-        const stored = entry(key, (texts as unknown[])[at])
+        const stored = entry((texts as unknown[])[at])
         if (stored) found.push({ key, ...stored })
       }
       if (names.length < count) break
@@ -158,7 +193,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     atomic: true,
     ...LIMITS,
 
-    get: (key) => run(async () => entry(key, await read('GET', entryOf(toOrdered(key))))),
+    get: (key) => run(async () => entry(await read('GET', entryOf(toOrdered(key))))),
 
     list: (prefix, range) => run(() => list(prefix, range)),
 
@@ -176,41 +211,25 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
         checkSizes(key, '', sizes)
         const sum = Number((await write('increment', key, { value: String(by), ttlMs })).result)
         if (!Number.isNaN(sum)) return sum
-        throw storageError(
-          'STORAGE_NOT_A_NUMBER',
-          `"${key}" cannot be incremented: it, the step or the sum is no safe integer.`,
-        )
+        throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: no safe integer.`)
       }),
 
     watch(onChange, onGap) {
-      const stop = watchers.add(onChange)
       const gap = () => onGap?.()
       gapListeners.add(gap)
-      stopFeed ??= startFeed({
-        link: listener ?? link,
-        isReady: listener !== undefined,
-        index,
-        stream,
-        writer,
-        isReachable: () => !isAway,
-        onChange: watchers.tell,
-        onGap: () => {
-          for (const listener of gapListeners) listener()
-        },
-      })
+      const stop = watchers.add(onChange)
       return () => {
         stop()
         gapListeners.delete(gap)
-        if (watchers.size === 0) stopFeed = void stopFeed?.()
       }
     },
 
     async close() {
       isClosed = true
-      stopFeed?.()
       watchers.clear()
       gapListeners.clear()
       await Promise.allSettled(running)
+      own?.end()
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Clock, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { poll } from './lib/poll.ts'
 import { checkSizes } from './lib/sizes.ts'
 import { createWatchers } from './lib/watchers.ts'
 
@@ -46,15 +47,14 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     throw new TypeError('table must be a name in lower case, such as "signalbox_records".')
   const { all, isRemote } = rowsOf(database)
   const limits = {
-    store: `the table ${table}`,
+    store: `The table ${table}`,
     largestValueBytes: LARGEST_VALUE,
     longestKeyBytes: LONGEST_KEY,
-    hasNul: !isRemote,
+    hasNul: false, // written whole, but read up to NUL by node:sqlite of Node 22 and of Deno
   }
-  const watchers = createWatchers()
+  const watchers = createWatchers(watchTable)
   const running = new Set<Promise<unknown>>()
   let preparing: Promise<unknown> | undefined
-  let stopWatching: (() => void) | undefined
   let isClosed = false
 
   /** Runs a statement; again, for five seconds at most, while another process holds the lock of the database. */
@@ -119,9 +119,6 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
   /** Tells of every row whose number is new. */
   function watchTable(): () => void {
     let last = lastNow()
-    let isOver = false
-    let timer: ReturnType<typeof setTimeout> | undefined
-
     async function look(): Promise<void> {
       for (const { key, seq } of await query<{ key: string; seq: number }>(CHANGED, [last])) {
         last = seq
@@ -129,16 +126,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
       }
     }
 
-    async function turn(): Promise<void> {
-      await look().catch(() => {}) // the next look sees what this one has missed
-      if (!isOver) timer = unref(setTimeout(turn, pollMs))
-    }
-
-    void turn()
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
+    return poll(look, pollMs)
   }
 
   let writes = 0
@@ -192,24 +180,13 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     },
 
     async close() {
-      stopWatching?.()
       watchers.clear()
       await Promise.all(running)
       isClosed = true
     },
   }
   if (isRemote) return storage // each look would be a call over the network
-  return {
-    ...storage,
-    watch(onChange) {
-      const stop = watchers.add(onChange)
-      stopWatching ??= watchTable()
-      return () => {
-        stop()
-        if (watchers.size === 0) stopWatching = void stopWatching?.()
-      }
-    },
-  }
+  return { ...storage, watch: watchers.add }
 }
 
 /** The largest safe integer. */
@@ -275,11 +252,4 @@ function failure(cause: unknown, table: string): Error {
     `The database refused the table ${table}. Check that it is open, whole and writable.`,
     cause,
   )
-}
-
-/** A timer that does not keep Node alive. */
-function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
-  const node: unknown = timer
-  if (typeof node === 'object' && node !== null && 'unref' in node && typeof node.unref === 'function') node.unref()
-  return timer
 }

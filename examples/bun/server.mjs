@@ -1,9 +1,29 @@
-// BUN_CONFIG_MAX_HTTP_REQUESTS=4096 bun examples/bun/server.mjs
-// Without the variable, Bun makes 256 calls at once.
 import { createGateway } from 'signalbox'
 import { serveBun } from 'signalbox/bun'
-import { memoryStorage } from 'signalbox/storage/memory'
+import { fileStorage } from 'signalbox/storage/file'
 
-const gateway = createGateway({ storage: memoryStorage() })
+const { SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+if (missing.length > 0) {
+  console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+  process.exit(1)
+}
+
+const gateway = createGateway({
+  storage: fileStorage('./data'),
+  secret: SECRET, // seals keys and credentials in the storage
+  management: { token: ADMIN_TOKEN }, // opens /api
+})
+
+try {
+  // Nothing is written when nothing has changed, so this may run at every start.
+  await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
+  await gateway.api.keys.put({ name: 'app', key: APP_KEY })
+  await gateway.api.settings.update({ requireApiKey: true })
+} catch (error) {
+  console.error(`The gateway cannot start: ${error.cause?.message ?? error.message}`)
+  process.exit(1)
+}
+
 const server = serveBun(gateway, { port: Number(process.env.PORT ?? 4000) })
 console.log(`${server.url}v1`)

@@ -1,15 +1,42 @@
-// npm install express; node examples/express/server.mjs
+import { existsSync } from 'node:fs'
 import express from 'express'
 import { createGateway } from 'signalbox'
 import { toExpressHandler } from 'signalbox/express'
-import { memoryStorage } from 'signalbox/storage/memory'
+import { fileStorage } from 'signalbox/storage/file'
 
-const gateway = createGateway({ storage: memoryStorage() })
-await gateway.api.connections.create({ provider: 'openai', apiKey: process.env.OPENAI_API_KEY ?? 'none' })
+if (existsSync('.env')) process.loadEnvFile()
+const { SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+if (missing.length > 0) {
+  console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+  process.exit(1)
+}
+
+const gateway = createGateway({
+  storage: fileStorage('./data'),
+  secret: SECRET, // seals keys and credentials in the storage
+  management: { token: ADMIN_TOKEN }, // opens /ai/api
+})
+
+try {
+  // Nothing is written when nothing has changed, so this may run at every start.
+  await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
+  await gateway.api.keys.put({ name: 'app', key: APP_KEY })
+  await gateway.api.settings.update({ requireApiKey: true })
+} catch (error) {
+  console.error(`The gateway cannot start: ${error.cause?.message ?? error.message}`)
+  process.exit(1)
+}
 
 const app = express()
-app.use('/ai', toExpressHandler(gateway)) // clients use http://127.0.0.1:3000/ai/v1
+app.use('/ai', toExpressHandler(gateway)) // before or after express.json()
 app.get('/', (_request, response) => response.send('the app itself'))
+
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${server.address().port}/ai/v1`)
+})
+
+process.once('SIGTERM', () => {
+  server.close(() => gateway.close())
+  server.closeIdleConnections()
 })

@@ -1,9 +1,30 @@
-// npm install hono; serve the default export with any of Hono's adapters
 import { Hono } from 'hono'
 import { createGateway } from 'signalbox'
-import { memoryStorage } from 'signalbox/storage/memory'
+import { fileStorage } from 'signalbox/storage/file'
 
-const gateway = createGateway({ storage: memoryStorage(), basePath: '/ai' })
+const { SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+if (missing.length > 0) {
+  console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+  process.exit(1)
+}
+
+const gateway = createGateway({
+  basePath: '/ai',
+  storage: fileStorage('./data'),
+  secret: SECRET, // seals keys and credentials in the storage
+  management: { token: ADMIN_TOKEN }, // opens /ai/api
+})
+
+try {
+  // Nothing is written when nothing has changed, so this may run at every start.
+  await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
+  await gateway.api.keys.put({ name: 'app', key: APP_KEY })
+  await gateway.api.settings.update({ requireApiKey: true })
+} catch (error) {
+  console.error(`The gateway cannot start: ${error.cause?.message ?? error.message}`)
+  process.exit(1)
+}
 
 const app = new Hono()
 app.all('/ai/*', (context) => gateway.fetch(context.req.raw))

@@ -2,18 +2,18 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ManagementOptions } from '../http/management-options.ts'
-import { bearerToken } from '../lib/bearer.ts'
+import { bearerToken } from '../lib/http-headers.ts'
 import { isClientKey } from '../store/client-key.ts'
 import { problem } from './problem.ts'
 
 /** The credential of `/api`. Of a token that was made here only the digest is kept, beside the store. */
-export interface AdminToken {
+interface AdminToken {
   management: ManagementOptions
   /** Makes the token if it is time to: on the first start, or to replace the one before. The only place that ever has it in clear. */
   mint(): Promise<string | undefined>
 }
 
-export interface AdminTokenOptions {
+interface AdminTokenOptions {
   /** The data folder, which exists. */
   folder: string
   /** From the environment; then nothing is made and nothing is kept. */
@@ -22,7 +22,7 @@ export interface AdminTokenOptions {
   renew: boolean
 }
 
-/** Throws a problem when the digest cannot be used. It is read anew for each request: a replaced token opens nothing from then on. */
+/** Throws a problem when the digest cannot be used. It is read anew for each request: a replaced token is refused from then on. */
 export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
   if (given !== undefined) return { management: { token: given }, mint: async () => undefined }
   const path = join(folder, 'admin-token.sha256')

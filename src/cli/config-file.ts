@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { parse as parseYaml } from 'yaml'
-import { didYouMean } from '../lib/did-you-mean.ts'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { nearest } from '../lib/nearest.ts'
-import { ENV_PREFIX } from './env-connections.ts'
-import type { Variables } from './environment.ts'
-import { oneLine } from './one-line.ts'
+import { didYouMean, nearest } from '../lib/spelling.ts'
+import type { Management } from '../management/operations.ts'
+import { SETTINGS, VAULT } from '../store/collections.ts'
+import { recordKinds } from '../store/readings.ts'
+import type { Storage } from '../types.ts'
+import { type DataAccess, withManagement } from './data.ts'
+import { oneLine } from './logger.ts'
+import { ENV_PREFIX, type Variables } from './options.ts'
 import { type Problem, problem } from './problem.ts'
 
 /** The file of `--config`, read: for each section the inputs of the management operations. */
@@ -20,7 +25,7 @@ export interface ConfigFile {
   keys: ConfigEntry[]
 }
 
-/** One record, and where in the file it stands, such as `connections.main`. */
+/** One record, and its place in the file, such as `connections.main`. */
 export interface ConfigEntry {
   place: string
   input: JsonObject
@@ -172,7 +177,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 const SECTIONS = Object.keys(sections) as Section[]
 const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
 
-/** The members that say which record an entry of a section means. */
+/** The members that identify the record of an entry, by section. */
 const identities: Readonly<Record<Section, readonly string[]>> = {
   settings: [],
   connections: ['id'],
@@ -192,4 +197,40 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
     if (first !== undefined) throw fail(place, `has the same ${what} as ${first}; give one of them another.`)
     places.set(key, place)
   }
+}
+
+/**
+ * Writes what the file names and leaves the rest alone; a second time it writes nothing. Throws a problem that names the place of what is
+ * refused, before anything is written: all of it is tried on a copy first.
+ */
+export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<void> {
+  await withManagement({ ...data, storage: await copyOf(data.storage) }, (api) => apply(config, api))
+  await withManagement(data, (api) => apply(config, api))
+}
+
+async function apply(config: ConfigFile, typed: Management): Promise<void> {
+  const api = typed as Management<unknown> // the operations validate the content of the file
+  const each = async (entries: readonly ConfigEntry[], put: (input: unknown) => Promise<unknown>) => {
+    for (const { place, input } of entries) await put(input).catch((error) => refuse(config.path, place, error))
+  }
+  await each(config.connections, api.connections.put)
+  await each(config.customModels, api.customModels.put)
+  await each(config.aliases, api.aliases.set)
+  await each(config.combos, api.combos.put)
+  await each(config.keys, api.keys.put)
+  await each(config.settings, api.settings.update)
+}
+
+function refuse(path: string, place: string, cause: unknown): never {
+  if (!isGatewayError(cause) || cause.status >= 500) throw cause
+  throw problem(`${path}: ${place}: ${cause.message}`, { cause })
+}
+
+/** A copy in memory of all records but client keys, of which there may be very many and on which no other record depends. */
+async function copyOf(storage: Storage): Promise<Storage> {
+  const copy = memoryStorage()
+  const { keys: _, ...copied } = recordKinds
+  for (const prefix of [...Object.values(copied).map((kind) => kind.prefix), SETTINGS, VAULT])
+    for (const { key, value } of await storage.list(prefix)) await copy.set(key, value)
+  return { ...copy, ...(storage.ownSecret && { ownSecret: storage.ownSecret }) }
 }

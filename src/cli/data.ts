@@ -1,9 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileStorage } from '../../adapters/storage/file.ts'
+import { toGatewayError } from '../errors.ts'
+import { createGateway } from '../gateway.ts'
+import type { Management } from '../management/operations.ts'
+import type { KeyRecord } from '../store/collections.ts'
 import { openVault } from '../store/open-vault.ts'
-import type { Logger, Storage } from '../types.ts'
-import { checkKeys } from './check-keys.ts'
+import { recordKinds } from '../store/readings.ts'
+import { createDamageLog, createStoredRecords } from '../store/stored-records.ts'
+import { openKey, UNREADABLE_KEY, type Vault } from '../store/vault.ts'
+import type { Catalog, Logger, Storage } from '../types.ts'
 import { problem } from './problem.ts'
 
 /** Opens the data folder, made when missing, its vault and its keys: what cannot be read, or was sealed with another secret, throws now. */
@@ -20,4 +26,41 @@ async function refuseForeignSeal(storage: Storage, folder: string): Promise<void
   throw problem(
     `The data in ${folder} was sealed with a secret that is not there: set SIGNALBOX_SECRET to the one it was made with, or restore ${join(folder, 'secret')} from a backup.`,
   )
+}
+
+/**
+ * Reads the record of every client key, and warns of each that is damaged. Of their values, which no request needs, some are opened: that
+ * the secret is the right one the vault has proven, and opening 100,000 takes seconds. One that cannot be opened is reported and stays.
+ */
+export async function checkKeys(storage: Storage, vault: Vault, logger: Logger): Promise<void> {
+  const damage = createDamageLog((error) => logger.warn(toGatewayError(error).message))
+  const some: KeyRecord[] = []
+  for await (const page of createStoredRecords<KeyRecord>(storage, recordKinds.keys, { damage }).pages())
+    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // by their digests, which is no order
+  const values = await Promise.all(some.map((record) => openKey(vault, record)))
+  for (const [at, { id, name }] of some.entries())
+    if (values[at] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
+}
+
+/** Nearly all gateways have fewer keys. */
+const SOME = 500
+
+/** What is needed to write to the data as a gateway does. */
+export interface DataAccess {
+  storage: Storage
+  catalog: Catalog
+  secret: string | undefined
+}
+
+/** Runs management operations on the data before any gateway serves it. */
+export async function withManagement<T>(
+  { storage, catalog, secret }: DataAccess,
+  work: (api: Management) => Promise<T>,
+): Promise<T> {
+  const gateway = createGateway({ storage, catalog, logger: false, ...(secret !== undefined && { secret }) })
+  try {
+    return await work(gateway.api)
+  } finally {
+    await gateway.close()
+  }
 }

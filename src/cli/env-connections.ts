@@ -2,11 +2,8 @@ import { isGatewayError } from '../errors.ts'
 import type { ShownConnection } from '../management/connections.ts'
 import { isClientKey } from '../store/client-key.ts'
 import type { Catalog } from '../types.ts'
-import { type DataAccess, withManagement } from './apply-config.ts'
-import type { Variables } from './environment.ts'
-
-/** The ids of the connections that are made here begin with it. */
-export const ENV_PREFIX = 'env-'
+import { type DataAccess, withManagement } from './data.ts'
+import { ENV_PREFIX, type Variables } from './options.ts'
 
 /** The variables that hold the key of a built-in provider by convention; of several the first that is set counts. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,8 @@
+import type { Hooks } from '../pipeline/hooks.ts'
+import type { RequestRecord } from '../pipeline/records.ts'
+import { targetName } from '../providers/target.ts'
 import type { Logger } from '../types.ts'
-import { describeError, oneLine } from './one-line.ts'
+import type { UsageRecord } from '../usage/record.ts'
 
 /** Where the program writes. */
 export interface Terminal {
@@ -25,4 +28,69 @@ function lineOf(message: string, data: Record<string, unknown> = {}): string {
   return oneLine(
     unsaid.length > 0 ? `${message} (${unsaid.map(([name, value]) => `${name}: ${value}`).join(', ')})` : message,
   )
+}
+
+/** Any text as one line that a terminal shows as it is: blanks run together, control characters gone, at most 1,000 characters. */
+export function oneLine(text: string): string {
+  const line = text
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
+    .trim()
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line
+}
+
+const MAX_LENGTH = 1_000
+
+/** An unexpected error in one line: name, code and message, without a stack, and without anything that could be a credential. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return withoutSecrets(oneLine(String(error)))
+  const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code}` : ''
+  return withoutSecrets(oneLine(`${error.name}${code}: ${error.message}`))
+}
+
+const CREDENTIAL = /\b(?:Bearer|Basic)\s+\S+|\b(?:sk|sbx|pk|key|gsk|xai)[-_][\w-]{8,}|[\w+=-]{32,}/gi
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const withoutSecrets = (text: string) => text.replace(CREDENTIAL, (found) => (UUID.test(found) ? found : '…'))
+
+/**
+ * Hooks that write one line for each model request: time, status, model, the targets that were tried, duration and tokens. The usage of
+ * a request is reported right before the request itself.
+ */
+export function requestLog(write: (line: string) => void): Hooks {
+  let usage: UsageRecord | undefined
+  return {
+    onUsage: (record) => {
+      usage = record
+    },
+    onRequest: (request) => {
+      const own = usage?.startedAt === request.startedAt && usage.requestedModel === request.model ? usage : undefined
+      usage = undefined
+      write(`${oneLine(requestLine(request, own))}\n`)
+    },
+  }
+}
+
+function requestLine(
+  { startedAt, durationMs, status, model, path, streamed, attempts }: RequestRecord,
+  usage?: UsageRecord,
+) {
+  const way = attempts.map((attempt) => `${targetName(attempt)} ${attempt.status}`).join(', ')
+  const parts = [
+    new Date(startedAt).toISOString(),
+    String(status),
+    model === undefined ? path : JSON.stringify(model.slice(0, MAX_MODEL)),
+    ...(way ? [`-> ${way}`] : []),
+    `(${durationMs} ms${streamed ? ', streamed' : ''}${tokensOf(usage)})`,
+  ]
+  return parts.join(' ')
+}
+
+/** Clients choose the name freely. */
+const MAX_MODEL = 120
+
+function tokensOf({ inputTokens, outputTokens }: Partial<UsageRecord> = {}): string {
+  return inputTokens === undefined || outputTokens === undefined
+    ? ''
+    : `, ${inputTokens} tokens in, ${outputTokens} out`
 }

@@ -1,14 +1,8 @@
 #!/usr/bin/env node
 import { VERSION } from '../lib/version.ts'
-import { readEnvironment } from './environment.ts'
-import { help } from './help.ts'
-import { createLogger, type Terminal } from './logger.ts'
-import { requireNode } from './node-version.ts'
-import { describeError } from './one-line.ts'
-import { parseOptions } from './options.ts'
+import { createLogger, describeError, type Terminal } from './logger.ts'
+import { type CliOptions, help, parseOptions, readEnvironment, requireNode } from './options.ts'
 import { isProblem } from './problem.ts'
-import { GRACE_MS, onStopSignal } from './shutdown.ts'
-import { welcomeText } from './welcome.ts'
 
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
@@ -16,7 +10,7 @@ const terminal: Terminal = {
 }
 
 process.on('uncaughtException', crash).on('unhandledRejection', crash)
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // whoever reads it may leave before us
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may close it first
 await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<void> {
@@ -33,10 +27,10 @@ async function main(args: string[]): Promise<void> {
 }
 
 /** Loads the gateway only now: help, versions and mistakes need none of it, and a Node that is too old could not load it. */
-async function run(options: ReturnType<typeof parseOptions>): Promise<void> {
+async function run(options: CliOptions): Promise<void> {
   const environment = readEnvironment(process.env, options)
   const logger = createLogger(terminal)
-  const [{ start }, { startFailure }] = await Promise.all([import('./start.ts'), import('./failure.ts')])
+  const { start, startFailure } = await import('./start.ts')
   const running = await start(options, { environment, variables: process.env, logger, terminal }).catch(
     (error: unknown) => {
       throw startFailure(error, options, environment.secret !== undefined)
@@ -46,14 +40,32 @@ async function run(options: ReturnType<typeof parseOptions>): Promise<void> {
     terminal.out(`Stopping: answers under way have ${GRACE_MS / 1000} s to finish.\n`)
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)
   })
-  terminal.out(welcomeText(running.welcome))
+  terminal.out(running.welcome)
 }
 
-/** The last resort: what nobody has caught leaves the program in a state that nobody knows. */
+/** The last resort: after an error that no code has caught, the state of the program is unknown. */
 function crash(error: unknown): void {
   end(1, `stopped by an unexpected error. ${describeError(error)}`)
 }
 
 function end(exitCode: number, message: string): void {
   process.stderr.write(`signalbox: ${message}\n`, () => process.exit(exitCode))
+}
+
+/** How long answers under way have to finish. */
+const GRACE_MS = 10_000
+
+/** Ctrl-C under npm, and a service manager that signals the whole group, deliver one wish to stop twice. */
+const SAME_WISH_MS = 1_000
+
+/** Calls `stop` on the first SIGTERM or SIGINT; another one, at least a second later, ends the program at once with exit code 1. */
+function onStopSignal(stop: () => void): void {
+  let firstAt: number | undefined
+  const listener = () => {
+    if (firstAt === undefined) {
+      firstAt = performance.now()
+      stop()
+    } else if (performance.now() - firstAt >= SAME_WISH_MS) process.exit(1)
+  }
+  process.on('SIGTERM', listener).on('SIGINT', listener)
 }

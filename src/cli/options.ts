@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { parseArgs } from 'node:util'
-import { nearest } from '../lib/nearest.ts'
-import { isOrigin } from '../lib/origin.ts'
+import { nearest } from '../lib/spelling.ts'
+import { isOrigin } from '../lib/urls.ts'
 import { type Problem, problem } from './problem.ts'
 
 /** The command line, read. */
@@ -27,7 +27,7 @@ export interface CliOptions {
   version: boolean
 }
 
-export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
+const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
 const examples = {
   ...defaults,
@@ -72,7 +72,7 @@ export function parseOptions(args: readonly string[]): CliOptions {
   }
 }
 
-/** Node's own messages in strict mode speak of positionals and escape rules; these say what to write instead. */
+/** Node's own messages in strict mode are about positionals and escape rules; these name what to write instead. */
 function read(args: readonly string[]): Map<string, string[]> {
   const { tokens } = parseArgs({ args: [...args], options: known, strict: false, allowPositionals: true, tokens: true })
   const given = new Map<string, string[]>()
@@ -136,3 +136,103 @@ function originOf(text: string): string {
 }
 
 const usage = (message: string): Problem => problem(message, { exitCode: 2 })
+
+/** What the environment gives, checked. */
+export interface Environment {
+  adminToken: string | undefined
+  secret: string | undefined
+}
+
+/** The ids of the connections that are made of variables begin with it. */
+export const ENV_PREFIX = 'env-'
+
+/** Variables by name. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+const MIN_LENGTH = 32
+
+/** Throws a problem on a value that is there but cannot be used: an empty one is a mistake, not a wish for the default. */
+export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
+  const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
+  if (adminToken !== undefined && adminToken.length < MIN_LENGTH) {
+    const what = adminToken === '' ? 'empty' : `too short (${adminToken.length} characters)`
+    throw problem(
+      `SIGNALBOX_ADMIN_TOKEN is ${what}: use ${MIN_LENGTH} characters or more, such as 32 random bytes in hex, or unset it.`,
+    )
+  }
+  if (adminToken !== undefined && newToken) {
+    throw problem(
+      '--new-token has nothing to replace while SIGNALBOX_ADMIN_TOKEN is set: change it there, or unset it.',
+    )
+  }
+  if (adminToken !== undefined && !/^[\x21-\x7e]+$/.test(adminToken)) {
+    throw problem(
+      'SIGNALBOX_ADMIN_TOKEN holds blanks or characters that no header can carry: use plain ASCII, such as 32 random bytes in hex.',
+    )
+  }
+  if (secret !== undefined && secret.trim() === '') {
+    throw problem(
+      'SIGNALBOX_SECRET is empty: set it to 32 random characters or more, or unset it to use the secret kept in the data folder.',
+    )
+  }
+  if (secret !== undefined && secret.length < MIN_LENGTH) {
+    throw problem(
+      `SIGNALBOX_SECRET is too short (${secret.length} characters): use ${MIN_LENGTH} characters or more, such as 32 random bytes in hex, or unset it to use the secret kept in the data folder.`,
+    )
+  }
+  return { adminToken, secret }
+}
+
+/** What `--help` prints. */
+export const help = `Signalbox: one gateway in front of your own model providers.
+
+Usage: signalbox [options]
+       npm start -- [options]     in a clone of the repository
+
+  --port <number>    Port to listen on, 0 for any free one. Default: ${defaults.port}
+  --host <address>   Address to listen on. Default: ${defaults.host}, reached from this machine only
+  --allowed-host <name>
+                     Name of this gateway that is answered beside localhost and IP addresses, several times or
+                     with commas. A gateway on a loopback address answers no other name; on others, every name
+                     is answered unless this is given.
+  --allowed-origin <origin>
+                     Origin of pages that may call /v1 from elsewhere, such as https://app.example; several times
+                     or with commas. /api stays closed to them.
+  --data <folder>    Where everything is kept; made when missing. Default: ${defaults.data}
+  --demo             Adds a provider that runs inside the gateway and two combos, "demo" and "demo-messages",
+                     whose first target always fails. They join what is in the data folder, leave nothing
+                     in it, and are gone when the gateway stops.
+  --config <file>    JSON or YAML with "settings", "connections", "combos", "aliases", "customModels" and "keys", which
+                     are written at each start; \${NAME} in it stands for a variable of the environment
+  --open             Serves other machines than this one although no key is required of clients
+  --no-env           Makes no connections of OPENAI_API_KEY and the like
+  --new-token        Replaces the admin token; the old one no longer opens anything
+  --log              Prints one line for each model request; never a key, a header or a body
+  -h, --help         Prints this
+  -v, --version      Prints the version
+
+Environment:
+  SIGNALBOX_ADMIN_TOKEN   The admin token, 32 characters or more, in place of the one made on the first start
+  SIGNALBOX_SECRET        Seals the credentials in the data folder, in place of the secret kept beside them;
+                          32 characters or more
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and others
+                          Connect these providers for as long as they are set, unless --demo or --no-env is given
+
+SIGTERM or Ctrl-C stops it: nothing new is accepted, and answers under way have 10 s to finish. Another one, a
+second later or more, ends it at once.
+Exit codes: 0 stopped when told to, 1 could not start or go on, 2 wrong option.
+`
+
+/** `engines` of package.json. */
+const OLDEST = '20.18.1'
+
+/** Throws a problem when the program runs on a Node that is too old for it. */
+export function requireNode(version: string): void {
+  if (rank(version) >= rank(OLDEST)) return
+  throw problem(`Node ${version} is too old: install ${OLDEST} or later, see https://nodejs.org`)
+}
+
+function rank(version: string): number {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
+  return (major * 1_000 + minor) * 1_000 + patch
+}

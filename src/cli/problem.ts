@@ -1,4 +1,4 @@
-/** Something the user can put right: its message is one line that says what to do. */
+/** An error that the user can fix: its message is one line that names what to do. */
 export interface Problem extends Error {
   readonly name: 'Problem'
   /** 2 for wrong usage, 1 for everything else. */

@@ -1,27 +1,23 @@
+import { createServer, isIP } from 'node:net'
 import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
+import { isGatewayError } from '../errors.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { defaultCatalog } from '../providers/catalog.ts'
 import type { Logger } from '../types.ts'
-import { isLoopback } from './address.ts'
 import { openAdminToken } from './admin-token.ts'
-import { applyConfig, type DataAccess } from './apply-config.ts'
-import { openData } from './data.ts'
-import { demoCatalog } from './demo/providers.ts'
-import { withDemoRecords } from './demo/storage.ts'
+import { type DataAccess, openData } from './data.ts'
+import { demoCatalog, withDemoRecords } from './demo/providers.ts'
 import { withDemo } from './demo/upstream.ts'
 import { applyEnvironment } from './env-connections.ts'
-import type { Environment, Variables } from './environment.ts'
-import { requireFreePort } from './free-port.ts'
-import { frontPage } from './front-page.ts'
-import type { Terminal } from './logger.ts'
-import type { CliOptions } from './options.ts'
-import { problem } from './problem.ts'
-import { requestLog } from './request-log.ts'
-import type { Welcome } from './welcome.ts'
+import { describeError, oneLine, requestLog, type Terminal } from './logger.ts'
+import type { CliOptions, Environment, Variables } from './options.ts'
+import { isProblem, type Problem, problem } from './problem.ts'
+import { frontPage, welcomeText } from './welcome.ts'
 
 /** A gateway that listens. */
 export interface Running {
-  welcome: Welcome
+  /** What is printed of it. */
+  welcome: string
   /** Accepts nothing new, lets answers under way finish for `graceMs`, then ends. */
   stop(options: { graceMs: number }): Promise<void>
 }
@@ -36,7 +32,7 @@ export interface StartContext {
 /** For the error that ends a stream which has used up its time, before its connection is cut. */
 const FAREWELL_MS = 250
 
-/** Asks for the port, opens the data, checks that all of it can be read, and listens. Throws whatever speaks against it. */
+/** Asks for the port, opens the data, checks that all of it can be read, and listens. Throws the first problem. */
 export async function start(
   options: CliOptions,
   { environment, variables, logger, terminal }: StartContext,
@@ -86,7 +82,7 @@ export async function start(
     const openTo = isLoopback(options.host) ? undefined : options.host
     const { demo } = options
     return {
-      welcome: {
+      welcome: welcomeText({
         baseUrl: server.url,
         data: options.data,
         token,
@@ -97,7 +93,7 @@ export async function start(
         envConnections,
         openTo,
         isWindows: process.platform === 'win32',
-      },
+      }),
       stop,
     }
   } catch (error) {
@@ -109,7 +105,7 @@ export async function start(
 /** The file of `--config` as a function that writes it to the data. Loaded only when it is asked for: it brings a parser of YAML. */
 async function readConfig({ config: path }: CliOptions, variables: Variables) {
   if (path === undefined) return undefined
-  const { readConfigFile } = await import('./config-file.ts')
+  const { applyConfig, readConfigFile } = await import('./config-file.ts')
   const config = await readConfigFile(path, variables)
   return { apply: (data: DataAccess) => applyConfig(config, data) }
 }
@@ -121,7 +117,7 @@ const openToAll = (host: string) =>
 
 /**
  * Opens every other record and credential once: what is damaged is found now, not by the request that needs it. A credential that cannot
- * be opened is told and stays, so that it can be replaced.
+ * be opened is reported and stays, so that it can be replaced.
  */
 async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
   const { requireApiKey } = await api.settings.get()
@@ -129,4 +125,70 @@ async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requi
   await Promise.all([api.combos.list(), api.customModels.list(), api.aliases.list()])
   for (const { name, id, error } of connections) if (error) logger.warn(`${name}: ${error}`, { id })
   return { requireApiKey, isInUse: connections.length > 0 }
+}
+
+/** An error that kept the program from starting, as a problem that names what to do. */
+export function startFailure(
+  error: unknown,
+  options: Pick<CliOptions, 'port' | 'host' | 'data'>,
+  hasSecret: boolean,
+): Problem {
+  if (isProblem(error)) return error
+  if (isGatewayError(error, 'SECRET_MISMATCH'))
+    return problem(secretMismatch(options.data, hasSecret), { cause: error })
+  const named = namedCause(error)
+  if (named) return problem(oneLine(named.message), { cause: error })
+  if (isGatewayError(error))
+    return problem(`The data in ${options.data} cannot be used. ${oneLine(error.message)}`, { cause: error })
+  return listenProblem(error, options) ?? problem(`Could not start. ${describeError(error)}`, { cause: error })
+}
+
+/** The storage's own words, which name the file and the way out; the gateway wraps them. */
+function namedCause(error: unknown): Error | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at.name === 'StorageError') return at
+  return undefined
+}
+
+function secretMismatch(data: string, hasSecret: boolean): string {
+  return hasSecret
+    ? `SIGNALBOX_SECRET does not open the data in ${data}: start with the secret that it was made with, or unset it if there was none.`
+    : `The data in ${data} was sealed with another secret: start with SIGNALBOX_SECRET set to the one that it was made with.`
+}
+
+function listenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' | 'host'>): Problem | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  const other = port < 65_535 ? port + 1 : port - 1
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return problem(`Port ${port} on ${host} is taken: stop what uses it, or take another one with --port ${other}.`)
+    case 'EACCES':
+      return problem(`Port ${port} is not open to this user: take one from 1024 up, as in --port 4000.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return problem(
+        `"${host}" is no address of this machine: try --host 127.0.0.1, or --host 0.0.0.0 for all of them.`,
+      )
+    case 'EAFNOSUPPORT':
+      return problem(`This machine does not speak the kind of address that "${host}" is: try --host 127.0.0.1.`)
+    default:
+      return undefined
+  }
+}
+
+/** Is what listens there reached from this machine only? */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/**
+ * Rejects, as listening would, when the address cannot be had. Asked before the data folder is opened, so that a start which comes to
+ * fails for this reason creates and prints nothing else.
+ */
+export function requireFreePort({ port, host }: { port: number; host: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(port, host, () => server.close(() => resolve()))
+  })
 }

@@ -1,15 +1,14 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
-import type { CompactionWish } from './canonical/request.ts'
-import type { TokenUsage } from './canonical/usage.ts'
-import type { Endpoint } from './endpoint.ts'
-import type { ModelsTelling } from './models-telling.ts'
+import type { TokenUsage } from './canonical/answer.ts'
+import type { CompactionMode } from './canonical/request.ts'
+import { type Operation, operations } from './operations.ts'
 import type { Translator, UpstreamTranslator } from './translator.ts'
 
-export type { TokenUsage } from './canonical/usage.ts'
+export type { TokenUsage } from './canonical/answer.ts'
 
-/** The parts of an error that every format has. `code` is the gateway's or the provider's. */
+/** The parts of an error that every format can express. `code` is the gateway's or the provider's. */
 export interface ErrorFacts {
   status: number
   code: string
@@ -18,47 +17,47 @@ export interface ErrorFacts {
   param?: string | undefined
 }
 
-/** An error in an answer of status 200. */
+/** An error that a provider reports in an answer of status 200. */
 export interface EmbeddedError {
   message: string
-  /** The HTTP status it stands for. */
+  /** The HTTP status that the error stands for. */
   status: number
   /** The provider's error, unchanged. */
   error?: unknown
-  /** Set when only this answer is unusable, which says nothing about the provider. */
+  /** Set when the content of this one answer is unusable; the health of the provider is not affected. */
   class?: 'content'
 }
 
-/** How far a stream has come, for formats whose error events continue it. */
-export interface StreamPlace {
+/** How far a stream has come, for formats whose error events refer to the events before. */
+export interface StreamPosition {
   /** The sequence number of the last event. */
   sequence?: number | undefined
   /** The response that the stream belongs to. */
   response?: JsonObject | undefined
-  /** The provider's own error event, if the client has got one. */
+  /** The provider's own error event, if it has been sent to the client. */
   passedError?: SseEvent | undefined
 }
 
-/** The state of a stream, which decides on its commit, its end and its accounting. */
-export interface StreamState {
-  /** Has some content of the answer arrived? */
+/** What the events of a stream have shown so far; its commit, its end and its accounting depend on it. */
+interface StreamProgress {
+  /** Has content of the answer arrived? */
   started: boolean
-  /** Has a finish reason arrived, so that the end of the stream is a normal one? */
+  /** Has a finish reason arrived, so that the stream may end normally? */
   ended: boolean
   /** Has the format's last event arrived, so that a connection error no longer matters? */
   closed: boolean
   error: EmbeddedError | undefined
   usage: TokenUsage | undefined
-  place?: StreamPlace
+  place?: StreamPosition
 }
 
-/** Follows a stream by its events; may be given only the first and the last ones. */
-export interface StreamWatch extends Readonly<StreamState> {
+/** Follows a stream by its events. The caller may leave out events between the first and the last ones. */
+export interface StreamState extends Readonly<StreamProgress> {
   observe(event: SseEvent): void
 }
 
-/** The state of a stream before its first event. */
-export const untouchedStream = (): StreamState => ({
+/** The progress of a stream before its first event. */
+export const newStreamProgress = (): StreamProgress => ({
   started: false,
   ended: false,
   closed: false,
@@ -69,69 +68,72 @@ export const untouchedStream = (): StreamState => ({
 /** What the pipeline knows about a provider's format. */
 export interface UpstreamFormat {
   readonly name: ProviderFormat
-  /** The header for credentials, unless the provider has another. */
+  /** The header for credentials, unless the provider's definition names another. */
   readonly auth: AuthStyle
-  /** Headers for requests in which the client has not sent them. */
+  /** Headers that are added to requests in which the client has not set them. */
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** How its streams are divided into events; default: server-sent events. */
   readonly framing?: StreamFraming
-  /** Do its providers stream a JSON array where they know of no events? */
+  /** Do its providers send streams as a JSON array, unless events are requested? */
   readonly streamsArrays?: true
-  watchStream(): StreamWatch
-  /** The tokens of a whole answer (parsed JSON). */
+  watchStream(): StreamState
+  /** The token usage of a whole answer (parsed JSON). */
   usageOf(answer: unknown): TokenUsage | undefined
-  /** The error in a whole answer, if it is one. */
+  /** The error that a whole answer holds, if it holds one. */
   errorIn(answer: unknown): EmbeddedError | undefined
-  /** Is it a whole answer, even an empty one with a reason? */
+  /** Is the body an answer of this format? An empty one with a finish reason is. */
   isAnswer(answer: JsonObject): boolean
-  /** Loads how failures and empty answers are read; only needed when a call has failed, or its answer may be empty. */
-  loadFailures(): Promise<FailureReading>
+  /** How errors and empty answers are read. */
+  readonly errors: ErrorReader
   /** Loads the translation to and from the canonical form. */
   loadTranslator(): Promise<UpstreamTranslator>
 }
 
-/** How a format's failures and empty answers are read. */
-export interface FailureReading {
-  /** Message and code of an error body, each only if it has one. */
+/** Reads a format's errors and empty answers. */
+export interface ErrorReader {
+  /** Message and code of an error body, each only if the body has one. */
   read(body: unknown): { message?: string; code?: string }
-  /** The body that a provider would have sent with this error status, for an error object found in a 200 or in a stream. */
+  /** The error body for an error object that a provider has sent in a 200 or in a stream, as it would have sent it with this status. */
   bodyOf(error: JsonObject, status: number): JsonObject
-  /** Does an error body refuse to count the tokens of any request for this model, or this client? */
-  saysNoCounter?(body: unknown): boolean
+  /** Does an error body mean that the provider does not count tokens for this model or this client at all? */
+  cannotCount?(body: unknown): boolean
   /**
-   * Is the answer empty: did the model end its turn normally, or for no reason that it says, without a text, a call, a thought or a
-   * refusal? An answer that was cut short or filtered is not, as it says why.
+   * Is the answer empty: has the model ended its turn normally, or without a finish reason, with no text, call, reasoning or refusal? An
+   * answer that was cut or filtered is not empty, since its finish reason explains it.
    */
-  isBlank(answer: JsonObject): boolean
+  isEmpty(answer: JsonObject): boolean
 }
 
-/** How a format's clients are told of errors. */
-export interface ErrorTelling {
+/** How errors are written for a format's clients. */
+export interface ErrorFormat {
   /** The body of an error answer, as a JSON value. */
   body(error: ErrorFacts): object
-  /** Whole server-sent events that end a stream with an error; `place` is where it broke off. */
-  event(error: ErrorFacts, place?: StreamPlace): string
-  /** Can clients read this error body of a provider as it is? */
+  /** Whole server-sent events that end a stream with an error; `position`: where the stream broke off. */
+  event(error: ErrorFacts, position?: StreamPosition): string
+  /** Can the format's clients read this error body of a provider as it is? */
   isReadable(body: unknown): boolean
-  /** Do clients take this event of a provider's stream for an error? */
+  /** Is this event of a provider's stream an error to the format's clients? */
   isErrorEvent(event: SseEvent): boolean
 }
 
-/** How the usage of a stream is asked for, where providers tell it only then. */
-export interface UsageQuestion {
-  /** Does this request leave it open, so that it can be asked in the client's place? */
+/** The errors of a format that both clients and providers speak. */
+export interface FormatErrors extends ErrorReader, ErrorFormat {}
+
+/** How the usage of a stream is requested, in formats whose providers report it only on request. */
+export interface UsageRequest {
+  /** Does the client's request neither ask for the usage nor refuse it, so that the gateway may ask? */
   isOpen(request: JsonObject): boolean
-  /** The body of such a request with the question in it; every other character stays. */
+  /** The body of such a request, asking for the usage; every other character stays. */
   ask(body: string): string
-  /** Is this the event that tells the usage and nothing else, which clients expect only if they have asked? */
+  /** Is this the event that only reports the usage? Clients expect it only if they have asked for it. */
   isAnswer(event: SseEvent): boolean
 }
 
-/** How the clients of a format are known, where that is not by the endpoint that they call. */
-export interface ClientSigns {
-  /** The paths that only they call, whether something is there or not. */
+/** How a request is recognized as one of the format's clients when its endpoint does not show it. */
+interface ClientDetection {
+  /** Paths that only these clients request, whether they exist or not. */
   readonly paths?: RegExp
-  /** Headers of which they send one, for paths that several formats share. */
+  /** Headers of which these clients send at least one, for paths that several formats share. */
   readonly headers: readonly string[]
 }
 
@@ -140,29 +142,54 @@ export interface Format extends UpstreamFormat {
   readonly name: WireFormat
   /** Where its clients send model requests. */
   readonly endpoints: readonly Endpoint[]
-  readonly clientSigns: ClientSigns
-  /** Loads the form of errors, while the first request is under way. */
-  loadErrors(): Promise<ErrorTelling>
-  /** Loads how its clients are told which models there are. */
-  loadModels(): Promise<ModelsTelling>
+  readonly clientSigns: ClientDetection
+  /** How errors are read and written. */
+  readonly errors: FormatErrors
   /** The header in which clients look for the provider's id of the request. */
   readonly requestIdHeader: string
-  /** A sign of life that clients ignore in a stream. */
+  /** What is sent into a silent stream so that it stays open; clients ignore it. */
   readonly keepAlive: string
   /**
-   * Makes a filter for the whole events of a stream that is passed through. It returns the same bytes, except where clients would throw at
-   * them. Absent where providers send nothing of that kind.
+   * Creates a filter for the events of a stream that is passed through. The filter returns the same bytes, without events at which clients
+   * would throw. Absent if the format's providers send no such events.
    */
   createKeeper?(): (events: Uint8Array) => Uint8Array
-  /** The member of a request that providers refuse unless a stream is asked for. */
+  /** The member that providers refuse in a request without a stream. */
   readonly streamMember?: string
-  /** The ids by which a request refers to items of earlier answers; only where clients can leave out the items themselves. */
+  /** The ids by which a request refers to items of earlier answers; only for formats whose requests can name items by their ids. */
   referencesIn?(request: { text: string; body: JsonObject }): readonly string[]
-  /** Is a conversation to be compacted, and when? Only where clients can ask for it in a request for an answer. */
-  compactionIn?(request: JsonObject): CompactionWish | undefined
-  /** The body of a request to count tokens, for another model; only where it names the model in more places than one. */
+  /** Does a request for an answer also ask for a compaction, and when? Only for formats that have such requests. */
+  compactionIn?(request: JsonObject): CompactionMode | undefined
+  /** The body of a request to count tokens, for another model; only for formats that name the model in more than one place. */
   countBody?(text: string, model: string): Promise<string>
-  /** Loads how the usage of streams is asked for; only where it is not always told. */
-  loadUsageQuestion?(): Promise<UsageQuestion>
+  /** How the usage of streams is requested; only for formats whose providers do not always report it. */
+  readonly usageRequest?: UsageRequest
   loadTranslator(): Promise<Translator>
 }
+
+/** An endpoint for model requests: its path for clients, and its path below a provider's base URL. */
+export interface Endpoint {
+  /** Below the base path; `{model}` where the format has the model's name in its path. */
+  path: string
+  format: WireFormat
+  operation: Operation
+  /** When its answer is a stream: if the body's `stream` is true, always, or never. */
+  streams: 'asked' | 'always' | 'never'
+  /** Fields that refer to answers stored by a provider. They are refused: the gateway stores no answers and has several providers. */
+  stateful?: readonly string[]
+  /** The endpoint's path below a provider's base URL, with its query. */
+  upstreamPath(model: string): string
+}
+
+/** An endpoint whose path does not depend on the model: below `/v1` for clients, below the base URL for providers. */
+export const fixedEndpoint = (
+  format: WireFormat,
+  path: string,
+  operation: Operation = operations.generate,
+): Endpoint => ({
+  path: `/v1${path}`,
+  format,
+  operation,
+  streams: operation.streams ? 'asked' : 'never',
+  upstreamPath: () => path,
+})

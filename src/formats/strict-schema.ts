@@ -2,45 +2,46 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import type { Change } from './canonical/warnings.ts'
 
 /**
- * A schema as Anthropic and Bedrock enforce it: closed objects, and the keywords that they know. Others move into the description, where the
- * model reads them, as Anthropic's own clients do it; an object of any keys becomes a closed one.
+ * A schema as Anthropic and Bedrock enforce it: with closed objects, and only with the keywords that they know. Other keywords move into the
+ * description, where the model reads them, as Anthropic's own clients do it. An object that allows any keys becomes a closed one.
  */
 export function strictSchema(schema: JsonObject, changed: (change: Change) => void): JsonObject {
   const strict: JsonObject = {}
   const hints: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === '$schema' || keyword === 'additionalProperties' || keyword === 'description') continue
-    const known = translate(keyword, value, changed)
+    const known = translateKeyword(keyword, value, changed)
     if (known) Object.assign(strict, known)
     else hints.push(`${keyword}: ${JSON.stringify(value)}`)
   }
-  if (isOfObjects(schema)) {
+  if (describesObject(schema)) {
     if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) changed('replaced')
     strict.additionalProperties = false
   }
   if (hints.length > 0) changed('moved')
-  const said = [schema.description, hints.length > 0 && `{${hints.join(', ')}}`].filter(Boolean)
-  if (said.length > 0) strict.description = said.join('\n\n')
+  const paragraphs = [schema.description, hints.length > 0 && `{${hints.join(', ')}}`].filter(Boolean)
+  if (paragraphs.length > 0) strict.description = paragraphs.join('\n\n')
   return strict
 }
 
-const isOfObjects = ({ type, properties }: JsonObject): boolean =>
+const describesObject = ({ type, properties }: JsonObject): boolean =>
   type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
 
-function translate(keyword: string, value: unknown, changed: (change: Change) => void): JsonObject | undefined {
+function translateKeyword(keyword: string, value: unknown, changed: (change: Change) => void): JsonObject | undefined {
   const inner = (schema: unknown) => (isObject(schema) ? strictSchema(schema, changed) : schema)
-  if (BY_NAME.has(keyword) && isObject(value))
+  if (SCHEMAS_BY_NAME.has(keyword) && isObject(value))
     return { [keyword]: Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, inner(schema)])) }
-  if (LISTS.has(keyword) && Array.isArray(value)) return { [keyword === 'oneOf' ? 'anyOf' : keyword]: value.map(inner) }
+  if (SCHEMA_LISTS.has(keyword) && Array.isArray(value))
+    return { [keyword === 'oneOf' ? 'anyOf' : keyword]: value.map(inner) }
   if (keyword === 'items') return { items: inner(value) }
   if (keyword === 'minItems' && (value === 0 || value === 1)) return { minItems: value }
   if (keyword === 'format' && FORMATS.has(String(value))) return { format: value }
-  return PLAIN.has(keyword) ? { [keyword]: value } : undefined
+  return UNCHANGED.has(keyword) ? { [keyword]: value } : undefined
 }
 
-const PLAIN: ReadonlySet<string> = new Set(['type', 'title', 'enum', 'const', '$ref', 'required', 'default'])
-const BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
-const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf'])
+const UNCHANGED: ReadonlySet<string> = new Set(['type', 'title', 'enum', 'const', '$ref', 'required', 'default'])
+const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
+const SCHEMA_LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf'])
 const FORMATS: ReadonlySet<string> = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email'],
   ...['hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],

@@ -3,84 +3,83 @@ import type { SseEvent } from '../lib/sse.ts'
 import type { OptionName, Traits } from '../traits.ts'
 import type { Answer } from './canonical/answer.ts'
 import type { CanonicalError } from './canonical/errors.ts'
-import type { Losses } from './canonical/losses.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { Origin } from './canonical/state.ts'
 import type { ReaderEvent, StreamEvent } from './canonical/stream.ts'
-import type { Warnings } from './canonical/warnings.ts'
+import type { ResponseWarnings, Warnings } from './canonical/warnings.ts'
 
 /**
- * The provider's half of the translations of one format. All functions are synchronous and stateless; ids, time and facts about the target
- * are arguments.
+ * The translations between the canonical form and a format that providers speak. All functions are synchronous and stateless; ids, the time
+ * and facts about the target are arguments.
  */
 export interface UpstreamTranslator {
-  /** The traits of the format, for vendors and models that do not differ. */
+  /** The traits of the format's own vendor; those of other vendors and models are stated as differences from them. */
   readonly traits: Traits
   /** The options that the format has a field for; others never reach `writeRequest`. */
   readonly carries: ReadonlySet<OptionName>
-  /** The format's names of the canonical fields, by which a client's warnings and a provider's refusals name them. */
+  /** The format's names of the canonical fields, as warnings for clients and refusals of providers use them. */
   readonly fieldNames?: Readonly<Record<string, string>>
-  /** Do its providers hide thoughts unless asked to show them? */
-  readonly keepsThoughts?: boolean
+  /** Do its providers hide the model's reasoning unless a request asks for it? */
+  readonly hidesReasoning?: boolean
   /** Writes a request that `prepareRequest` has prepared for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
-  /** Parses a provider's whole answer. Throws `UPSTREAM_INVALID` when it is none. */
+  /** Parses a provider's whole answer. Throws `UPSTREAM_INVALID` if the body is not an answer. */
   parseAnswer(body: JsonObject, context: ReadContext): Answer
-  /** The whole answer as the end of a stream tells it, word for word; only where the format's streams end so. */
-  answerIn?(events: readonly SseEvent[]): JsonObject | undefined
-  /** Makes a reader of a provider's stream; `emit` is called with each event. */
+  /** The whole answer that the last events of a stream repeat; only for formats whose streams do. */
+  answerInStream?(events: readonly SseEvent[]): JsonObject | undefined
+  /** Creates a reader of a provider's stream; the reader calls `emit` with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
-  /** Counts the tokens of a request; absent where the format has no request for it. */
+  /** Counts the tokens of a request; absent if the format has no such request. */
   readonly counter?: UpstreamCounter
-  /** Parses a provider's error answer (`parseVendorError` reads bodies that are not the format's own). */
+  /** Parses a provider's error answer (`parseProviderError` also reads bodies of other forms). */
   parseError(answer: ErrorAnswer): CanonicalError
 }
 
 /** How a provider counts the tokens of a request. */
-export interface UpstreamCounter {
+interface UpstreamCounter {
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
-  /** The count in an answer; `undefined` when it has none. */
+  /** The count in a provider's answer; `undefined` if it holds none. */
   parseCount(body: JsonObject): number | undefined
 }
 
-/** The same, and how a client asks for it. */
-export interface Counter extends UpstreamCounter {
-  /** Parses a client's question, where it differs from a request. */
+/** An `UpstreamCounter` of a format that also has clients. */
+interface Counter extends UpstreamCounter {
+  /** Parses a client's request to count tokens; only if it differs from a request for an answer. */
   parseRequest?(body: JsonObject, context: ParseContext): CanonicalRequest
-  /** The answer to a client's question. */
+  /** Writes the count for a client. */
   writeCount(tokens: number): JsonObject
 }
 
-/** The translations of a client's format: from it to the canonical form and back. */
+/** The translations between the canonical form and a format that both clients and providers speak. */
 export interface Translator extends UpstreamTranslator {
   readonly fieldNames: Readonly<Record<string, string>>
   readonly counter?: Counter
-  /** Are its clients shown the thoughts that a request has a budget for, unless they want none of them? */
-  readonly expectsThoughts?: boolean
+  /** Do its clients see the reasoning for which a request sets a budget, unless the request hides it? */
+  readonly showsBudgetedReasoning?: boolean
   /**
-   * Parses a client's request. Throws `INVALID_REQUEST` naming the field for what is malformed, and for what no other format can express.
+   * Parses a client's request. Throws `INVALID_REQUEST`, naming the field, if it is malformed or if no other format can express it.
    */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes a whole answer for a client. */
   writeAnswer(answer: Answer, context: WriteContext): JsonObject
-  /** Writes the whole answer to a request for a compaction, whose body is given; absent where clients cannot ask for one. */
-  writeCompaction?(answer: Answer, context: WriteContext, asked: JsonObject): JsonObject
-  /** Makes a writer of a client's stream; each call of `write` has one whole server-sent event. */
+  /** Writes the whole answer to a request for a compaction; `body`: the request's. Absent if clients cannot ask for compactions. */
+  writeCompaction?(answer: Answer, context: WriteContext, body: JsonObject): JsonObject
+  /** Creates a writer of a client's stream; the writer calls `write` with one whole server-sent event at a time. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** Writes an error answer for a client. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
 }
 
-/** The parts of a client's request outside its body. */
+/** What the parsing of a client's request needs besides its body. */
 export interface ParseContext {
   warnings: Warnings
-  /** The API version in the request's header, where the format has one (Anthropic: `2026-10-21`). */
+  /** The API version in the request's header, if the format has one (Anthropic: `2026-10-21`). */
   version?: string
-  /** The parts of the path, where the format has some (Gemini); `isArray`: the stream is a JSON array, not events. */
+  /** What the path says, if the format's paths say anything (Gemini); `isArray`: the stream is a JSON array, not events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
-  /** Is a compaction asked for, rather than an answer? */
+  /** Does the client ask for a compaction instead of an answer? */
   isCompaction?: boolean
-  /** The item that this gateway answered under an id, as it was answered, if it is remembered. */
+  /** The item that this gateway has sent to the client under an id, if the gateway still remembers it. */
   itemOf?(id: string): JsonObject | undefined
 }
 
@@ -89,7 +88,7 @@ export interface TargetContext {
   /** The provider's own name of the model. */
   model: string
   traits: Traits
-  /** The origin of the opaque state that may be sent there. */
+  /** The origin of the opaque state that the target may receive. */
   origin: Origin
   warnings: Warnings
 }
@@ -98,38 +97,38 @@ export interface TargetContext {
 export interface WrittenRequest {
   /** The path below the provider's base URL, with its query: `/chat/completions`, `/models/m:streamGenerateContent?alt=sse`. */
   path: string
-  /** Beside the format's `defaultHeaders`, which they replace. */
+  /** Added to the format's `defaultHeaders`; a header of the same name replaces the default one. */
   headers: Record<string, string>
   body: JsonObject
 }
 
-/** What readers need besides the answer. */
+/** What the parsing of a provider's answer needs besides the answer. */
 export interface ReadContext {
   /** The origin of all opaque state in the answer. */
   origin: Origin
   traits: Traits
   /** A random id of 24 letters and digits, without a prefix. */
   newId(): string
-  /** Of what has no place in the canonical form. */
-  losses: Losses
+  /** Collects what the canonical form cannot express. */
+  responseWarnings: ResponseWarnings
 }
 
-/** What writers need besides the answer. */
+/** What the writing of an answer for a client needs besides the answer. */
 export interface WriteContext {
   /** The client's request, as `parseRequest` returned it. */
   request: CanonicalRequest
-  /** The model name for the client. */
+  /** The name of the model that the client sees. */
   model: string
   newId(): string
   /** Unix time in seconds. */
   now: number
-  /** Of what has no place in the client's format. */
-  losses: Losses
-  /** Remembers an item of the answer, as its JSON, for clients of formats that refer to items by their ids. */
+  /** Collects what the client's format cannot express. */
+  responseWarnings: ResponseWarnings
+  /** Remembers an item of the answer as JSON; only for formats whose clients refer to items by their ids. */
   keepItem?(id: string, json: string): void
   /**
-   * Called by the writer of a stream before its last event, or before the error that ends it, when all losses are known; not by one whose
-   * clients take comments for events.
+   * The writer of a stream calls it once all losses are known: before the last event, or before the error that ends the stream. Writers
+   * whose clients take comments for events do not call it.
    */
   beforeEnd?(): void
 }
@@ -137,25 +136,25 @@ export interface WriteContext {
 /** A provider's error answer. */
 export interface ErrorAnswer {
   status: number
-  /** Its body as JSON, or as text when it is none. */
+  /** The body: parsed JSON, or the text if it is not JSON. */
   body: unknown
   header(name: string): string | undefined
   /** Unix time in milliseconds. */
   now: number
 }
 
-/** Reads one stream of a provider; an event that is no JSON is emitted as `unreadable`. */
+/** Reads one stream of a provider. For an event that is not JSON it emits `unreadable`. */
 export interface StreamReader {
   observe(event: SseEvent): void
-  /** Ends the stream and emits what was held back. `createSequence` decides whether the end is a normal one. */
+  /** Ends the stream and emits what the reader has held back. `createSequence` decides whether the end is a normal one. */
   end(): void
 }
 
 /** Writes one stream for a client. */
 export interface StreamWriter {
   push(event: StreamEvent): void
-  /** A whole server-sent event or comment as a sign of life; valid at any time. */
+  /** A server-sent event or comment that keeps a silent stream open; may be sent at any time. */
   keepAlive(): string
-  /** The content type, if it is not that of server-sent events. */
+  /** The content type, if it is not `text/event-stream`. */
   readonly contentType?: string
 }

@@ -4,7 +4,7 @@ import type { Exchange } from '../lib/exchange.ts'
 
 /**
  * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: by the path, or by the headers where all vendors share a
- * path; OpenAI's where neither tells (spec.md, Models).
+ * path; OpenAI's where neither decides (spec.md, Models).
  */
 export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
   const owner = candidates.find(({ clientSigns }) => clientSigns.paths?.test(path))

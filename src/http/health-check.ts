@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
+import { settlesWithin } from '../lib/deadline.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
-import { settlesWithin } from '../lib/settles-within.ts'
 import { VERSION } from '../lib/version.ts'
 import type { SettingsStore } from '../store/settings.ts'
 import type { Clock } from '../types.ts'
@@ -10,7 +10,7 @@ import { emptyReply, jsonReply } from './reply.ts'
 export type AnswerHealth = (exchange: Exchange) => Promise<Reply>
 
 /** What the check depends on. */
-export interface HealthCheckDependencies {
+interface HealthCheckDependencies {
   settings: Pick<SettingsStore, 'reread'>
   clock: Clock
   isClosed(): boolean

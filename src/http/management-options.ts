@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts'
-import { refuseUnknownOptions } from '../lib/unknown-options.ts'
+import { refuseUnknownOptions } from '../lib/spelling.ts'
 
-/** Who may call `/api` over HTTP: exactly one of these. Without the option, nobody. */
+/** Which requests may call `/api` over HTTP: exactly one of these. Without the option, none. */
 export type ManagementOptions =
   /** Requests with this token, 32 characters or more, as `Authorization: Bearer`. */
   | { token: string }

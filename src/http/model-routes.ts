@@ -1,8 +1,8 @@
 import { gatewayError } from '../errors.ts'
-import type { Endpoint } from '../formats/endpoint.ts'
+import type { Endpoint } from '../formats/format.ts'
 import { endpoints } from '../formats/formats.ts'
 import type { Reply } from '../lib/exchange.ts'
-import type { Route, RoutedRequest } from './route.ts'
+import type { Route, RoutedRequest } from './router.ts'
 
 /** `pathModel`: the model's name, where the path has it. */
 type Run = (request: RoutedRequest, endpoint: Endpoint, pathModel?: string) => Promise<Reply>
@@ -39,3 +39,13 @@ export function modelRoutes(run: Run): Route[] {
     ),
   ]
 }
+
+/**
+ * The path with `models/` before the model's name. Google's clients send it; those of the AI SDK leave it out when the name contains a
+ * slash, as in `tunedModels/…`.
+ */
+export const withModelsFolder = (path: string): string =>
+  path.includes(':') ? path.replace(BARE_NAME, '/$1/models/$2') : path
+
+const BARE_NAME =
+  /^\/(v1|v1beta)\/(?!models\/|v1\/|v1beta\/)([^/]+\/.+:(?:generateContent|streamGenerateContent|countTokens))$/

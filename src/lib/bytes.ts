@@ -61,3 +61,95 @@ async function readChunks(
   }
   return concatBytes(parts)
 }
+
+/** Lower case, two digits a byte. */
+export const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/** The standard alphabet, padded. */
+export function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += STEP) {
+    const binary: string = Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + STEP))
+    text += btoa(binary)
+  }
+  return text
+}
+
+/** A multiple of three, so that no padding falls inside, and no more arguments than any platform takes. */
+const STEP = 24_576
+
+/** The alphabet that is safe in URLs and headers, not padded. */
+export const toBase64Url = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+
+/** Throws on text that is not base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text)
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at) // `from` takes six times as long
+  return bytes
+}
+
+/** From the platform's cryptographic source; at most 65,536. */
+export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))
+
+/**
+ * Makes a function that tells whether bytes contain one of the texts. It searches for each text's rarest byte, so that most bytes are
+ * skipped at native speed.
+ */
+export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {
+  const needles = texts.map((text) => {
+    const bytes = encodeUtf8(text)
+    return { bytes, at: rarestIn(bytes) }
+  })
+  return (bytes) => needles.some((needle) => isIn(bytes, needle))
+}
+
+interface Needle {
+  bytes: Uint8Array
+  at: number
+}
+
+function isIn(haystack: Uint8Array, { bytes, at }: Needle): boolean {
+  const rarest = bytes[at] ?? 0
+  for (let found = haystack.indexOf(rarest); found !== -1; found = haystack.indexOf(rarest, found + 1)) {
+    let same = 0
+    while (same < bytes.length && haystack[found - at + same] === bytes[same]) same++
+    if (same === bytes.length) return true
+  }
+  return false
+}
+
+/** The most frequent bytes of prose and JSON, in order; all others are rarer. */
+const FREQUENT = encodeUtf8(' "etaonirsl:,hducm{}fpgwyb_-v.0123456789k[]\\/\nxTISACEDPRMLNOFHBGUWY')
+
+function rarestIn(bytes: Uint8Array): number {
+  let place = 0
+  let rarity = -1
+  bytes.forEach((byte, at) => {
+    const rank = FREQUENT.indexOf(byte)
+    const found = rank === -1 ? FREQUENT.length : rank
+    if (found > rarity) {
+      rarity = found
+      place = at
+    }
+  })
+  return place
+}
+
+let table: Uint32Array | undefined
+
+/** The checksum of zip, PNG and Ethernet. */
+export function crc32(bytes: Uint8Array): number {
+  table ??= Uint32Array.from({ length: 256 }, remainder)
+  let sum = 0xffffffff
+  for (const byte of bytes) sum = (sum >>> 8) ^ (table[(sum ^ byte) & 0xff] ?? 0)
+  return (sum ^ 0xffffffff) >>> 0
+}
+
+function remainder(_: unknown, byte: number): number {
+  let value = byte
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
+  return value
+}

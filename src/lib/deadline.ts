@@ -27,3 +27,15 @@ function bySleep(clock: Clock, ms: number, onExpire: () => void): CancelDeadline
   )
   return () => stop.abort(CANCELLED) // a fixed reason costs no DOMException with its stack trace
 }
+
+/** Does the work settle, well or badly, within `ms`? */
+export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancelDeadline = startDeadline(clock, ms, () => resolve(false))
+    const settled = () => {
+      cancelDeadline()
+      resolve(true)
+    }
+    work.then(settled, settled)
+  })
+}

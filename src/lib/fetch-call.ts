@@ -1,118 +1,86 @@
-import { type ByteStream, NO_BYTES, type PendingAnswer, type UpstreamAnswer, type UpstreamCall } from './exchange.ts'
-import { bodyOf } from './fetch-body.ts'
-import { fieldsOf, type HeaderFields } from './header-fields.ts'
+import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from './exchange.ts'
 
-/** The part of `fetch` that calls need. */
-export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>
+/**
+ * The body of a Fetch request or response. Small JSON of known length is read at once, as a stream would cost more than the rest of the
+ * request on some platforms.
+ */
+export const bodyOf = (message: Request | Response): FetchBody => new FetchBody(message)
 
-/** What calls by the same `fetch` have in common. */
-export interface FetchCallTerms {
-  /** Awaited before `fetch` is called, so that the calls of a batch are made one directly behind the other. */
-  gather?: () => Promise<void>
-  /** Awaited between the arrival of the headers and their being read, so that answers are handled in batches. */
-  turn?: () => Promise<void>
-  /**
-   * A call takes a controller from it, and gives it back when its body has come to its end. Only for a `fetch` that has let go of the signal
-   * by then.
-   */
-  pool?: AbortController[]
+const MAX_WHOLE_BYTES = 1024 * 1024
+
+/** A compressed body may be larger than its length says. */
+function isSmallJson({ headers }: Request | Response): boolean {
+  const length = headers.get('content-length')
+  if (length === null || Number(length) > MAX_WHOLE_BYTES || headers.get('content-encoding') !== null) return false
+  return headers.get('content-type')?.includes('json') ?? false
 }
 
-/** A call by `fetch`, which is also the body of its answer. It ends when `fetch` ends it, by its signal. */
-export class FetchCall implements PendingAnswer, ByteStream {
-  readonly answer: Promise<UpstreamAnswer>
-  readonly #terms: FetchCallTerms
-  #abort: AbortController | undefined
-  #cancelled: { reason: unknown } | undefined = undefined
-  #source: ByteStream = NO_BYTES // as long as there is no answer
+/** A body that is read by its reader, or at once by the platform. */
+class FetchBody implements ByteStream {
+  readonly #message: Request | Response
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined
+  #isTaken = false
 
-  constructor(fetch: PlainFetch, call: UpstreamCall, terms: FetchCallTerms = {}) {
-    const abort = terms.pool?.pop() ?? new AbortController()
-    this.#terms = terms
-    this.#abort = abort
-    this.answer = this.#open(fetch, call, abort.signal)
+  constructor(message: Request | Response) {
+    this.#message = message
+    if (!isSmallJson(message)) this.#reader = message.body?.getReader()
+  }
+
+  /**
+   * By `arrayBuffer()`, which every platform has: the requests of some hosts inherit the platform's `bytes()`, which rejects an object that the
+   * platform did not make. What a host passes for a response may lack it.
+   */
+  whole(): Promise<Uint8Array> | undefined {
+    if (this.#reader || this.#isTaken) return undefined
+    this.#isTaken = true
+    return this.#bytes()
+  }
+
+  async #bytes(): Promise<Uint8Array> {
+    return new Uint8Array(await this.#message.arrayBuffer())
   }
 
   async next(): Promise<Uint8Array | undefined> {
-    try {
-      const chunk = await this.#source.next()
-      if (!chunk) this.#over()
-      if (!this.#cancelled) return chunk // a reader that is cancelled ends as if the stream were over
-    } catch (thrown) {
-      throw this.#reasonOf(thrown)
-    }
-    throw this.#cancelled.reason
-  }
-
-  whole(): Promise<Uint8Array> | undefined {
-    if (this.#cancelled) return Promise.reject(this.#cancelled.reason)
-    return this.#source.whole?.()?.then(
-      (bytes) => {
-        this.#over()
-        if (this.#cancelled) throw this.#cancelled.reason
-        return bytes
-      },
-      (thrown) => {
-        throw this.#reasonOf(thrown)
-      },
-    )
+    if (this.#reader) return (await this.#reader.read()).value
+    const bytes = await this.whole()
+    return bytes?.length ? bytes : undefined
   }
 
   cancel(reason?: unknown): void {
-    if (this.#cancelled) return
-    this.#cancelled = { reason }
-    this.#abort?.abort(reason)
-    this.#source.cancel(reason)
-  }
-
-  async #open(fetch: PlainFetch, call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
-    const { gather, turn } = this.#terms
-    try {
-      if (gather) await gather()
-      const response = await fetch(call.url, initOf(call, signal))
-      if (turn) await turn()
-      const fields = fieldsOf(response.headers)
-      this.#source = bodyOf(response, fields)
-      if (!this.#cancelled) return new FetchAnswer(response.status, fields, this)
-    } catch (thrown) {
-      throw this.#reasonOf(thrown)
-    }
-    this.#source.cancel(this.#cancelled.reason) // it comes too late
-    throw this.#cancelled.reason
-  }
-
-  /** Everything has come: its signal, which now nobody aborts, can be that of another call. */
-  #over(): void {
-    const abort = this.#abort
-    if (!abort || this.#cancelled) return
-    this.#abort = undefined
-    this.#terms.pool?.push(abort)
-  }
-
-  /** Why the call has failed; platforms reject with a reason like that of `cancel`, if not the same. */
-  #reasonOf(thrown: unknown): unknown {
-    return this.#cancelled ? this.#cancelled.reason : thrown
+    if (!this.#reader && !this.#isTaken) this.#reader = this.#message.body?.getReader()
+    this.#isTaken = true
+    void this.#reader?.cancel(reason).catch(() => {}) // the caller has already moved on
   }
 }
 
-/** The answer of a call by `fetch`. */
-class FetchAnswer implements UpstreamAnswer {
-  readonly status: number
-  readonly body: ByteStream
-  readonly #fields: HeaderFields
+/** Starts one call to a provider, by `raw` where `fetch` has it. */
+export const startCall = (fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer =>
+  fetch.raw ? fetch.raw(call) : fetchCall(fetch, call)
 
-  constructor(status: number, fields: HeaderFields, body: ByteStream) {
-    this.status = status
-    this.body = body
-    this.#fields = fields
+/** A call by `fetch`. `turn`: awaited between the arrival of the headers and their being read, so that answers are handled in batches. */
+export function fetchCall(
+  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  call: UpstreamCall,
+  turn?: () => Promise<void>,
+): PendingAnswer {
+  const abort = new AbortController()
+  let body: FetchBody | undefined
+
+  async function open(): Promise<UpstreamAnswer> {
+    const response = await fetch(call.url, initOf(call, abort.signal))
+    if (turn) await turn()
+    const { headers } = response
+    body = bodyOf(response)
+    if (abort.signal.aborted) body.cancel(abort.signal.reason) // it comes too late
+    return { status: response.status, header: (name) => headers.get(name) ?? undefined, headers: () => headers, body }
   }
 
-  header(name: string): string | undefined {
-    return this.#fields.get(name)
-  }
-
-  headers(): Iterable<[string, string]> {
-    return this.#fields.all()
+  return {
+    answer: open(),
+    cancel(reason) {
+      abort.abort(reason)
+      body?.cancel(reason)
+    },
   }
 }
 

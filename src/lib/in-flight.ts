@@ -1,6 +1,44 @@
 import type { Clock } from '../types.ts'
-import { Crowd, type Member } from './crowd.ts'
 import { startDeadline } from './deadline.ts'
+
+/** An entry of a list, as `add` returns it. */
+export interface Slot<T> {
+  readonly value: T
+  /** Its index in the list. */
+  at: number
+}
+
+/**
+ * A list that changes with every request. In its array the last slot fills the gap of one that is removed: a `Set` with this rate of changes
+ * leaves outgrown tables behind, which keep more than half of the finished requests alive until the next major garbage collection.
+ */
+class SlotList<T> {
+  readonly #slots: Slot<T>[] = []
+
+  get size(): number {
+    return this.#slots.length
+  }
+
+  add(value: T): Slot<T> {
+    const slot = { value, at: this.#slots.length }
+    this.#slots.push(slot)
+    return slot
+  }
+
+  /** May be called more than once. */
+  remove(slot: Slot<T>): void {
+    const slots = this.#slots
+    if (slots[slot.at] !== slot) return // a second time
+    const last = slots.pop()
+    if (!last || last === slot) return
+    slots[slot.at] = last
+    last.at = slot.at
+  }
+
+  values(): T[] {
+    return this.#slots.map(({ value }) => value)
+  }
+}
 
 /** A request under way. */
 export interface Work {
@@ -24,12 +62,12 @@ export interface InFlight {
 /** Cancelled requests answer and call their hooks at once, unless the storage hangs. */
 const LAST_WORDS_MS = 1_000
 
-/** A request under way, as `add` has filed it. */
-export type InFlightEntry = Member<Work>
+/** A request under way, as `add` returns it. */
+export type InFlightEntry = Slot<Work>
 
 /** Makes the list of requests under way, empty. */
 export function createInFlight(): InFlight {
-  const requests = new Crowd<Work>()
+  const requests = new SlotList<Work>()
   const waiting = new Set<() => void>()
 
   function remove(entry: InFlightEntry) {

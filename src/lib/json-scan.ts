@@ -1,4 +1,13 @@
-import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-codes.ts'
+import { decodeUtf8Lenient } from './bytes.ts'
+
+/** The character codes that JSON's grammar uses. */
+export const QUOTE = 0x22
+export const COMMA = 0x2c
+export const OPEN_BRACKET = 0x5b
+export const BACKSLASH = 0x5c
+export const CLOSE_BRACKET = 0x5d
+export const OPEN_BRACE = 0x7b
+export const CLOSE_BRACE = 0x7d
 
 /** The place of one value in a JSON text: `text.slice(start, end)`. */
 export interface Span {
@@ -110,4 +119,62 @@ function skipSpace(text: string, from: number): number {
   let at = from
   while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
   return at
+}
+
+/**
+ * A JSON object with one of its members set, wherever it is, or before all others; every other character stays. `valueFor` gets the text
+ * of the value that is there, if any.
+ */
+export function withMember(text: string, name: string, valueFor: (given?: string) => string): string {
+  const { spans } = scanTopLevel(text, [name])
+  if (spans.length > 0)
+    return spans.reduceRight(
+      (set, { start, end }) => set.slice(0, start) + valueFor(text.slice(start, end)) + set.slice(end),
+      text,
+    )
+  const open = text.indexOf('{') + 1
+  const isAlone = /^\s*\}/.test(text.slice(open))
+  return `${text.slice(0, open)}${JSON.stringify(name)}:${valueFor()}${isAlone ? '' : ','}${text.slice(open)}`
+}
+
+/** A JSON object without one of its members, wherever it is; every other character stays. */
+export function withoutMember(text: string, name: string): string {
+  const { spans } = scanTopLevel(text, [name])
+  return spans.reduceRight((rest, { start, end }) => {
+    const nameEnd = rest.lastIndexOf('"', start - 1)
+    const from = rest.lastIndexOf('"', nameEnd - 1)
+    const before = rest.slice(0, from).trimEnd()
+    const after = rest.slice(end).trimStart()
+    if (after.startsWith(',')) return rest.slice(0, from) + after.slice(1).trimStart()
+    return (before.endsWith(',') ? before.slice(0, -1).trimEnd() : rest.slice(0, from)) + rest.slice(end)
+  }, text)
+}
+
+/** A JSON body that names another model; every other character stays. */
+export function withModel(body: string | Uint8Array, model: string): string {
+  const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
+  return replaceSpans(text, scanTopLevel(text, ['model']).spans, JSON.stringify(model))
+}
+
+/** A JSON body without the named members of its outermost object, and with `added` before the others; every other character stays. */
+export function withMembers(
+  body: string | Uint8Array,
+  { without, added }: { without: readonly string[]; added: Readonly<Record<string, unknown>> },
+): string {
+  const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
+  const open = text.indexOf('{') + 1
+  let kept = ''
+  let at = open
+  for (const { start, end } of scanTopLevel(text, without).spans) {
+    const closing = text.lastIndexOf('"', start - 1)
+    kept += text.slice(at, text.lastIndexOf('"', closing - 1)) // no name that is asked for has a quote within
+    const comma = /\s*,\s*/y
+    comma.lastIndex = end
+    at = comma.test(text) ? comma.lastIndex : end
+    if (at === end) kept = kept.trimEnd().replace(/,$/, '') // it was the last
+  }
+  kept += text.slice(at)
+  const members = JSON.stringify(added).slice(1, -1)
+  const isAlone = members === '' || /^\s*\}/.test(kept)
+  return `${text.slice(0, open)}${members}${isAlone ? '' : ','}${kept}`
 }

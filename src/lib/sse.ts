@@ -146,3 +146,35 @@ function isField(name: string, text: string, from: number, end: number): boolean
 function valueBehind(text: string, colon: number, end: number): string {
   return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }
+
+/** The bytes of each event of whole ones, with its blank line. */
+export function splitEvents(whole: Uint8Array): Uint8Array[] {
+  const events: Uint8Array[] = []
+  let start = 0
+  for (const { index, 0: blank } of byteByByte.decode(whole).matchAll(EVENT_END)) {
+    const end = index + blank.length
+    events.push(whole.subarray(start, end))
+    start = end
+  }
+  return events
+}
+
+/** One character a byte, so that positions in the text are positions in the bytes. */
+const byteByByte = new TextDecoder('latin1')
+
+const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
+
+/** What stands as JSON alone in the place of an event, if that is what it is. */
+export const bareJsonIn = (text: string): string | undefined =>
+  text.trimStart().startsWith('{') ? text.split(FIELD, 1)[0] : undefined
+
+const FIELD = /[\r\n](?:data|event|id|retry)?:/
+
+/**
+ * JSON with the line separators of Unicode as escapes: it means the same, but many readers of event streams, those of Python's httpx among
+ * them, end a line at them and lose the rest of the event.
+ */
+export const withoutLineSeparators = (json: string): string =>
+  SEPARATORS.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
+
+const SEPARATORS = /[\u2028\u2029]/

@@ -1,16 +1,19 @@
 import { definitionOf, namesOf, type ProviderNames, stripName } from '../providers/names.ts'
+import { compatibleFormat } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
 import type { Catalog, CatalogProvider, CustomModel, Kind } from '../types.ts'
-import { fileAliasModels } from './alias-models.ts'
-import { baseIds, type LookUp } from './base-ids.ts'
-import { createKindLookup } from './catalog-kinds.ts'
-import { fileCustomModels } from './custom-models.ts'
-import type { Filing } from './filing.ts'
-import { serves } from './kinds.ts'
-import type { Listed } from './listed.ts'
+import {
+  createKindLookup,
+  createModelIndex,
+  indexCustomModels,
+  type Listed,
+  type ModelIndex,
+  serves,
+} from './entries.ts'
+import type { LookUp } from './look-up.ts'
 
 /** The data of the connection path. `connections`: the active ones, in their order, at least one. */
-export interface ConnectionWorld {
+interface ConnectionData {
   catalog: Catalog
   connections: readonly ConnectionRecord[]
   customModels: readonly CustomModel[]
@@ -19,7 +22,7 @@ export interface ConnectionWorld {
 
 /** The models of each provider that has a connection, by its first one (spec.md, Listing rules 4). Upstreams are asked all at once. */
 export async function listConnections(
-  world: ConnectionWorld,
+  world: ConnectionData,
   kinds: readonly Kind[],
   lookUp: LookUp,
 ): Promise<Listed[]> {
@@ -31,8 +34,8 @@ export async function listConnections(
       names: namesOf(catalog, connection),
     }))
     .filter(({ definition }) => serves(definition, kinds))
-  const customs = fileCustomModels(world.customModels)
-  const aliased = fileAliasModels(
+  const customs = indexCustomModels(world.customModels)
+  const aliased = indexAliasModels(
     world.aliases,
     providers.map(({ names }) => names),
   )
@@ -52,7 +55,12 @@ function firstOfEach(connections: readonly ConnectionRecord[]): ConnectionRecord
 }
 
 /** Base and aliased ids without the provider's name in front, custom ids unchanged; an id that is only a name is dropped. */
-function mergeIds(base: readonly string[], names: ProviderNames, customs: Filing, aliased: Filing): Set<string> {
+function mergeIds(
+  base: readonly string[],
+  names: ProviderNames,
+  customs: ModelIndex,
+  aliased: ModelIndex,
+): Set<string> {
   const bare = (id: string) => stripName(id, names)
   const merged = new Set([...base.map(bare), ...customs.under(names), ...aliased.under(names).map(bare)])
   for (const id of merged) if (id.trim() === '') merged.delete(id)
@@ -82,3 +90,41 @@ function* listServices(
   if (kinds.includes('webSearch') && definition?.searchConfig) yield { ...listed('search'), kind: 'webSearch' }
   if (kinds.includes('webFetch') && definition?.fetchConfig) yield { ...listed('fetch'), kind: 'webFetch' }
 }
+
+/** The alias map's values `<name>/<model_id>`, whole, by those of the providers' names that they start with (spec.md, Listing rules 4). */
+function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly ProviderNames[]): ModelIndex {
+  const index = createModelIndex()
+  const names = new Set(providers.flatMap(({ output, catalog, id }) => [output, catalog, id]))
+  const lengths = new Set(Array.from(names, (name) => name.length)) // few, however many names there are
+  for (const { model } of aliases) {
+    for (const length of lengths) {
+      const name = model.slice(0, length)
+      if (model[length] === '/' && names.has(name)) index.add(name, model)
+    }
+  }
+  return index
+}
+
+/**
+ * The ids that a connection starts from: its enabled models, else the catalog's; for a compatible provider that has neither, what its
+ * upstream lists (spec.md, Listing rules 4).
+ */
+async function baseIds(
+  connection: ConnectionRecord,
+  definition: CatalogProvider | undefined,
+  lookUp: LookUp,
+): Promise<string[]> {
+  const ids = enabledIds(connection) ?? (definition?.models ?? []).map((model) => model.id)
+  return ids.length === 0 && asksUpstream(connection.provider) ? lookUp(connection) : ids
+}
+
+/** The enabled ids; `undefined` without a list, and empty when all of its ids are blank. */
+function enabledIds({ providerSpecificData }: ConnectionRecord): string[] | undefined {
+  const enabled: unknown = providerSpecificData?.enabledModels
+  if (!Array.isArray(enabled) || enabled.length === 0) return undefined
+  return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
+}
+
+/** Is it a compatible provider whose id does not end in `-` or `_` and 8 or more hex digits (spec.md, Listing rules 4)? */
+const asksUpstream = (provider: string): boolean =>
+  compatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)

@@ -1,14 +1,16 @@
-import type { Awaitable } from '../lib/awaitable.ts'
+import { gatewayError } from '../errors.ts'
+import { NAME_PREFIX } from '../formats/gemini/client/models.ts'
+import { modelLists } from '../formats/model-lists.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
+import { didYouMean, nearest } from '../lib/spelling.ts'
+import { kinds } from '../lib/unions.ts'
 import { activeInOrder } from '../providers/connections.ts'
+import { catalogAliasOf } from '../providers/names.ts'
 import type { AliasRecord, ConnectionRecord, Store } from '../store/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../types.ts'
-import type { Asked } from './base-ids.ts'
-import { listCombos } from './combos.ts'
 import { listConnections } from './connection-path.ts'
-import { toEntries } from './listed.ts'
-import { createLookUp, onceEach } from './look-up.ts'
-import { listStatic } from './static-path.ts'
+import { kindOf, type Listed, listCustomModels, serves, toEntries } from './entries.ts'
+import { cachedLookUp, createLookUp, type LookUpCache } from './look-up.ts'
 
 export interface ListingDeps {
   store: {
@@ -27,16 +29,23 @@ export interface ListingDeps {
 }
 
 interface Readable<T> {
-  all(): Awaitable<readonly T[]>
+  all(): Promise<readonly T[]>
 }
 
 /** Lists the models that the gateway serves. */
 export interface Listing {
   /**
    * The models of the given kinds, computed anew each time; compatible providers are asked for theirs through `fetch`, and once for all
-   * lists that share `asked`.
+   * lists that share `cache`.
    */
-  list(kinds: readonly Kind[], fetch: UpstreamFetch, asked?: Asked): Promise<ModelEntry[]>
+  list(kinds: readonly Kind[], fetch: UpstreamFetch, cache?: LookUpCache): Promise<ModelEntry[]>
+  /**
+   * The entry of a model id, which may have Google's prefix `models/`, and the kinds among which it was found: `llm` first, then all others.
+   * Rejects with `MODEL_NOT_FOUND`, naming the nearest ids.
+   */
+  find(id: string, fetch: UpstreamFetch): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }>
+  /** How the list is written for the clients of each format. */
+  forms: typeof modelLists
 }
 
 /** Makes the listing (spec.md, Listing rules). */
@@ -51,8 +60,8 @@ export function createListing({ store, catalog, clock, onError, lookupTimeoutMs 
     }
   }
 
-  return {
-    async list(kinds, fetch, asked = new Map()) {
+  const listing: Listing = {
+    async list(kinds, fetch, cache = new Map()) {
       const created = Math.floor(clock.now() / 1_000)
       const [stored, combos, customModels, aliases] = await Promise.all([
         load(store.connections),
@@ -61,12 +70,61 @@ export function createListing({ store, catalog, clock, onError, lookupTimeoutMs 
         load(store.aliases),
       ])
       const connections = activeInOrder(stored)
-      const lookUp = onceEach(createLookUp({ store, clock, timeoutMs: lookupTimeoutMs, onError }, fetch), asked)
+      const lookUp = cachedLookUp(createLookUp({ store, clock, timeoutMs: lookupTimeoutMs, onError }, fetch), cache)
       const models =
         connections.length === 0
           ? listStatic(catalog, customModels, kinds)
           : await listConnections({ catalog, connections, customModels, aliases }, kinds, lookUp)
       return toEntries([...listCombos(combos, kinds), ...models], created)
     },
+    find: (id, fetch) => findModel(listing.list, id, fetch),
+    forms: modelLists,
+  }
+  return listing
+}
+
+const LLM: readonly Kind[] = ['llm']
+const OTHERS = kinds.filter((kind) => kind !== 'llm')
+
+async function findModel(
+  list: Listing['list'],
+  id: string,
+  fetch: UpstreamFetch,
+): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }> {
+  const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
+  const seen: ModelEntry[][] = []
+  const cache: LookUpCache = new Map() // a slow upstream is waited for once
+  for (const kinds of [LLM, OTHERS]) {
+    const entries = await list(kinds, fetch, cache)
+    const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
+    if (entry) return { entry, kinds }
+    seen.push(entries)
+  }
+  const names = seen.flat().map((one) => one.id)
+  const hint = didYouMean(nearest(bare, names)) ?? 'GET /v1/models lists all of them.'
+  throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
+}
+
+/** The models without any connection: the catalog's, then the custom ones (spec.md, Listing rules 3). */
+export function* listStatic(
+  catalog: Catalog,
+  customModels: readonly CustomModel[],
+  kinds: readonly Kind[],
+): Generator<Listed> {
+  for (const [provider, definition] of Object.entries(catalog)) {
+    if (!serves(definition, kinds)) continue
+    const owner = catalogAliasOf(provider, definition)
+    for (const model of definition.models ?? []) {
+      if (kinds.includes(kindOf(model))) yield { id: `${owner}/${model.id}`, owner }
+    }
+  }
+  if (kinds.includes('llm')) yield* listCustomModels(customModels)
+}
+
+/** The combos of the wanted kinds (default `llm`); entries of web kinds have a `kind` (spec.md, Listing rules 2). */
+export function* listCombos(combos: readonly Combo[], kinds: readonly Kind[]): Generator<Listed> {
+  for (const { name, kind = 'llm' } of combos) {
+    if (!kinds.includes(kind)) continue
+    yield { id: name, owner: 'combo', ...((kind === 'webSearch' || kind === 'webFetch') && { kind }) }
   }
 }

@@ -1,12 +1,13 @@
 import { gatewayError } from '../errors.ts'
-import { type ComboRecord, currentCombos } from '../store/combos.ts'
-import type { Records } from '../store/records.ts'
-import { retryLostRace } from '../store/retry-lost-race.ts'
+import type { ComboRecord } from '../store/collections.ts'
+import type { WritableRecords } from '../store/record-writes.ts'
+import { retryLostRace } from '../store/storage-access.ts'
+import { currentCombos } from '../store/store.ts'
 import type { Entry } from '../store/stored-records.ts'
-import { present } from './find.ts'
+import { present } from './records.ts'
 
 /** Changes combos by their ids, in a store that files them by name and that other processes change at the same time. */
-export interface ComboRecords {
+interface ComboRecords {
   /** `check` sees all others first and throws what speaks against it. Throws `NAME_TAKEN`. */
   add(combo: ComboRecord, check: (others: readonly ComboRecord[]) => void): Promise<void>
   /** Throws `NOT_FOUND` and `NAME_TAKEN`. */
@@ -16,14 +17,14 @@ export interface ComboRecords {
 }
 
 /** Both see the current state of all, throw what speaks against the change, and may be called again. */
-export interface Change {
+interface Change {
   /** Comes before it is known whether the combo exists. */
   check(all: readonly ComboRecord[]): void
   /** Gives the combo as it shall be. */
   edit(current: ComboRecord, all: readonly ComboRecord[]): ComboRecord
 }
 
-export function createComboRecords(records: Records<ComboRecord>): ComboRecords {
+export function createComboRecords(records: WritableRecords<ComboRecord>): ComboRecords {
   /** What counts in the storage itself, after the renames that it shows under way were ended: others may have died in them. */
   async function settled(): Promise<Entry<ComboRecord>[]> {
     const entries = await records.entries({ fresh: true })
@@ -37,7 +38,7 @@ export function createComboRecords(records: Records<ComboRecord>): ComboRecords 
     return currentEntries(await records.entries({ fresh: true }))
   }
 
-  /** Replaces one state of a record by the next, unless somebody else was faster. */
+  /** Replaces one state of a record by the next, unless another writer was faster. */
   const put = (before: ComboRecord, after: ComboRecord) =>
     records.update(before.name, (current) => (isSame(current, before) ? revised(after) : undefined))
 
@@ -60,7 +61,7 @@ export function createComboRecords(records: Records<ComboRecord>): ComboRecords 
     await records.remove(old.name, (current) => isSame(current, old))
   }
 
-  /** The old record gets another revision first, by which whoever began the rename, if still alive, sees that it has failed. */
+  /** The old record gets another revision first, so that the process that began the rename, if it still runs, notices that it has failed. */
   async function takeBack(pending: ComboRecord, from: string): Promise<void> {
     const old = await records.get(from)
     if (old?.id === pending.id && (old.movedTo !== undefined || !(await put(old, old)))) return

@@ -1,21 +1,19 @@
 import type * as v from 'valibot'
 import { gatewayError, isGatewayError } from '../errors.ts'
-import type { Mutex } from '../lib/mutex.ts'
-import { comboLabel } from '../routing/groups.ts'
-import type { Rotation } from '../routing/rotation.ts'
-import { retryLostRace } from '../store/retry-lost-race.ts'
-import type { Store } from '../store/store.ts'
-import { storedRules } from '../store/stored-rules.ts'
+import type { Mutex } from '../lib/promises.ts'
+import type { RoundRobin } from '../routing/round-robin.ts'
+import { comboLabel } from '../routing/table.ts'
+import { storedRules } from '../store/readings.ts'
+import { retryLostRace } from '../store/storage-access.ts'
+import type { WritableStore } from '../store/writable-store.ts'
 import type { Clock, Combo, ComboModel, HealthTerms, Kind, RequestRules, Strategy, Timeouts } from '../types.ts'
-import type { Warned } from './aliases.ts'
-import { comboChange, comboPut, newCombo } from './combo-input.ts'
+import { comboInputs } from './combo-input.ts'
 import { createComboRecords } from './combo-records.ts'
-import { findCycle, modelOf, type Names, shownCycle } from './cycle.ts'
-import { present } from './find.ts'
 import { invalidInput, parseInput } from './input.ts'
+import type { Warned } from './models.ts'
+import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
+import { isSameJson, present, timestamp } from './records.ts'
 import { innerRules } from './rules-input.ts'
-import { isSameJson } from './same-json.ts'
-import { timestamp } from './time.ts'
 
 /** Combos (spec.md, Combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ComboOperations<Input = never> {
@@ -23,7 +21,7 @@ export interface ComboOperations<Input = never> {
   get(id: string): Promise<Combo>
   /**
    * Rejects with `NAME_TAKEN`, `NAME_INVALID` or `INVALID_REQUEST`. `strategy` defaults to `fallback`. `warnings` of this and the other changes
-   * say that the combo has no models.
+   * report that the combo has no models.
    */
   create(input: NewCombo | Input): Promise<Combo & Warned>
   /** Changes the members that are given; an empty `name` counts as absent. Resets the rotation even when nothing changes. */
@@ -69,10 +67,10 @@ export interface ComboPut extends Omit<ComboChange, 'createdAt' | 'updatedAt'> {
 const MAX_NAME = 512
 
 interface Dependencies {
-  store: Store
+  store: WritableStore
   clock: Clock
-  rotation: Rotation
-  /** Shared with the aliases: both say where a name leads. */
+  rotation: Pick<RoundRobin, 'reset'>
+  /** Shared with the aliases: both decide where a name leads. */
   inTurn: Mutex
 }
 
@@ -87,7 +85,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
     return present((await store.combos.all()).find(has), 'Combo')
   }
 
-  async function add(id: string, input: v.InferOutput<typeof newCombo>): Promise<Combo> {
+  async function add(id: string, input: v.InferOutput<typeof comboInputs.create>): Promise<Combo> {
     const { name, models, strategy = 'fallback', ...more } = input
     const aliases = await store.aliases.all()
     const now = timestamp(clock)
@@ -122,20 +120,26 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
     get: async (id) => shown(await find(id)),
 
     async create(input) {
-      const combo = parseInput(newCombo, input, innerRules)
+      const combo = parseInput(comboInputs.create, input, innerRules)
       requireName(combo.name)
       return warned(await inTurn(() => add(crypto.randomUUID(), combo)))
     },
 
     async update(id, input) {
-      const { name, id: sentId = id, createdAt, updatedAt, ...given } = parseInput(comboChange, input, innerRules)
+      const {
+        name,
+        id: sentId = id,
+        createdAt,
+        updatedAt,
+        ...given
+      } = parseInput(comboInputs.update, input, innerRules)
       if (name) requireName(name)
       if (sentId !== id) throw invalidInput('"id" cannot be changed; leave it out')
       return warned(await inTurn(() => change(id, { ...given, ...(name && { name }) })))
     },
 
     async put(input) {
-      const { id, ...given } = parseInput(comboPut, input, innerRules)
+      const { id, ...given } = parseInput(comboInputs.put, input, innerRules)
       const { name } = given
       requireName(name)
       const combo = await inTurn(() =>
@@ -148,7 +152,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
             const isSame = isSameJson(shown(found), shown(withoutNulls({ ...found, ...given })))
             return isSame ? shown(found) : change(found.id, given)
           }
-          const combo = parseInput(newCombo, withoutNulls(given))
+          const combo = parseInput(comboInputs.create, withoutNulls(given))
           return add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
             if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false // another process has just made it
             throw error
@@ -184,9 +188,9 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
   const cycle = findCycle(name, names)
   if (!cycle) return
   const at = models.findIndex((entry) => modelOf(entry) === cycle[1])
-  const way = shownCycle(cycle)
+  const path = shownCycle(cycle)
   throw invalidInput(
-    `"models[${at}]" must not lead back to the combo itself: ${way}. Leave it out, or name another model`,
+    `"models[${at}]" must not lead back to the combo itself: ${path}. Leave it out, or name another model`,
   )
 }
 

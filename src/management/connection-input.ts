@@ -1,10 +1,8 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import type { ProviderSpecificData } from '../types.ts'
-import { addressProblem } from './address.ts'
-import { fields } from './fields.ts'
-import { closed, invalidInput, noList, parseInput } from './input.ts'
-import { isSameJson } from './same-json.ts'
+import { addressProblem, closed, fields, invalidInput, noList, parseInput } from './input.ts'
+import { isSameJson } from './records.ts'
 
 /** A credential is sent as a header: pasted line ends are dropped, what no header can carry is refused. */
 const apiKey = v.pipe(
@@ -94,6 +92,13 @@ export const connectionPut = closed({
   ...shared,
   provider: fields.name,
 })
+
+/** The members of `providerSpecificData` at the top level included, which are parsed apart (`parseConnection`). */
+export const connectionInputs = {
+  create: closed({ ...newConnection.entries, ...topLevel.entries }),
+  update: closed({ ...connectionChange.entries, ...topLevel.entries }),
+  put: closed({ ...connectionPut.entries, ...topLevel.entries }),
+}
 
 /** The members of `providerSpecificData` that stood at the top level. */
 export type TopLevel = v.InferOutput<typeof topLevel>

@@ -1,8 +1,9 @@
-import { didYouMean } from '../lib/did-you-mean.ts'
-import { nearest } from '../lib/nearest.ts'
-import { compatibleFormat } from '../providers/compatible.ts'
+import { tryParseJson } from '../lib/json.ts'
+import { didYouMean, nearest } from '../lib/spelling.ts'
 import { catalogAliasOf, definitionOf, type NamedConnection, namesOf } from '../providers/names.ts'
+import { compatibleFormat } from '../providers/target.ts'
 import type { Catalog, CatalogModel, Connection, ProviderSpecificData } from '../types.ts'
+import { cloudRules, cloudSettings } from '../upstream/clouds/rules.ts'
 import { invalidInput } from './input.ts'
 
 /**
@@ -94,3 +95,23 @@ const takenPrefix = (prefix: string, owner: string) =>
   invalidInput(
     `"providerSpecificData.prefix" must not be "${prefix}": it is a name of ${owner}, whose requests would reach this connection as well. Choose another one, or set "providerSpecificData.sharesPrefix" to true to share it`,
   )
+
+/** What a connection is to be. */
+interface Checked {
+  data: ProviderSpecificData | undefined
+  apiKey: string | undefined
+}
+
+/** Throws `INVALID_REQUEST` unless the settings and the credential are what the provider's cloud, if it is in one, can use. */
+export function checkCloud(catalog: Catalog, provider: string, { data = {}, apiKey }: Checked): void {
+  const cloud = definitionOf(catalog, provider)?.cloud
+  const rules = cloud && cloudRules[cloud]
+  const strange = cloudSettings.find((name) => data[name] !== undefined && !rules?.settings.includes(name))
+  if (strange) throw invalidInput(`"providerSpecificData.${strange}" means nothing to "${provider}"; leave it out`)
+  const isJson = apiKey?.startsWith('{')
+  if (isJson && tryParseJson(apiKey ?? '') === undefined) throw invalidInput('"apiKey" begins like JSON and is none')
+  if (isJson && !rules?.takesJson) throw invalidInput(`"apiKey" must be the bare key; "${provider}" takes no JSON`)
+  const problem =
+    rules?.settingsProblem(data, apiKey) ?? (apiKey === undefined ? undefined : rules?.credentialProblem(apiKey))
+  if (problem) throw invalidInput(problem)
+}

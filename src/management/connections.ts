@@ -1,14 +1,13 @@
 import { gatewayError } from '../errors.ts'
-import { createMutex } from '../lib/mutex.ts'
 import { definitionOf, type NamedConnection } from '../providers/names.ts'
 import type { Health } from '../routing/health.ts'
-import type { HealthEntry } from '../routing/health-entry.ts'
+import { type HealthEntry, healthEntries } from '../routing/health-entry.ts'
 import type { ConnectionRecord } from '../store/collections.ts'
-import { type Destination, destinationFields, placeOfApiKey } from '../store/proofs.ts'
-import { retryLostRace } from '../store/retry-lost-race.ts'
-import { openApiKey, type Store } from '../store/store.ts'
+import { retryLostRace } from '../store/storage-access.ts'
+import { openApiKey } from '../store/store.ts'
+import { type Destination, destinationFields, placeOfApiKey } from '../store/vault.ts'
+import type { WritableStore } from '../store/writable-store.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData, WireFormat } from '../types.ts'
-import { checkCloud } from './cloud-connection.ts'
 import {
   changedData,
   connectionChange,
@@ -17,11 +16,9 @@ import {
   parseConnection,
   type TopLevel,
 } from './connection-input.ts'
-import { providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
-import { findRecord, present } from './find.ts'
+import { checkCloud, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
 import { invalidInput } from './input.ts'
-import { isSameJson } from './same-json.ts'
-import { timestamp, timestampAfter } from './time.ts'
+import { findRecord, isSameJson, present, timestamp, timestampAfter } from './records.ts'
 
 /** Connections. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ConnectionOperations<Input = never> {
@@ -80,7 +77,7 @@ export interface ConnectionPut extends NewConnection {
 type Given = Omit<ConnectionChange, keyof TopLevel> & { provider?: string }
 
 interface Dependencies {
-  store: Store
+  store: WritableStore
   catalog: Catalog
   clock: Clock
   health: Health
@@ -93,12 +90,11 @@ export function createConnectionOperations({
   health,
 }: Dependencies): ConnectionOperations<unknown> {
   const { connections } = store
-  const inTurn = createMutex() // what the check of the prefix saw must still hold when the connection is written
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 
   const seal = async (to: Destination, apiKey: string) => (await store.vault()).seal(placeOfApiKey(to), apiKey)
 
-  /** One that cannot be opened must hide neither the other connections nor the rest of its own. */
+  /** A credential that cannot be opened must hide neither the other connections nor the rest of its own. */
   async function readCredential(record: ConnectionRecord): Promise<string | undefined> {
     if (record.sealedApiKey === undefined) return undefined
     await store.vault() // without it none can be opened
@@ -133,7 +129,9 @@ export function createConnectionOperations({
   async function shown(record: ConnectionRecord): Promise<ShownConnection> {
     const { id, provider, name, isActive, draining, priority, providerSpecificData, createdAt, updatedAt } = record
     const credential = await shownCredential(record)
-    const ill = weightiest((await health.list([record])).filter(({ connectionId }) => connectionId === id))
+    const unhealthy = mostSevere(
+      healthEntries([record], health.facts).filter(({ connectionId }) => connectionId === id),
+    )
     return {
       id,
       provider,
@@ -145,7 +143,7 @@ export function createConnectionOperations({
       ...(providerSpecificData && { providerSpecificData: structuredClone(providerSpecificData) }),
       createdAt,
       updatedAt,
-      ...(ill.length > 0 && { health: ill }),
+      ...(unhealthy.length > 0 && { health: unhealthy }),
     }
   }
 
@@ -154,6 +152,19 @@ export function createConnectionOperations({
     const all = (await connections.entries({ fresh: true })).map(({ record }) => record)
     const others = all.filter(({ id }) => id !== connection.id)
     requireOwnPrefix(catalog, connection, others)
+  }
+
+  /** Writes a connection with its prefix checked: what the check saw still holds then, also against other processes. */
+  async function withOwnPrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
+    await checkPrefix(connection)
+    const { provider, providerSpecificData: given } = connection
+    const names = given?.prefix?.trim() || !definitionOf(catalog, provider) // of a provider in the catalog, no prefix can be a name
+    if (given?.sharesPrefix || !names) return write()
+    return store.alone('prefixes', async (ready) => {
+      await checkPrefix(connection)
+      ready()
+      return write()
+    })
   }
 
   /** Inserts a connection; `undefined` when its id is taken. */
@@ -179,10 +190,7 @@ export function createConnectionOperations({
       updatedAt: now,
     }
     if (typeof apiKey === 'string') record.sealedApiKey = await seal(record, apiKey)
-    const isNew = await inTurn(async () => {
-      await checkPrefix(record)
-      return connections.insert(id, record)
-    })
+    const isNew = await withOwnPrefix(record, () => connections.insert(id, record))
     return isNew ? record : undefined
   }
 
@@ -219,16 +227,17 @@ export function createConnectionOperations({
       if (typeof given.apiKey === 'string') await requireProvenAddress(found, given, top)
     }
 
-    const changed = await inTurn(async () => {
-      const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
-      if (touchesPrefix) await checkPrefix({ id, provider, ...(data && { providerSpecificData: data }) })
-      return connections.update(id, async (current) => {
+    const update = () =>
+      connections.update(id, async (current) => {
         const next = { ...changedFrom(current), updatedAt: timestampAfter(current.updatedAt, clock) }
         put(next, 'sealedApiKey', await sealedFor(next, { was: current, apiKey: given.apiKey }))
         return next
       })
-    })
-    health.reset(id) // what failed may be mended
+    const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
+    const changed = touchesPrefix
+      ? await withOwnPrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
+      : await update()
+    health.reset(id) // the change may have fixed what failed
     return present(changed, 'Connection')
   }
 
@@ -295,11 +304,11 @@ export function createConnectionOperations({
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
   (before.prefix ?? '').trim() !== (after.prefix ?? '').trim() || (before.sharesPrefix === true && !after.sharesPrefix)
 
-/** Clients choose model names, and so how many of them are not well. */
-const weightiest = (entries: HealthEntry[]): HealthEntry[] =>
-  entries.sort((a, b) => weightOf(b) - weightOf(a)).slice(0, MAX_HEALTH)
+/** The most severe entries, at most twenty: clients choose the names of models, and so how many of them can fail. */
+const mostSevere = (entries: HealthEntry[]): HealthEntry[] =>
+  entries.sort((a, b) => severityOf(b) - severityOf(a)).slice(0, MAX_HEALTH)
 
-const weightOf = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
+const severityOf = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
 
 const MAX_HEALTH = 20
 
@@ -313,7 +322,7 @@ function put<K extends 'priority' | 'sealedApiKey' | 'providerSpecificData'>(
   else if (value !== undefined) record[field] = value
 }
 
-/** What a connection says of the host that it calls. */
+/** The setting of a connection that names the host it calls. */
 const hostOf = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>
   providerSpecificData?.[field]?.replace(/\/$/, '')
 

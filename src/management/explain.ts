@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { Explanation } from '../routing/explanation.ts'
-import { fields } from './fields.ts'
-import { closed, noList, parseInput } from './input.ts'
+import { closed, fields, noList, parseInput } from './input.ts'
 
 /** A request to explain; it is not made. */
 export interface ExplainedRequest {
@@ -16,7 +15,7 @@ export interface ExplainedRequest {
   path?: string
 }
 
-/** The same with its defaults filled in, and header names in lower case. */
+/** A request to explain with its defaults filled in, and header names in lower case. */
 export interface Explainable {
   model: string
   body: JsonObject
@@ -26,7 +25,7 @@ export interface Explainable {
 
 const HEADERS = 'must be an object of texts by header name'
 
-const question = closed({
+export const explainInput = closed({
   model: fields.model,
   body: v.exactOptional(v.custom<JsonObject>(isObject, 'must be an object: the body of the request')),
   headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be text'), HEADERS))),
@@ -37,7 +36,7 @@ const question = closed({
 export const createExplain =
   (explain: (request: Explainable) => Promise<Explanation>) =>
   async (request: unknown): Promise<Explanation> => {
-    const { model, body = {}, headers = {}, path = '/v1/chat/completions' } = parseInput(question, request)
+    const { model, body = {}, headers = {}, path = '/v1/chat/completions' } = parseInput(explainInput, request)
     const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
     return explain({ model, body, headers: named, path })
   }

@@ -1,8 +1,12 @@
+import * as v from 'valibot'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Health } from '../routing/health.ts'
-import type { HealthEntry, TargetState } from '../routing/health-entry.ts'
-import type { DamagedRecord } from '../store/damage.ts'
-import type { Store } from '../store/store.ts'
-import { findRecord } from './find.ts'
+import { type HealthEntry, healthEntries, type TargetState, targetStates } from '../routing/health-entry.ts'
+import { KEYS } from '../store/collections.ts'
+import type { DamagedRecord } from '../store/stored-records.ts'
+import type { WritableStore } from '../store/writable-store.ts'
+import { closed, parseInput } from './input.ts'
+import { findRecord, present } from './records.ts'
 
 /** The health of providers, connections and models. */
 export interface HealthOperations {
@@ -15,16 +19,75 @@ export interface HealthOperations {
   reset(connectionId?: string): Promise<{ success: true }>
 }
 
-export function createHealthOperations({ store, health }: { store: Store; health: Health }): HealthOperations {
+export function createHealthOperations({ store, health }: { store: WritableStore; health: Health }): HealthOperations {
   return {
     async list() {
       const damaged = await store.repair.inspect()
       const connections = await store.connections.all()
-      return { health: await health.list(connections), targets: await health.targets(connections), damaged }
+      return {
+        health: healthEntries(connections, health.facts),
+        targets: targetStates(connections, health.facts),
+        damaged,
+      }
     },
     async reset(connectionId) {
       if (connectionId !== undefined) await findRecord(store.connections, 'Connection', ({ id }) => id === connectionId)
       health.reset(connectionId)
+      return { success: true }
+    },
+  }
+}
+
+/** The records of the storage that cannot be read as they stand. `key` is the storage key, which `GET /api/health` names. */
+export interface DamagedRecordOperations<Input = never> {
+  /** Rejects with `NOT_FOUND` when the record is missing or good. */
+  get(key: string): Promise<ShownDamage>
+  /** Replaces it by a whole record; rejects with `INVALID_REQUEST` that names what is wrong with the new one. */
+  put(key: string, input: { record: object } | Input): Promise<{ success: true }>
+  delete(key: string): Promise<{ success: true }>
+}
+
+/** A damaged record as the management API shows it. */
+export interface ShownDamage extends DamagedRecord {
+  /** The text as it is stored. */
+  stored: string
+  /** Its members, where it has any: `PUT` takes them mended. */
+  record?: JsonObject
+}
+
+export const damagedRecordInputs = { put: closed({ record: v.custom<JsonObject>(isObject, 'must be an object') }) }
+
+export function createDamagedRecordOperations({ store }: { store: WritableStore }): DamagedRecordOperations<unknown> {
+  const { repair, keyring } = store
+
+  const find = async (key: string) =>
+    present(
+      (await repair.inspect()).find((damaged) => damaged.key === key),
+      'Damaged record',
+    )
+
+  /** Has the next request read the record, if it is that of a client key. */
+  const forgetKey = (key: string) => key.startsWith(KEYS) && keyring.forget(key.slice(KEYS.length))
+
+  return {
+    async get(key) {
+      const damaged = await find(key)
+      const stored = present(await repair.read(key), 'Damaged record')
+      const envelope = tryParseJson(stored)
+      const record = isObject(envelope) ? envelope.record : undefined
+      return { ...damaged, stored, ...(isObject(record) && { record }) }
+    },
+
+    async put(key, input) {
+      const { record } = parseInput(damagedRecordInputs.put, input)
+      await find(key)
+      await repair.replace(key, record).finally(() => forgetKey(key))
+      return { success: true }
+    },
+
+    async delete(key) {
+      await find(key)
+      await repair.remove(key).finally(() => forgetKey(key))
       return { success: true }
     },
   }

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
-import { didYouMean } from '../lib/did-you-mean.ts'
 import { isObject } from '../lib/json.ts'
-import { nearest } from '../lib/nearest.ts'
-import { fields } from './fields.ts'
+import { didYouMean, nearest } from '../lib/spelling.ts'
+import { kinds, strategies, wireFormats } from '../lib/unions.ts'
+import type { Strategy } from '../types.ts'
 
 type Entries = v.ObjectEntries
 
@@ -93,3 +93,111 @@ function innerHint(field: string, fields: readonly string[], inner: Readonly<Rec
 const MAX_SHOWN = 60
 
 const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
+
+/** The schemas of single fields that several resources share. Lengths are in UTF-16 units. */
+export const fields = {
+  text: v.string(notText),
+  flag: v.boolean('must be true or false'),
+  kind: oneOf(kinds),
+  strategy: oneOf(strategies),
+  format: oneOf(wireFormats),
+  /** A name of 1 to 200 characters, trimmed. */
+  name: trimmed(200),
+  /** A model's name or id of 1 to 512 characters, trimmed. */
+  model: trimmed(512),
+  /** The two as parts of a path, which cannot be `.` or `..`. */
+  nameInPath: v.pipe(trimmed(200), notDots()),
+  modelInPath: v.pipe(trimmed(512), notDots()),
+  /** The id of a record that a host has chosen; it is part of paths. */
+  recordId: v.pipe(
+    v.string(notText),
+    v.regex(/^[\w.-]{1,200}$/, 'must be 1 to 200 letters, digits, ".", "_" or "-"'),
+    notDots(),
+  ),
+  /** A model's name where an object with a model may stand as well. */
+  modelOrObject: trimmed(512, 'must be text, or an object with "model"'),
+  /** Text that values are compared with, as it is. */
+  patternText: pattern(notText),
+  patternTextOr: pattern,
+  /** Text that may be blank and stays as it is. */
+  raw: (maxLength: number) => v.pipe(v.string(notText), ...bounds(maxLength)),
+  /** Sent back by clients that change what they have read, and ignored. */
+  ignored: v.exactOptional(v.unknown()),
+  /** Shown, and always refused. */
+  notYet: v.exactOptional(v.never('cannot be changed yet; leave it out')),
+}
+
+function trimmed(maxLength: number, message: string | typeof notText = notText) {
+  return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(maxLength))
+}
+
+const STICKY_LIMIT = 'must be a whole number from 1 to 1000'
+
+/** How many requests in a row one target gets. */
+export const stickyLimit = v.pipe(
+  v.number(STICKY_LIMIT),
+  v.integer(STICKY_LIMIT),
+  v.minValue(1, STICKY_LIMIT),
+  v.maxValue(1_000, STICKY_LIMIT),
+)
+
+const OF_CONNECTIONS = strategies.filter((one): one is Exclude<Strategy, 'conditional'> => one !== 'conditional')
+
+/** Connections of a provider all weigh and cost the same. They bring no conditions to choose by. */
+export const connectionStrategy = v.picklist(OF_CONNECTIONS, ({ input }) =>
+  input === 'conditional'
+    ? 'cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here'
+    : choice(OF_CONNECTIONS),
+)
+
+/** Control characters and line breaks forge log lines and displays; half a surrogate pair is no text at all. */
+function bounds(maxLength: number) {
+  return [
+    v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
+    v.check<string, string>((value) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value), 'must not hold control characters'),
+  ] as const
+}
+
+function notDots() {
+  return v.check<string, string>(
+    (value) => !/^\.\.?$/.test(value),
+    'must not be "." or "..", which no address can hold',
+  )
+}
+
+function pattern(message: string | typeof notText) {
+  return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
+}
+
+function choice(options: readonly string[]): string {
+  return `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
+}
+
+function oneOf<const Options extends readonly string[]>(options: Options) {
+  return v.picklist(options, choice(options))
+}
+
+function notText(issue: v.StringIssue): string {
+  return issue.input === undefined ? 'must not be blank' : 'must be text'
+}
+
+const MAX_LENGTH = 2_048
+
+/** What is wrong with an address that requests are sent to, as the rest of a sentence; `undefined` when it is fine. */
+export function addressProblem(text: string): string | undefined {
+  const url = parse(text)
+  if (!url || !/^https?:\/\//i.test(text)) return 'must be an address that starts with http:// or https://'
+  if (text.length > MAX_LENGTH) return `must not be longer than ${MAX_LENGTH} characters`
+  if (/[\s\\\p{Cc}\p{Cs}]/u.test(text)) return 'must not hold blanks, backslashes or control characters'
+  if (url.username !== '' || url.password !== '') return 'must not hold credentials'
+  if (/[?#]/.test(text)) return 'must not have a query or a fragment'
+  return undefined
+}
+
+function parse(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}

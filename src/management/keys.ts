@@ -1,19 +1,16 @@
 import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
-import { createMutex } from '../lib/mutex.ts'
+import { createMutex } from '../lib/promises.ts'
 import { isClientKey, mintClientKey } from '../store/client-key.ts'
 import type { KeyRecord } from '../store/collections.ts'
 import { CONFIRM_KEY } from '../store/keyring.ts'
-import { openKey, UNREADABLE_KEY } from '../store/open-key.ts'
-import { placeOfKey } from '../store/proofs.ts'
-import type { Store } from '../store/store.ts'
+import type { Records } from '../store/records.ts'
+import { retryLostRace } from '../store/storage-access.ts'
+import { openKey, placeOfKey, UNREADABLE_KEY } from '../store/vault.ts'
+import type { WritableStore } from '../store/writable-store.ts'
 import type { ApiKey, Clock } from '../types.ts'
-import { fields } from './fields.ts'
-import { present } from './find.ts'
-import { closed, invalidInput, parseInput } from './input.ts'
-import { createKeyFinder, type FoundKey } from './key-finder.ts'
-import { isSameJson } from './same-json.ts'
-import { timestamp } from './time.ts'
+import { closed, fields, invalidInput, parseInput } from './input.ts'
+import { findRecord, isSameJson, present, timestamp } from './records.ts'
 
 /** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface KeyOperations<Input = never> {
@@ -49,25 +46,27 @@ export interface ShownKey extends ApiKey {
   error?: string
 }
 
-const keyPut = closed({
-  name: fields.name,
-  id: v.exactOptional(fields.recordId),
-  key: v.exactOptional(
-    v.pipe(
-      fields.text,
-      v.check(
-        isClientKey,
-        'must be "sbx_" and 32 to 196 letters, digits, "_" or "-", copied whole if the gateway has made it',
+export const keyInputs = {
+  create: closed({ name: fields.name }),
+  update: closed({ name: v.exactOptional(fields.name), isActive: v.exactOptional(fields.flag) }),
+  put: closed({
+    name: fields.name,
+    id: v.exactOptional(fields.recordId),
+    key: v.exactOptional(
+      v.pipe(
+        fields.text,
+        v.check(
+          isClientKey,
+          'must be "sbx_" and 32 to 196 letters, digits, "_" or "-", copied whole if the gateway has made it',
+        ),
       ),
     ),
-  ),
-  isActive: v.exactOptional(fields.flag),
-})
-const newKey = closed({ name: fields.name })
-const keyChange = closed({ name: v.exactOptional(fields.name), isActive: v.exactOptional(fields.flag) })
+    isActive: v.exactOptional(fields.flag),
+  }),
+}
 
 export function createKeyOperations(deps: {
-  store: Store
+  store: WritableStore
   clock: Clock
   turnEnd(): Promise<void>
 }): KeyOperations<unknown> {
@@ -75,7 +74,7 @@ export function createKeyOperations(deps: {
   const { find, remember, forget } = createKeyFinder(store.keys)
   const inTurn = createMutex() // two calls at once for one name make one key
 
-  /** One that cannot be opened, or was changed elsewhere, must not hide the other keys. */
+  /** A key that cannot be opened, or was changed elsewhere, must not hide the other keys. */
   async function shown({ digest, record }: FoundKey): Promise<ShownKey> {
     const { id, name, isActive, createdAt } = record
     const [key, isProven] = await Promise.all([openKey(await store.vault(), record), store.isProvenKey(digest, record)])
@@ -85,7 +84,7 @@ export function createKeyOperations(deps: {
   }
 
   async function list() {
-    const entries = await store.keys.entries()
+    const entries = [...(await store.keys.entries())] // changes are made to the list itself
     const keys: ShownKey[] = []
     for (let at = 0; at < entries.length; at += BATCH) {
       const batch = entries.slice(at, at + BATCH)
@@ -101,7 +100,6 @@ export function createKeyOperations(deps: {
     const sealedKey = await vault.seal(placeOfKey(record.id), key)
     const digest = await vault.digest(key)
     if (!(await store.keys.insert(digest, { ...record, sealedKey }))) return undefined
-    store.keyring.forget(digest)
     remember(record.id, digest)
     return digest
   }
@@ -113,13 +111,19 @@ export function createKeyOperations(deps: {
     return entry && { digest: entry.id, record: entry.record }
   }
 
-  async function add(id: string, key = mintClientKey(), { name, isActive = true }: Omit<KeyPut, 'id' | 'key'>) {
-    const digest = await insert(key, { id, name, isActive, createdAt: timestamp(clock) })
-    if (digest === undefined) throw takenValue()
-    return digest
+  /** Resolves to the digest; to `false` when another process has just made the key that is meant. */
+  async function add(
+    id: string | undefined,
+    key = mintClientKey(),
+    { name, isActive = true }: Omit<KeyPut, 'id' | 'key'>,
+  ) {
+    const digest = await insert(key, { id: id ?? crypto.randomUUID(), name, isActive, createdAt: timestamp(clock) })
+    if (digest !== undefined) return digest
+    if (await findPut(id, name)) return false
+    throw takenValue()
   }
 
-  /** Changes a key, unless nothing would change; resolves to the digest that it lies under then. */
+  /** Changes a key, unless nothing would change; resolves to the digest under which it is stored then. */
   async function change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>) {
     const isProven = await store.isProvenKey(digest, record)
     if (!isProven && given.isActive === undefined) throw invalidInput(UNPROVEN_KEY)
@@ -128,11 +132,9 @@ export function createKeyOperations(deps: {
     if (key !== undefined && other !== digest) {
       const isOwn = (await insert(key, next)) ?? (await store.keys.get(other))?.id === record.id // of a call that was cut off
       if (!isOwn) throw takenValue()
-      await store.keys.remove(digest).finally(() => store.keyring.forget(digest))
+      await store.keys.remove(digest)
     } else if (!isProven || !isSameJson(record, next)) {
-      await store.keys
-        .update(digest, (current) => ({ ...current, ...given }))
-        .finally(() => store.keyring.forget(digest))
+      await store.keys.update(digest, (current) => ({ ...current, ...given }))
     }
     return other
   }
@@ -143,7 +145,7 @@ export function createKeyOperations(deps: {
     get: async (id) => ({ key: await shown(await find(id)) }),
 
     async create(input) {
-      const { name } = parseInput(newKey, input)
+      const { name } = parseInput(keyInputs.create, input)
       const id = crypto.randomUUID()
       const key = mintClientKey()
       const createdAt = timestamp(clock)
@@ -153,31 +155,39 @@ export function createKeyOperations(deps: {
     },
 
     async update(id, input) {
-      const change = parseInput(keyChange, input)
+      const change = parseInput(keyInputs.update, input)
       if (Object.keys(change).length === 0) throw invalidInput('Send "isActive" or "name".')
       const { digest } = await find(id)
-      const changed = await store.keys
-        .update(digest, async (current) => {
-          if (change.isActive === undefined && !(await store.isProvenKey(digest, current)))
-            throw invalidInput(UNPROVEN_KEY)
-          return { ...current, ...change }
-        })
-        .finally(() => store.keyring.forget(digest))
+      const changed = await store.keys.update(digest, async (current) => {
+        if (change.isActive === undefined && !(await store.isProvenKey(digest, current)))
+          throw invalidInput(UNPROVEN_KEY)
+        return { ...current, ...change }
+      })
       return { key: await shown({ digest, record: present(changed, 'Key') }) }
     },
 
     async put(input) {
-      const { id, key, ...given } = parseInput(keyPut, input)
+      const { id, key, ...given } = parseInput(keyInputs.put, input)
+      /** A value that the host gives decides by itself which of several gateways makes the key. */
+      const addAlone = () =>
+        store.alone('keys', async (ready) => {
+          const found = await findPut(id, given.name) // another gateway may have made it meanwhile
+          ready()
+          return found ? change(found, key, given) : add(id, key, given)
+        })
       return inTurn(async () => {
-        const found = await findPut(id, given.name)
-        const digest = found ? await change(found, key, given) : await add(id ?? crypto.randomUUID(), key, given)
+        const digest = await retryLostRace(async () => {
+          const found = await findPut(id, given.name)
+          if (found) return change(found, key, given)
+          return key === undefined ? addAlone() : add(id, key, given)
+        })
         return { key: await shown({ digest, record: present(await store.keys.get(digest), 'Key') }) }
       })
     },
 
     async delete(id) {
       const { digest } = await find(id)
-      const removed = await store.keys.remove(digest).finally(() => store.keyring.forget(digest))
+      const removed = await store.keys.remove(digest)
       forget(id)
       present(removed, 'Key')
       return { success: true }
@@ -188,5 +198,39 @@ export function createKeyOperations(deps: {
 const UNPROVEN_KEY = `This record was not written by a gateway with this secret, and the key is refused. ${CONFIRM_KEY}`
 const takenValue = () => invalidInput('"key" must not be the value of another key')
 
-/** So many are opened in a fraction of a millisecond; then requests get their turn. */
+/** Keys that are opened before requests get their turn; it takes a fraction of a millisecond. */
 const BATCH = 32
+
+/** A key and the digest under which it is stored. */
+interface FoundKey {
+  digest: string
+  record: KeyRecord
+}
+
+/** Finds keys by their ids. Their digests are remembered: there may be too many keys to search through them for each. */
+interface KeyFinder {
+  /** Throws `NOT_FOUND`. */
+  find(id: string): Promise<FoundKey>
+  /** For a key that was made here. */
+  remember(id: string, digest: string): void
+  /** For a key that was deleted here. */
+  forget(id: string): void
+}
+
+function createKeyFinder(keys: Records<KeyRecord>): KeyFinder {
+  let digests = new Map<string, string>()
+
+  return {
+    async find(id) {
+      const digest = digests.get(id)
+      const record = digest === undefined ? undefined : await keys.get(digest)
+      if (digest !== undefined && record?.id === id) return { digest, record }
+      const found = await findRecord(keys, 'Key', (one) => one.id === id)
+      digests = new Map((await keys.entries()).map((entry) => [entry.record.id, entry.id]))
+      return { digest: found.id, record: found.record }
+    },
+
+    remember: (id, digest) => void digests.set(id, digest),
+    forget: (id) => void digests.delete(id),
+  }
+}

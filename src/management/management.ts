@@ -1,50 +1,32 @@
-import type { Awaitable } from '../lib/awaitable.ts'
-import { createMutex } from '../lib/mutex.ts'
+import type { GenericSchema } from 'valibot'
+import { createMutex } from '../lib/promises.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
 import type { RuledLimits } from '../routing/request-rules.ts'
-import type { Rotation } from '../routing/rotation.ts'
+import type { RoundRobin } from '../routing/round-robin.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { Store } from '../store/store.ts'
+import { createWritableStore } from '../store/writable-store.ts'
 import type { Catalog, Clock } from '../types.ts'
-import { type AliasOperations, createAliasOperations } from './aliases.ts'
-import { type ComboOperations, createComboOperations } from './combos.ts'
-import { type ConnectionOperations, createConnectionOperations } from './connections.ts'
-import { type CustomModelOperations, createCustomModelOperations } from './custom-models.ts'
-import { createDamagedRecordOperations, type DamagedRecordOperations } from './damaged-records.ts'
-import { createExplain, type Explainable, type ExplainedRequest } from './explain.ts'
-import { createHealthOperations, type HealthOperations } from './health.ts'
-import { createKeyOperations, type KeyOperations } from './keys.ts'
-import { createProviderOperations, type ProviderOperations } from './providers.ts'
-import { createSettingsOperations, type SettingsOperations } from './settings.ts'
-
-/**
- * The management operations: each resolves to the body that HTTP sends, validates its input in the same way, and rejects with a
- * `GatewayError` (`INVALID_REQUEST`, `NOT_FOUND`, `STORAGE_FAILED` and others). `Input` is accepted besides the typed input: nothing in
- * process, `unknown` for bodies over HTTP.
- */
-export interface Management<Input = never> {
-  keys: KeyOperations<Input>
-  settings: SettingsOperations<Input>
-  combos: ComboOperations<Input>
-  connections: ConnectionOperations<Input>
-  customModels: CustomModelOperations<Input>
-  aliases: AliasOperations<Input>
-  providers: ProviderOperations<Input>
-  health: HealthOperations
-  /** The records of the storage that `health.list` names as damaged. */
-  damagedRecords: DamagedRecordOperations<Input>
-  /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
-  explain(request: ExplainedRequest | Input): Promise<Explanation>
-}
+import { comboInputs } from './combo-input.ts'
+import { createComboOperations } from './combos.ts'
+import { connectionInputs } from './connection-input.ts'
+import { createConnectionOperations } from './connections.ts'
+import { createExplain, type Explainable, explainInput } from './explain.ts'
+import { createDamagedRecordOperations, createHealthOperations, damagedRecordInputs } from './health.ts'
+import { createKeyOperations, keyInputs } from './keys.ts'
+import { aliasInputs, createAliasOperations, createCustomModelOperations, customModelInputs } from './models.ts'
+import type { Management, PerInput } from './operations.ts'
+import { createProviderOperations, providerInputs } from './providers.ts'
+import { createSettingsOperations, settingsInputs } from './settings.ts'
 
 export interface ManagementDependencies {
   store: Store
   catalog: Catalog
   clock: Clock
-  rotation: Rotation
+  rotation: Pick<RoundRobin, 'reset'>
   /** Where model names lead now. */
-  routes(): Awaitable<RouteTable>
+  routes(): Promise<RouteTable>
   health: Health
   limits: RuledLimits
   /** Lets others get their turn during long work. */
@@ -52,7 +34,9 @@ export interface ManagementDependencies {
   explain(request: Explainable): Promise<Explanation>
 }
 
-export function createManagement(deps: ManagementDependencies): Management<unknown> {
+/** Makes the functions of the operations. Each validates its own input, so that calls in process are checked as those over HTTP are. */
+export function createManagement(given: ManagementDependencies): Management<unknown> {
+  const deps = { ...given, store: createWritableStore(given.store, given.clock) }
   const inTurn = createMutex() // combos and aliases: what the cycle check saw must still hold when it is written
   return {
     keys: createKeyOperations(deps),
@@ -66,4 +50,18 @@ export function createManagement(deps: ManagementDependencies): Management<unkno
     damagedRecords: createDamagedRecordOperations(deps),
     explain: createExplain(deps.explain),
   }
+}
+
+/** The schema that validates the input of each operation which has one. */
+export const inputs: { readonly [Resource in keyof Management]: PerInput<Management[Resource], GenericSchema> } = {
+  keys: keyInputs,
+  settings: settingsInputs,
+  combos: comboInputs,
+  connections: connectionInputs,
+  customModels: customModelInputs,
+  aliases: aliasInputs,
+  providers: providerInputs,
+  health: {},
+  damagedRecords: damagedRecordInputs,
+  explain: explainInput,
 }

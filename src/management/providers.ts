@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { compatibleFormat } from '../providers/compatible.ts'
 import { catalogAliasOf, definitionOf } from '../providers/names.ts'
-import type { ProviderRecord, Store } from '../store/store.ts'
+import { compatibleFormat } from '../providers/target.ts'
+import type { ProviderRecord } from '../store/store.ts'
+import type { WritableStore } from '../store/writable-store.ts'
 import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
-import { connectionStrategy, stickyLimit } from './fields.ts'
-import { present } from './find.ts'
-import { closed, parseInput } from './input.ts'
+import { closed, connectionStrategy, parseInput, stickyLimit } from './input.ts'
+import { present } from './records.ts'
 
 /** A provider as the management API shows it, with the defaults for what its definition leaves out. */
 export interface Provider extends CatalogProvider {
@@ -34,13 +34,15 @@ export interface ProviderChange {
   stickyLimit?: number
 }
 
-const change = closed({ strategy: connectionStrategy, stickyLimit: v.exactOptional(stickyLimit) })
+export const providerInputs = {
+  update: closed({ strategy: connectionStrategy, stickyLimit: v.exactOptional(stickyLimit) }),
+}
 
 export function createProviderOperations({
   store,
   catalog,
 }: {
-  store: Store
+  store: WritableStore
   catalog: Catalog
 }): ProviderOperations<unknown> {
   const recordOf = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
@@ -64,7 +66,7 @@ export function createProviderOperations({
     },
 
     async update(id, input) {
-      const record: ProviderRecord = { provider: id, ...parseInput(change, input) }
+      const record: ProviderRecord = { provider: id, ...parseInput(providerInputs.update, input) }
       await requireKnown(id)
       await store.providers.upsert(id, record)
       return shown(catalog, id, await recordOf(id))

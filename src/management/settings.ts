@@ -1,14 +1,13 @@
 import * as v from 'valibot'
-import { withoutTrailing } from '../lib/trim-end.ts'
+import { withoutTrailing } from '../lib/urls.ts'
 import { effectiveRules, type RuledLimits } from '../routing/request-rules.ts'
+import { SETTINGS } from '../store/collections.ts'
 import type { StoredSettings } from '../store/settings.ts'
-import type { Store } from '../store/store.ts'
+import type { WritableStore } from '../store/writable-store.ts'
 import type { Settings } from '../types.ts'
-import { addressProblem } from './address.ts'
-import { fields } from './fields.ts'
-import { closed, invalidInput, parseInput } from './input.ts'
+import { addressProblem, closed, fields, invalidInput, parseInput } from './input.ts'
+import { isSameJson } from './records.ts'
 import { changedRules, checkCooldowns, innerRules, type RulesChange, rulesChange } from './rules-input.ts'
-import { isSameJson } from './same-json.ts'
 
 /** The settings (spec.md, Settings). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface SettingsOperations<Input = never> {
@@ -26,19 +25,21 @@ export interface SettingsChange extends RulesChange {
   cloudUrl?: string
 }
 
-const settingsChange = closed({
-  requireApiKey: v.exactOptional(fields.flag),
-  cloudUrl: v.exactOptional(fields.text),
-  ...rulesChange,
-  cloudEnabled: fields.notYet, // until /api/sync/cloud is served
-})
+export const settingsInputs = {
+  update: closed({
+    requireApiKey: v.exactOptional(fields.flag),
+    cloudUrl: v.exactOptional(fields.text),
+    ...rulesChange,
+    cloudEnabled: fields.notYet, // until /api/sync/cloud is served
+  }),
+}
 
 /** `limits`: those of the gateway, which hold where the settings have no rules of their own. */
 export function createSettingsOperations({
   store,
   limits,
 }: {
-  store: Store
+  store: WritableStore
   limits: RuledLimits
 }): SettingsOperations<unknown> {
   const shown = ({ rules, ...settings }: StoredSettings): Settings => ({
@@ -50,7 +51,7 @@ export function createSettingsOperations({
     get: async () => shown(await store.settings.read()),
 
     async update(input) {
-      const { requireApiKey, cloudUrl, cloudEnabled, ...change } = parseInput(settingsChange, input, innerRules)
+      const { requireApiKey, cloudUrl, cloudEnabled, ...change } = parseInput(settingsInputs.update, input, innerRules)
       const base = cloudUrl === undefined ? undefined : normalised(cloudUrl)
       function patchFor({ rules: before }: StoredSettings): Partial<StoredSettings> {
         const rules = changedRules(before, change)
@@ -62,7 +63,7 @@ export function createSettingsOperations({
         }
       }
       const stored = await store.settings.reread().catch(() => undefined) // what cannot be read may be mended by the change
-      const isSame = stored && isSameJson(stored, { ...stored, ...patchFor(stored) })
+      const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...patchFor(stored) })
       return shown(isSame ? stored : await store.settings.update(patchFor))
     },
   }

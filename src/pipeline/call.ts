@@ -1,9 +1,9 @@
 import { gatewayError } from '../errors.ts'
-import type { Endpoint } from '../formats/endpoint.ts'
+import type { Endpoint } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { type JsonObject, jsonText, parseJsonObject, quoted } from '../lib/json.ts'
 import { replaceSpans, type Span, scanTopLevel } from '../lib/json-scan.ts'
-import { requireJson, requirePlainUtf8 } from '../lib/media-type.ts'
 
 /** A client's model request, read once. */
 export interface ModelCall {
@@ -83,3 +83,7 @@ export function checkMediaType(exchange: Exchange): void {
   requirePlainUtf8(exchange)
   if (exchange.header('origin') !== undefined) requireJson(exchange)
 }
+
+/** Does the client want a JSON array? Google's stream is one, unless events are asked for. */
+export const wantsArray = ({ call, exchange }: { call: ModelCall; exchange: Pick<Exchange, 'query'> }): boolean =>
+  call.endpoint.streams === 'always' && !/[?&]alt=sse(&|$)/.test(exchange.query)

@@ -1,17 +1,21 @@
-import { gatewayError, toGatewayError } from '../errors.ts'
+import { type GatewayError, gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import { endpoints, formatOf } from '../formats/formats.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { unmet } from '../routing/condition.ts'
-import type { Explanation, LeftOut } from '../routing/explanation.ts'
+import type { ExplainedTarget, Explanation, LeftOut } from '../routing/explanation.ts'
 import type { RequestFacts } from '../routing/facts.ts'
+import { unmet } from '../routing/facts.ts'
 import type { Choice, Entry, Group, Route } from '../routing/group.ts'
+import { viaOf } from '../routing/group.ts'
+import type { CooldownState } from '../routing/health.ts'
+import { reasonOf } from '../routing/strategies.ts'
 import { parseModelCall } from './call.ts'
-import type { PipelineContext } from './context.ts'
-import { explainTargets } from './explain-targets.ts'
+import { codecFor } from './codec/codec.ts'
 import { factsOf } from './facts.ts'
-import { routesThrough } from './group-routes.ts'
-import { routesOf } from './targets.ts'
+import { allDraining } from './failure.ts'
+import { routesOfGroup } from './targets/groups.ts'
+import { unknownModel } from './targets/unknown-model.ts'
+import type { AskedRequest, PipelineContext } from './types.ts'
 
 /** A request to explain, which is not made. */
 export interface Question {
@@ -45,18 +49,23 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
   const routes: Route[] = []
   try {
     const table = await gateway.routes()
-    const context = await gateway.contextFor(gateway, model, table)
-    const way = {
+    const context = await gateway.underRules(gateway, model, table)
+    const resolver = {
       table,
       select: (await context.choosing()).previewFor(facts, context.health),
       onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
       onDeadEnd: ({ name }: Entry, way: Pick<Choice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
-    const next = routesOf(model, way.table, (group) => routesThrough(group, model, way))
-    for (let route = await next(); route && routes.length < MAX_TARGETS; route = await next()) routes.push(route)
+    const resolution = table.resolutionOf(model)
+    if (!resolution) throw await unknownModel(model, table)
+    const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
+    for await (const route of found) {
+      routes.push(route)
+      if (routes.length === MAX_TARGETS) break
+    }
     const exchange = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const asked = { call, format, context, exchange, owner: '' }
+    const asked: AskedRequest = { call, format, context, exchange, owner: '' }
     return { model, ...(await explainTargets(routes, asked)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
@@ -70,4 +79,131 @@ function leftOutOf({ name, entries }: Group, facts: RequestFacts): LeftOut[] {
     const condition = when && unmet(facts, when)
     return condition === undefined ? [] : [{ combo: name, model, unmet: condition }]
   })
+}
+
+/** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
+async function explainTargets(
+  routes: readonly Route[],
+  request: AskedRequest,
+): Promise<Pick<Explanation, 'targets' | 'error'>> {
+  const { context, call } = request
+  const { health, limits } = context
+  const standings = routes.map(({ target }) => health.cooldownOf(target))
+  const refusals = new Map<Route, GatewayError | undefined>()
+  const targets: ExplainedTarget[] = []
+  let used = 0
+  let only: string | undefined // the model of all that are used so far
+  const seen = new Set<string>()
+  const cooling: CooldownRule[] = []
+  let refusal: GatewayError | undefined
+  let isDraining = false
+
+  async function refused(route: Route): Promise<GatewayError | undefined> {
+    if (!refusals.has(route)) refusals.set(route, await refusalOf(request, route))
+    return refusals.get(route)
+  }
+
+  /** Is there another model behind it, for which the last attempt is kept? */
+  async function isBeforeAnother(at: number): Promise<boolean> {
+    for (const [later, route] of routes.entries())
+      if (later > at && isFree(route, standings[later]) && modelOf(route) !== only && !(await refused(route)))
+        return true
+    return false
+  }
+
+  for (const [at, route] of routes.entries()) {
+    const standing = standings[at]
+    const { connection, model } = route.target
+    const place = `${connection.id}/${model}`
+    if (seen.has(place)) {
+      targets.push(explained(route, 'skipped', 'it stands in this list already'))
+      continue
+    }
+    seen.add(place)
+    if (connection.draining) {
+      isDraining = true
+      targets.push(
+        explained(route, 'skipped', 'its connection is draining, and takes new requests of its own sessions only'),
+      )
+      continue
+    }
+    if (standing) {
+      cooling.push({ at, route, standing })
+      targets.push(explained(route, 'skipped', isCooling(standing)))
+      continue
+    }
+    if (used > 0 && used === limits.maxAttempts - 1 && modelOf(route) === only && (await isBeforeAnother(at))) {
+      targets.push(explained(route, 'beyond', `${whyOf(route)}; the last attempt is kept for another model`))
+      continue
+    }
+    const reason = used < limits.maxAttempts ? await refused(route) : undefined
+    refusal ??= reason
+    const usable = used === 0 ? 'first' : used < limits.maxAttempts ? 'next' : 'beyond'
+    targets.push(reason ? explained(route, 'skipped', cannotCarry(reason)) : explained(route, usable, whyOf(route)))
+    if (!reason) only = used++ === 0 || only === modelOf(route) ? modelOf(route) : undefined
+  }
+  for (const { at, route, standing } of cooling.sort(byRecovery)) {
+    if (used > 0 && (standing.isFirm || used >= limits.maxAttempts)) continue
+    const reason = await refused(route)
+    refusal ??= reason
+    targets[at] = reason
+      ? explained(route, 'skipped', cannotCarry(reason))
+      : explained(route, 'last-resort', isCooling(standing))
+    if (!reason) used++
+  }
+  const isEstimated = call.endpoint.operation.withoutEndpoint === 'estimate' && refusal?.data.param !== 'model'
+  if (used === 0 && !refusal && isDraining) refusal = allDraining(call.model)
+  if (used > 0 || !refusal || isEstimated) return { targets }
+  const { status, code, message } = refusal
+  return { targets, error: { status, code, message } }
+}
+
+interface CooldownRule {
+  at: number
+  route: Route
+  standing: CooldownState
+}
+
+const isFree = ({ target }: Route, standing: CooldownState | undefined) => !standing && !target.connection.draining
+
+/** Those whose cooldown is firm come after all others. */
+const byRecovery = ({ standing: one }: CooldownRule, { standing: other }: CooldownRule) =>
+  Number(one.isFirm) - Number(other.isFirm) || one.dueAt - other.dueAt
+
+const modelOf = ({ target }: Route) => `${target.provider}/${target.model}`
+
+/** Why the target's format cannot carry the request. Not checked for a body without contents, which only sketches a request. */
+async function refusalOf(request: AskedRequest, { target }: Route): Promise<GatewayError | undefined> {
+  if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
+  try {
+    await codecFor(request, target)
+    return undefined
+  } catch (thrown) {
+    if (isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')) return thrown
+    throw thrown
+  }
+}
+
+/** The fields for the contents of a request in each format. */
+const CONTENTS = ['messages', 'input', 'contents', 'prompt']
+
+const cannotCarry = ({ message }: GatewayError) => `its format cannot carry the request: ${message}`
+
+function isCooling({ level, class: failure, retryAt }: CooldownState): string {
+  const until = Number.isFinite(retryAt)
+    ? `until ${new Date(retryAt).toISOString()}`
+    : 'and a request that probes it is under way'
+  return `${level} is cooling after "${failure}" ${until}`
+}
+
+const whyOf = ({ via }: Route) => (via ? reasonsOf(via) : 'by the priority of its connection')
+
+/** The reasons of the groups, outermost first. */
+const reasonsOf = (choice: Choice): string =>
+  `${choice.before ? `${reasonsOf(choice.before)}; ` : ''}${choice.group.name}: ${reasonOf(choice)}`
+
+function explained({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
+  const { provider, model, connection } = target
+  const where = { provider, model, connectionId: connection.id, connection: connection.name }
+  return { ...where, use, why, ...(via && { via: viaOf(via) }) }
 }

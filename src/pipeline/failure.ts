@@ -1,9 +1,13 @@
 import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
+import type { ErrorMeaning } from '../formats/errors/kinds.ts'
+import type { EmbeddedError, TokenUsage } from '../formats/format.ts'
 import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
 /** The failure of one attempt. */
 export interface Failure {
   class: FailureClass
+  /** When another request may succeed, by the provider's error; absent: by its class. */
+  retry?: ErrorMeaning['retry']
   /** What it counts against, where that differs from its class's default. */
   level?: HealthLevel
   /** Would every other call of the target fail as well? */
@@ -82,3 +86,23 @@ export const emptyAnswer: Failure = contentFailure('The provider sent an empty a
 /** The `UPSTREAM_INVALID` for an answer that is larger than what is kept of one. */
 export const answerTooLarge = (maxBytes: number): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: `The provider's answer is larger than ${maxBytes} bytes.` })
+
+/** How a committed stream ended. */
+export interface StreamEnd {
+  usage: TokenUsage | undefined
+  /** The error that the stream ended with, if any. */
+  error: EmbeddedError | undefined
+  /** The client left before the end. */
+  cancelled: boolean
+  /** What the gateway itself has failed at, which is nothing against the target. */
+  fault?: unknown
+}
+
+/** HTTP has no statuses from 600 on, and platforms do not send them. */
+export const statusFor = (sent: number): number => (sent > 599 ? 502 : sent)
+
+/** The error for a request whose targets are all draining. */
+export const allDraining = (model: string): GatewayError =>
+  gatewayError('DRAINING', {
+    message: `All connections for the model "${model}" are draining: they finish what is under way and take no new requests. Set "draining" of one to false, or add another connection.`,
+  })

@@ -1,6 +1,26 @@
 import { isObject } from '../lib/json.ts'
-import type { CatalogModel, CatalogProvider } from '../types.ts'
-import { authStyles, clouds, providerFormats } from './catalog-unions.ts'
+import type { AuthStyle, CatalogModel, CatalogProvider, Cloud, ProviderFormat } from '../types.ts'
+
+/*
+ * The members of the unions that only catalogs name. Written as records, so that a new member fails the compiler here until it is named.
+ */
+
+export const providerFormats: Readonly<Record<ProviderFormat, true>> = {
+  'openai-chat': true,
+  'openai-responses': true,
+  'anthropic-messages': true,
+  gemini: true,
+  'bedrock-converse': true,
+}
+
+export const authStyles: Readonly<Record<AuthStyle, true>> = {
+  bearer: true,
+  'x-api-key': true,
+  'x-goog-api-key': true,
+  'api-key': true,
+}
+
+export const clouds: Readonly<Record<Cloud, true>> = { azure: true, bedrock: true, vertex: true }
 
 /** A check of a value: the problem as a sentence that begins with its path, or `undefined`. */
 type Rule = (value: unknown, path: string) => string | undefined

@@ -2,7 +2,7 @@ import type { Catalog, CatalogModel } from '../types.ts'
 import { models } from './catalog.data.ts'
 import { extraModels } from './catalog.extra.ts'
 import { providerProblem } from './catalog-problem.ts'
-import type { ProviderDefinition } from './definition.ts'
+import type { ProviderDefinition } from './definitions.ts'
 import { definitions } from './definitions.ts'
 
 /**

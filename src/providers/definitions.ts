@@ -1,7 +1,236 @@
-import type { ProviderDefinition } from './definition.ts'
-import { clouds } from './definitions.clouds.ts'
-import { hosts } from './definitions.hosts.ts'
-import { vendors } from './definitions.vendors.ts'
+import type { CatalogProvider } from '../types.ts'
+
+/** A provider without its models, which come from catalog.data.ts and catalog.extra.ts. */
+export type ProviderDefinition = Omit<CatalogProvider, 'models'>
+
+/** Clouds whose addresses depend on the user's account. */
+const clouds: Record<string, ProviderDefinition> = {
+  azure: {
+    name: 'Azure OpenAI',
+    docsUrl: 'https://learn.microsoft.com/azure/foundry/openai/latest',
+    cloud: 'azure',
+  },
+  bedrock: {
+    name: 'AWS Bedrock',
+    docsUrl: 'https://docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html',
+    format: 'bedrock-converse',
+    cloud: 'bedrock',
+  },
+  vertex: {
+    name: 'Google Vertex AI',
+    docsUrl: 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/models',
+    format: 'gemini',
+    formats: {
+      'claude-': 'anthropic-messages',
+      'deepseek-ai/': 'openai-chat',
+      'meta/': 'openai-chat',
+      'minimaxai/': 'openai-chat',
+      'moonshotai/': 'openai-chat',
+      'openai/': 'openai-chat',
+      'qwen/': 'openai-chat',
+      'xai/': 'openai-chat',
+      'zai-org/': 'openai-chat',
+    },
+    cloud: 'vertex',
+  },
+}
+
+/** Clouds that serve the models of many vendors. */
+const hosts: Record<string, ProviderDefinition> = {
+  openrouter: {
+    alias: 'or',
+    name: 'OpenRouter',
+    docsUrl: 'https://openrouter.ai/models',
+    baseUrl: 'https://openrouter.ai/api/v1',
+  },
+  vercel: {
+    name: 'Vercel AI Gateway',
+    docsUrl: 'https://vercel.com/docs/ai-gateway',
+    baseUrl: 'https://ai-gateway.vercel.sh/v1',
+  },
+  groq: {
+    name: 'Groq',
+    docsUrl: 'https://console.groq.com/docs/models',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    serviceKinds: ['llm', 'tts', 'stt'],
+  },
+  cerebras: {
+    name: 'Cerebras',
+    docsUrl: 'https://inference-docs.cerebras.ai/models/overview',
+    baseUrl: 'https://api.cerebras.ai/v1',
+  },
+  sambanova: {
+    name: 'SambaNova',
+    docsUrl: 'https://docs.sambanova.ai/docs/en/models/sambacloud-models',
+    baseUrl: 'https://api.sambanova.ai/v1',
+  },
+  together: {
+    name: 'Together AI',
+    docsUrl: 'https://docs.together.ai/docs/serverless-models',
+    baseUrl: 'https://api.together.ai/v1',
+  },
+  fireworks: {
+    name: 'Fireworks AI',
+    docsUrl: 'https://fireworks.ai/models',
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+  },
+  deepinfra: {
+    name: 'DeepInfra',
+    docsUrl: 'https://deepinfra.com/models',
+    baseUrl: 'https://api.deepinfra.com/v1/openai',
+  },
+  huggingface: {
+    alias: 'hf',
+    name: 'Hugging Face Inference Providers',
+    docsUrl: 'https://huggingface.co/docs/inference-providers',
+    baseUrl: 'https://router.huggingface.co/v1',
+  },
+  'nvidia-nim': {
+    alias: 'nim',
+    name: 'NVIDIA NIM',
+    docsUrl: 'https://docs.api.nvidia.com/nim/',
+    baseUrl: 'https://integrate.api.nvidia.com/v1',
+  },
+  nebius: {
+    name: 'Nebius Token Factory',
+    docsUrl: 'https://docs.tokenfactory.nebius.com/',
+    baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+    serviceKinds: ['llm', 'embedding'],
+  },
+  novita: {
+    name: 'Novita AI',
+    docsUrl: 'https://novita.ai/docs/guides/introduction',
+    baseUrl: 'https://api.novita.ai/openai/v1',
+    serviceKinds: ['llm', 'imageToText'],
+  },
+  siliconflow: {
+    name: 'SiliconFlow',
+    docsUrl: 'https://cloud.siliconflow.com/models',
+    baseUrl: 'https://api.siliconflow.com/v1',
+  },
+  baseten: {
+    name: 'Baseten',
+    docsUrl: 'https://docs.baseten.co/inference/model-apis/overview',
+    baseUrl: 'https://inference.baseten.co/v1',
+  },
+  scaleway: {
+    alias: 'scw',
+    name: 'Scaleway',
+    docsUrl: 'https://www.scaleway.com/en/docs/generative-apis/',
+    baseUrl: 'https://api.scaleway.ai/v1',
+    serviceKinds: ['llm', 'stt', 'embedding'],
+  },
+}
+
+/** Vendors that serve models of their own. */
+const vendors: Record<string, ProviderDefinition> = {
+  openai: {
+    name: 'OpenAI',
+    docsUrl: 'https://developers.openai.com/api/docs/models',
+    baseUrl: 'https://api.openai.com/v1',
+    alsoSpeaks: ['openai-responses'],
+    serviceKinds: ['llm', 'image', 'tts', 'stt', 'embedding'],
+  },
+  anthropic: {
+    name: 'Anthropic',
+    docsUrl: 'https://platform.claude.com/docs/en/about-claude/models/overview',
+    baseUrl: 'https://api.anthropic.com/v1',
+    format: 'anthropic-messages',
+  },
+  google: {
+    alias: 'gemini',
+    name: 'Google',
+    docsUrl: 'https://ai.google.dev/gemini-api/docs/models',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    format: 'gemini',
+    serviceKinds: ['llm', 'image', 'embedding'],
+  },
+  mistral: {
+    name: 'Mistral',
+    docsUrl: 'https://docs.mistral.ai/getting-started/models/',
+    baseUrl: 'https://api.mistral.ai/v1',
+    serviceKinds: ['llm', 'tts', 'stt', 'embedding'],
+  },
+  deepseek: {
+    name: 'DeepSeek',
+    docsUrl: 'https://api-docs.deepseek.com/quick_start/pricing',
+    baseUrl: 'https://api.deepseek.com',
+  },
+  xai: {
+    name: 'xAI',
+    docsUrl: 'https://docs.x.ai/docs/models',
+    baseUrl: 'https://api.x.ai/v1',
+    alsoSpeaks: ['openai-responses'],
+    serviceKinds: ['llm', 'image'],
+  },
+  cohere: {
+    name: 'Cohere',
+    docsUrl: 'https://docs.cohere.com/docs/compatibility-api',
+    baseUrl: 'https://api.cohere.ai/compatibility/v1',
+    serviceKinds: ['llm', 'embedding'],
+  },
+  'perplexity-agent': {
+    alias: 'pplx',
+    name: 'Perplexity',
+    docsUrl: 'https://docs.perplexity.ai/docs/agent-api/models',
+    // Its chat completions ended on 2026-09-27; the Agent API answers `POST /v1/responses`.
+    baseUrl: 'https://api.perplexity.ai/v1',
+    format: 'openai-responses',
+    serviceKinds: ['llm', 'webSearch'],
+    searchConfig: { baseUrl: 'https://api.perplexity.ai' },
+  },
+  moonshot: {
+    alias: 'kimi',
+    name: 'Moonshot AI',
+    docsUrl: 'https://platform.moonshot.ai/docs/api/chat',
+    baseUrl: 'https://api.moonshot.ai/v1',
+  },
+  zai: {
+    alias: 'glm',
+    name: 'Z.ai',
+    docsUrl: 'https://docs.z.ai/guides/overview/pricing',
+    baseUrl: 'https://api.z.ai/api/paas/v4',
+  },
+  alibaba: {
+    alias: 'qwen',
+    name: 'Alibaba Cloud Model Studio',
+    docsUrl: 'https://www.alibabacloud.com/help/en/model-studio/models',
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    serviceKinds: ['llm', 'imageToText'],
+  },
+  minimax: {
+    name: 'MiniMax',
+    docsUrl: 'https://platform.minimax.io/docs/guides/quickstart',
+    baseUrl: 'https://api.minimax.io/v1',
+  },
+  meta: {
+    name: 'Meta',
+    docsUrl: 'https://dev.meta.ai/docs/models',
+    baseUrl: 'https://api.meta.ai/v1',
+  },
+  xiaomi: {
+    alias: 'mimo',
+    name: 'Xiaomi MiMo',
+    docsUrl: 'https://platform.xiaomimimo.com/#/docs',
+    baseUrl: 'https://api.xiaomimimo.com/v1',
+  },
+  stepfun: {
+    name: 'StepFun',
+    docsUrl: 'https://platform.stepfun.ai/docs/en/overview/concept',
+    baseUrl: 'https://api.stepfun.ai/v1',
+  },
+  inception: {
+    name: 'Inception',
+    docsUrl: 'https://docs.inceptionlabs.ai/get-started/models',
+    baseUrl: 'https://api.inceptionlabs.ai/v1',
+  },
+  voyage: {
+    name: 'Voyage AI',
+    docsUrl: 'https://docs.voyageai.com/docs/embeddings',
+    baseUrl: 'https://api.voyageai.com/v1',
+    serviceKinds: ['embedding'],
+  },
+}
 
 /*
  * How each provider is reached, kept by hand: from the vendors' documentation and https://models.dev, autumn 2026.

@@ -1,7 +1,13 @@
-import { withoutTrailing } from '../lib/trim-end.ts'
+import { withoutTrailing } from '../lib/urls.ts'
 import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFormat, WireFormat } from '../types.ts'
-import { compatibleFormat } from './compatible.ts'
 import { definitionOf } from './names.ts'
+
+/** The wire format of a compatible provider, whose address the user gives; `undefined` for any other provider id. */
+export function compatibleFormat(provider: string): WireFormat | undefined {
+  if (provider.startsWith('openai-compatible')) return 'openai-chat'
+  if (provider.startsWith('anthropic-compatible')) return 'anthropic-messages'
+  return undefined
+}
 
 /** The destination of an attempt: a model at a provider, through one of its connections. `C`: the connection's type. */
 export interface Target<C extends Connectable = Connectable> {

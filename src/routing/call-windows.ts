@@ -1,4 +1,4 @@
-import { makeRoom } from '../lib/make-room.ts'
+import { evictOldest } from '../lib/maps.ts'
 import type { HealthTerms } from '../types.ts'
 import { type HealthRecord, type HealthTarget, keyOf, subjectOf } from './health-records.ts'
 
@@ -53,7 +53,7 @@ export function createCallWindows(now: () => number): CallWindows {
       const key = keyOfCounted(subject)
       let window = windows.get(key)
       if (!window || window.windowMs !== windowMs) {
-        if (!window) makeRoom(windows, MAX_WINDOWS)
+        if (!window) evictOldest(windows, MAX_WINDOWS)
         window = new CallWindow(subject, windowMs)
         windows.set(key, window)
       }

@@ -1,22 +1,19 @@
-import { isPromise } from '../lib/awaitable.ts'
-import { unmet } from './condition.ts'
 import type { RequestFacts } from './facts.ts'
-import type { Choice, Chosen, Entry, Group, Route, RouteTarget } from './group.ts'
+import { unmet } from './facts.ts'
+import type { Choice, Entry, Group, GroupOrder, Inputs, Route, RouteTarget, Turn } from './group.ts'
 import type { TargetHealth } from './health.ts'
-import type { Measures } from './measures.ts'
-import type { AnsweredSessions, Pins } from './pins.ts'
-import type { Rotation, Turn } from './rotation.ts'
+import type { RoundRobin } from './round-robin.ts'
 import type { Lookahead, Select } from './select.ts'
-import type { Inputs } from './strategies/order.ts'
-import { orderOf } from './strategies/strategies.ts'
-import type { Run } from './target-stats.ts'
+import type { AnsweredSessions, SessionAffinity } from './session-affinity.ts'
+import { strategyOf } from './strategies.ts'
+import type { Measures, RunningCall } from './target-stats.ts'
 
 /** Applies the strategies of groups, with the state that they need. */
 export interface Chooser {
   /** The selection of one request, which takes turns and counts as load. */
-  selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Selection
+  selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Selection
   /** The same order without changing any state, to explain a request. */
-  previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Select
+  previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select
 }
 
 /** The selection of one request. A round-robin group takes its turn when the request comes to it. */
@@ -35,8 +32,8 @@ export interface Selection {
 
 /** The state that the strategies use. */
 export interface ChooserDependencies {
-  rotation: Rotation
-  pins: Pins
+  rotation: RoundRobin
+  pins: SessionAffinity
   answered: AnsweredSessions
   measures: Measures
   /** A random number in [0, 1). */
@@ -46,8 +43,8 @@ export interface ChooserDependencies {
 /** Makes the chooser. */
 export function createChooser({ rotation, pins, answered, measures, random }: ChooserDependencies): Chooser {
   /** The target that an entry will probably lead to now. */
-  function likelyOf(entry: Entry, { firstOf, reach }: Lookahead, isWell: IsWell): RouteTarget | undefined {
-    const first = firstOf(entry)
+  function likelyOf(entry: Entry, { representativeOf, reach }: Lookahead, isWell: IsWell): RouteTarget | undefined {
+    const first = representativeOf(entry)
     return first && isWell(first) ? first : (find(reach(entry), isWell) ?? first)
   }
 
@@ -59,14 +56,15 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
   }
 
   /** `onChosen` is called with each choice, before any other request chooses. */
-  function preview({ facts, isWell }: Asked, turnOf: Rotation['take'], onChosen?: OnChosen): Select {
-    return (group, lookahead) => {
-      const { strategy, label } = group
+  function preview({ facts, isWell }: Asked, turnOf: RoundRobin['take'], onChosen?: OnChosen): Select {
+    return async (group, lookahead) => {
+      const { label } = group
+      const { order, needs } = strategyOf(group.strategy)
       const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
       const isUsable = (entry: Entry) => isMeant(entry) && find(lookahead.reach(entry), isWell) !== undefined
-      const session = strategy === 'sticky' ? facts.session() : ''
+      const session = sessionIn(group, facts)
 
-      function chosen(turn: Turn | undefined, pin: string | undefined): Chosen {
+      function chosen(turn: Turn | undefined, pin: string | undefined): GroupOrder {
         const inputs: Inputs = {
           random,
           turn: turn?.index ?? 0,
@@ -78,31 +76,31 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
             ask(likelyOf(entry, lookahead, isWell), (target) => measures.averageOf(target, facts.stream)),
           loadOf: (entry) => loadOf(entry, lookahead),
         }
-        const entries = orderOf(strategy)(group.entries.filter(isMeant), inputs)
-        const chosen: Chosen = turn ? { entries, inputs, turn } : { entries, inputs }
+        const entries = order(group.entries.filter(isMeant), inputs)
+        const chosen: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
         onChosen?.(group, chosen, lookahead)
         return chosen
       }
 
-      if (strategy === 'round-robin') return turnOf(group, isUsable).then((turn) => chosen(turn, undefined))
-      if (session !== '') return pins.of(group, session).then((pin) => chosen(undefined, pin))
-      const known = MEASURED.has(strategy) ? measures.refresh() : undefined
-      return isPromise(known) ? known.then(() => chosen(undefined, undefined)) : chosen(undefined, undefined)
+      const turn = needs === 'turn' ? await turnOf(group, isUsable) : undefined
+      const pin = session !== '' ? await pins.of(group, session) : undefined
+      if (needs === 'measures') await measures.refresh()
+      return chosen(turn, pin)
     }
   }
 
-  function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Selection {
+  function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Selection {
     const isWell = isUsed(health)
-    let reserved: Run[] = []
+    let reserved: RunningCall[] = []
     const turns = new Map<string, { group: Group; turn: Turn }>()
 
     /** Counts the choice as load at once; otherwise all requests of a burst would find the same target idle. */
-    function reserve(group: Group, { entries, turn }: Chosen, lookahead: Lookahead) {
+    function reserve(group: Group, { entries, turn }: GroupOrder, lookahead: Lookahead) {
       if (turn) {
         const { label } = group
         turns.set(label, { group, turn: rotation.joined(turns.get(label)?.turn, turn) })
       }
-      if (group.strategy !== 'least-busy') return
+      if (!strategyOf(group.strategy).reservesLoad) return
       for (const entry of entries) {
         const target = likelyOf(entry, lookahead, isWell)
         if (target && isWell(target)) return void reserved.push(measures.begin(target, facts.stream))
@@ -118,7 +116,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
 
     return {
       select(group, lookahead) {
-        if (group.strategy === 'least-busy') begun() // a request is not in its own way
+        if (strategyOf(group.strategy).reservesLoad) begun() // a request is not in its own way
         return choose(group, lookahead)
       },
       begun,
@@ -129,7 +127,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
           turns.delete(group.label)
           const [home] = chosen.entries
           const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, chosen, home))
-          const session = group.strategy === 'sticky' ? facts.session() : ''
+          const session = sessionIn(group, facts)
           if (session === '') continue
           if (route) answered.note(group, session, route.target.connection.id)
           if (isMoved) await pins.set(group, session, entry)
@@ -139,7 +137,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
       isPinned({ target, via }) {
         for (let choice = via; choice; choice = choice.before) {
           const { group, chosen, entry } = choice
-          const session = group.strategy === 'sticky' ? facts.session() : ''
+          const session = sessionIn(group, facts)
           if (session === '') continue
           if (chosen.inputs.pin === entry.name || answered.isBy(group, session, target.connection.id)) return true
         }
@@ -148,7 +146,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
     }
   }
 
-  function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'standingOf'>): Select {
+  function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select {
     const turns = new Map<string, Turn>() // a request that comes to the connections of a provider twice takes two turns
     return preview({ facts, isWell: isUsed(health) }, async (group, isUsable) => {
       const turn = await rotation.peek(group, isUsable, turns.get(group.label))
@@ -160,8 +158,9 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
   return { selectionFor, previewFor }
 }
 
-/** The strategies that choose by what is measured of targets. */
-const MEASURED: ReadonlySet<string> = new Set(['least-latency', 'least-busy'])
+/** The session, where the group chooses by it; otherwise empty. */
+const sessionIn = ({ strategy }: Group, facts: RequestFacts) =>
+  strategyOf(strategy).needs === 'session' ? facts.session() : ''
 
 /** A request, and whether a target may be used for it. */
 interface Asked {
@@ -172,13 +171,13 @@ interface Asked {
 type IsWell = (target: RouteTarget) => boolean
 
 const isUsed =
-  (health: Pick<TargetHealth, 'standingOf'>): IsWell =>
+  (health: Pick<TargetHealth, 'cooldownOf'>): IsWell =>
   (target) =>
-    !target.connection.draining && !health.standingOf(target)
+    !target.connection.draining && !health.cooldownOf(target)
 
-type OnChosen = (group: Group, chosen: Chosen, lookahead: Lookahead) => void
+type OnChosen = (group: Group, chosen: GroupOrder, lookahead: Lookahead) => void
 
-function leadsThrough(way: Choice | undefined, chosen: Chosen, entry: Entry | undefined): boolean {
+function leadsThrough(way: Choice | undefined, chosen: GroupOrder, entry: Entry | undefined): boolean {
   for (let choice = way; choice; choice = choice.before)
     if (choice.chosen === chosen && choice.entry === entry) return true
   return false

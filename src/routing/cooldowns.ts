@@ -1,11 +1,10 @@
 import type { Clock } from '../types.ts'
 import { type CallWindows, isFailing, isOut } from './call-windows.ts'
 import {
-  type Cooling,
+  type CooldownRule,
   type FailureClass,
+  failureRules,
   type HealthLevel,
-  lasting,
-  ofProvider,
   refusedKey,
   type ScopedTerms,
 } from './failure-class.ts'
@@ -31,7 +30,7 @@ type FailedCall = HealthFailure & { began: number }
 /** Counts calls and failures, and sets the cooldowns of the records of health. */
 export interface Cooldowns {
   /** A call has failed; `cooling` is that of its class. It counts at every level that it says something about. */
-  failed(target: HealthTarget, failure: FailedCall, cooling: Cooling): void
+  failed(target: HealthTarget, failure: FailedCall, cooling: CooldownRule): void
   /** A stream broke off after its beginning. */
   cut(target: HealthTarget, failure: FailedCall & { isCounted: boolean }): void
   /** A call went well; of a stream it may be known at its beginning. */
@@ -66,7 +65,7 @@ export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boo
 
 /** Is it known of the failure that the next call would meet the same: a refused key or connection, a wait that was asked for? */
 export const isEvident = ({ class: failure, isCertain, retryAfterMs }: HealthFailure): boolean =>
-  isCertain === true || retryAfterMs !== undefined || lasting.has(failure)
+  isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
 
 /** A wait shorter than the first back-off is believed once: a target that keeps asking for it must still get longer cooldowns. */
 const isBelieved = (asked: number | undefined, { baseMs }: BackOff, { times }: HealthRecord): asked is number =>
@@ -167,7 +166,7 @@ export function createCooldowns(
     failed(target, failure, cooling) {
       const level = failure.level ?? cooling.level
       const isNetwork = failure.class === 'network'
-      const isWide = ofProvider.has(failure.class)
+      const isWide = failureRules[failure.class].isOfProvider === true
       // Clients may ask for any name: models that do not exist must not drive the counts of others out.
       if (failure.class !== 'model-not-found')
         note(target, { model: true, connection: isNetwork || level === 'connection', provider: isWide })

@@ -1,3 +1,5 @@
+import type { Condition, Pattern } from '../types.ts'
+
 /**
  * The facts about a request that combos choose by, computed on demand. Functions instead of getters: getters in an object made for each
  * request give it a hidden class of its own, which outlives it.
@@ -17,4 +19,46 @@ export interface RequestFacts {
   header(name: string): string | undefined
   /** The session: the same for all requests of a conversation. */
   session(): string
+}
+
+/** The first part of the condition that a request does not meet, such as `tools` or `headers.x-team`; `undefined` when it meets all. */
+export function unmet(facts: RequestFacts, condition: Condition): string | undefined {
+  const { model, bytes, stream, tools, images, headers, metadata } = condition
+  if (model !== undefined && !matches(facts.model, model)) return 'model'
+  if (bytes && (facts.bytes < (bytes.min ?? 0) || facts.bytes > (bytes.max ?? Number.POSITIVE_INFINITY))) return 'bytes'
+  if (stream !== undefined && facts.stream !== stream) return 'stream'
+  if (tools !== undefined && facts.tools() !== tools) return 'tools'
+  if (images !== undefined && facts.images() !== images) return 'images'
+  for (const [name, pattern] of Object.entries(headers ?? {}))
+    if (!matches(facts.header(name.toLowerCase()), pattern)) return `headers.${name}`
+  for (const [name, pattern] of Object.entries(metadata ?? {}))
+    if (!matches(textOf(facts.metadata(), name), pattern)) return `metadata.${name}`
+  return undefined
+}
+
+/** See `Pattern`. */
+function matches(value: string | undefined, pattern: Pattern): boolean {
+  if (typeof pattern === 'boolean') return pattern === (value !== undefined)
+  if (value === undefined) return false
+  return typeof pattern === 'string' ? isLike(value, pattern) : pattern.some((one) => isLike(value, one))
+}
+
+/** Compares the pieces between the `*`s, in linear time; a regular expression could take exponential time. */
+function isLike(value: string, pattern: string): boolean {
+  const [start = '', ...pieces] = pattern.split('*')
+  const end = pieces.pop()
+  if (end === undefined) return value === start
+  if (!value.startsWith(start)) return false
+  let at = start.length
+  for (const piece of pieces) {
+    const found = value.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return value.length - at >= end.length && value.endsWith(end)
+}
+
+function textOf(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
+  return value === undefined || typeof value === 'object' ? undefined : String(value)
 }

@@ -1,26 +1,13 @@
+import type { FailureClass } from '../formats/errors/kinds.ts'
 import type { HealthTerms } from '../types.ts'
 
-/** Why an attempt failed. Only `client` is the caller's own fault and is answered at once; all others may go to the next target. */
-export type FailureClass =
-  | 'client'
-  | 'context-overflow'
-  | 'format' // the target's format cannot say what the client asks
-  | 'over-budget' // the request alone costs more than the account may spend at once
-  | 'credentials'
-  | 'forbidden' // a 403 that does not say whether it is about the key or about the request
-  | 'rate-limit'
-  | 'server'
-  | 'network'
-  | 'timeout'
-  | 'content'
-  | 'model-not-found'
-  | 'internal' // the gateway's own fault
+export type { FailureClass }
 
 /** What a failure counts against: the connection, or one model on it. A failing model never takes its connection out of use. */
 export type HealthLevel = 'connection' | 'model'
 
 /** The cooldown that failures of one class cause. */
-export interface Cooling {
+export interface CooldownRule {
   level: HealthLevel
   /** `at-once`: the first failure starts the cooldown; `by-share`: the share of failures among the latest calls does (`HealthTerms`). */
   starts: 'at-once' | 'by-share'
@@ -47,25 +34,46 @@ export const defaultHealthTerms: HealthTerms = {
 }
 
 /** For failures that happen now and then, so that one alone is no evidence. */
-export const unsteady: Cooling = { level: 'model', starts: 'by-share' }
+export const unsteady: CooldownRule = { level: 'model', starts: 'by-share' }
 
 /** For a key that is refused. */
 export const refusedKey = { level: 'connection', starts: 'at-once', baseMs: MINUTE, maxMs: 30 * MINUTE } as const
 
-/** By class; classes that are missing do not affect health. */
-export const coolings: Readonly<Partial<Record<FailureClass, Cooling>>> = {
-  credentials: refusedKey,
-  forbidden: unsteady, // and against the key, when it is answered to several clients in a row
-  'rate-limit': { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
-  network: unsteady, // an address that cannot be reached is reported as certain, and as the connection's
-  server: unsteady,
-  timeout: unsteady,
-  content: unsteady,
-  'model-not-found': { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
+/** How failures of one class are handled. */
+interface FailureRule {
+  /** Whose fault it is. */
+  fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
+  /** Absent: such failures do not affect health. */
+  cooldown?: CooldownRule
+  /** Do they count against the whole provider when several of its connections fail with them? */
+  isOfProvider?: true
+  /** Does no other call to the target succeed before its cooldown is over? */
+  isLasting?: true
+  /** Is the target worth another request once its cooldown is over, so that clients are told to retry then? */
+  isOverInTime?: true
 }
 
-/** Classes that count against the whole provider when several of its connections fail with them. */
-export const ofProvider: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout'])
-
-/** Classes that no other call to the target mends before its cooldown is over. */
-export const lasting: ReadonlySet<FailureClass> = new Set(['credentials', 'model-not-found'])
+export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
+  client: { fault: 'client' },
+  'context-overflow': { fault: 'client' },
+  format: { fault: 'gateway' },
+  'over-budget': { fault: 'account' },
+  credentials: { fault: 'account', cooldown: refusedKey, isLasting: true },
+  forbidden: { fault: 'account', cooldown: unsteady }, // and against the key, when several clients in a row get it
+  'rate-limit': {
+    fault: 'account',
+    cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
+    isOverInTime: true,
+  },
+  server: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
+  // An address that cannot be reached is reported as certain, and as a failure of the connection.
+  network: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
+  timeout: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
+  content: { fault: 'provider', cooldown: unsteady, isOverInTime: true },
+  'model-not-found': {
+    fault: 'model',
+    cooldown: { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
+    isLasting: true,
+  },
+  internal: { fault: 'gateway' },
+}

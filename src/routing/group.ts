@@ -1,11 +1,12 @@
 import type { Target } from '../providers/target.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Condition, RequestRules, Strategy } from '../types.ts'
-import type { Turn } from './rotation.ts'
-import type { Inputs } from './strategies/order.ts'
 
 /** A target with the connection as it is stored. */
 export type RouteTarget = Target<ConnectionRecord>
+
+/** The strategy where none is set: the order of the list. */
+export const DEFAULT_STRATEGY: Strategy = 'fallback'
 
 /** Entries among which a strategy chooses: the models of a combo, or the connections of a provider. */
 export interface Group {
@@ -39,8 +40,37 @@ export interface Entry {
   target?: RouteTarget
 }
 
+/** What strategies choose by. */
+export interface Inputs {
+  /** A random number in [0, 1). */
+  random(): number
+  /** The index of the entry whose turn it is. */
+  turn: number
+  /** The group's label, so that a session has another home in each group. */
+  label: string
+  /** The session of the request; may be empty. */
+  session: string
+  /** The entry that the session was moved to, by name. */
+  pin: string | undefined
+  /** Input plus output in US dollars per million tokens; `undefined` when a price is not known. */
+  costOf(entry: Entry): number | undefined
+  /** A recent average in ms; `undefined` before the first answer. */
+  latencyOf(entry: Entry): number | undefined
+  /** The number of requests under way. */
+  loadOf(entry: Entry): number
+}
+
+/** The turn of an entry, for the `times`-th time in a row. */
+export interface Turn {
+  index: number
+  times: number
+  /** The version of the state after this turn, if it was the last; `before`: the state before it. */
+  version?: string
+  before?: string
+}
+
 /** The entries of a group, in the order in which one request tries them. */
-export interface Chosen {
+export interface GroupOrder {
   entries: readonly Entry[]
   /** What the strategy chose by. */
   inputs: Inputs
@@ -51,7 +81,7 @@ export interface Chosen {
 /** An entry on the way to a target. */
 export interface Choice {
   group: Group
-  chosen: Chosen
+  chosen: GroupOrder
   entry: Entry
   before: Choice | undefined
 }
@@ -60,4 +90,14 @@ export interface Choice {
 export interface Route {
   target: RouteTarget
   via?: Choice
+}
+
+/** What a model name stands for once its aliases are followed: a group, or its routes in order; `undefined` when it is unknown. */
+export type Resolution = Group | readonly Route[] | undefined
+
+/** The groups that led to a target, outermost first: `pool:round-robin>inner:weighted`. */
+export function viaOf(choice: Pick<Choice, 'group' | 'before'> | undefined): string {
+  if (!choice) return ''
+  const { before, group } = choice
+  return `${before ? `${viaOf(before)}>` : ''}${group.name}:${group.strategy}`
 }

@@ -1,7 +1,7 @@
 import type { ConnectionRecord } from '../store/store.ts'
 import type { CallWindows, Counted } from './call-windows.ts'
 import type { FailureClass } from './failure-class.ts'
-import type { HealthRecord, HealthRecords } from './health-records.ts'
+import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
 
 /** The health of a provider, a connection, or a model on a connection that has failed lately (`GET /api/health`). */
 export interface HealthEntry {
@@ -28,8 +28,21 @@ export interface HealthEntry {
   retryAt?: string
 }
 
-/** The public form of a health record, as it stands at `now` (epoch ms). */
-export function healthEntry(record: HealthRecord, now: number): HealthEntry {
+/** What the health of a gateway is made of, for those who show it. */
+export interface HealthFacts {
+  windows: CallWindows
+  records: HealthRecords
+  /** Epoch ms. */
+  now(): number
+}
+
+/** The health entries of these connections. */
+export function healthEntries(connections: readonly HealthTarget['connection'][], facts: HealthFacts): HealthEntry[] {
+  const now = facts.now()
+  return facts.records.current(connections).map((record) => healthEntry(record, now))
+}
+
+function healthEntry(record: HealthRecord, now: number): HealthEntry {
   const { level, provider, connectionId, model, combo, reason, message, failures, since, retryAt } = record
   return {
     level,
@@ -68,11 +81,12 @@ export interface TargetState {
   until?: string
 }
 
-/** What is known of the targets of active connections. `now`: epoch ms. */
+/** What is known of the targets of active connections. */
 export function targetStates(
   connections: readonly ConnectionRecord[],
-  { windows, records, now }: { windows: CallWindows; records: HealthRecords; now: number },
+  { windows, records, now: clock }: HealthFacts,
 ): TargetState[] {
+  const now = clock()
   const called = windows.list()
   return connections
     .filter(({ isActive }) => isActive !== false)

@@ -1,6 +1,45 @@
 import type { ConnectionRecord } from '../store/store.ts'
 import type { FailureClass } from './failure-class.ts'
-import type { ProbeCall } from './probe-call.ts'
+
+/** A call to a target that is not well, as others see it who wait for what becomes of it. */
+export interface Probe {
+  /** Epoch ms. */
+  since: number
+  ended: Promise<Ending>
+}
+
+/** What became of it; `dropped`: it says nothing about the next call, as its client has left, or its failure may have been chance. */
+export type Ending = 'answered' | 'failed' | 'dropped'
+
+interface ProbedTarget {
+  /** What stands against the target. */
+  standing: readonly HealthRecord[]
+  /** Those of them that the call probes. */
+  probed: readonly HealthRecord[]
+  now: number
+}
+
+/** Notes that a call is under way, on all that stands against its target. Answers how to tell its end, which gives the probes back. */
+export function startProbe({ standing, probed, now }: ProbedTarget): (ending: Ending) => void {
+  let settle: (ending: Ending) => void = () => {}
+  const ended = new Promise<Ending>((resolve) => {
+    settle = resolve
+  })
+  const probeCall: Probe = { since: now, ended }
+  for (const record of standing) record.probeCall ??= probeCall
+  for (const record of probed) {
+    record.probing = true
+    record.probeCall = probeCall
+  }
+  return (ending) => {
+    for (const record of standing) {
+      if (record.probeCall !== probeCall) continue // another call has taken its place
+      record.probing = false
+      delete record.probeCall
+    }
+    settle(ending)
+  }
+}
 
 /** The parts of a target that health uses. */
 export interface HealthTarget {
@@ -44,7 +83,7 @@ export interface HealthRecord {
   /** Is a probe under way? */
   probing: boolean
   /** A call that is under way although the target is unhealthy: a probe, or a last resort. */
-  probeCall?: ProbeCall
+  probeCall?: Probe
 }
 
 /** The health records, in memory; at most 1,000. */

@@ -1,15 +1,86 @@
-import type { ConnectionRecord } from '../store/store.ts'
+import { startDeadline } from '../lib/deadline.ts'
 import type { Clock } from '../types.ts'
 import { createCallWindows } from './call-windows.ts'
 import { createCooldowns } from './cooldowns.ts'
-import { defaultHealthTerms, type FailureClass, lasting, type ScopedTerms } from './failure-class.ts'
-import type { HealthEntry, TargetState } from './health-entry.ts'
-import { createHealthRecords, type HealthRecord, type HealthTarget } from './health-records.ts'
-import { startProbeCall } from './probe-call.ts'
-import { createTrial, type Trial } from './trial.ts'
+import { defaultHealthTerms, type FailureClass, failureRules, type ScopedTerms } from './failure-class.ts'
+import type { HealthFacts } from './health-entry.ts'
+import {
+  createHealthRecords,
+  type Ending,
+  type HealthRecord,
+  type HealthRecords,
+  type HealthTarget,
+  type Probe,
+  startProbe,
+} from './health-records.ts'
+import { type CircuitPermit, createPermit } from './permit.ts'
+
+/** A call without an outcome holds others up for this long. */
+const MAX_WAIT_MS = 5_000
+
+interface Dependencies {
+  /** Settles when the client no longer waits. */
+  left: Promise<unknown>
+  clock: Clock
+  /** The combo whose own health terms hold for the request. */
+  combo: string | undefined
+  records: HealthRecords
+  cooldownOf(target: HealthTarget): CooldownState | undefined
+  begin(target: HealthTarget): CircuitPermit
+}
+
+/**
+ * The turn of a request whose only target is unhealthy. Where the standing is firm, one request at a time calls it, and the others wait for
+ * the outcome: an answer lets all of them through; a failure that each would meet is theirs too, and they get the target's standing; after
+ * any other the next one calls. While a call has no outcome, one more may follow every five seconds, and the rest get the standing.
+ */
+export async function takeTurn(
+  target: HealthTarget,
+  { left, clock, combo, records, cooldownOf, begin }: Dependencies,
+): Promise<CircuitPermit | CooldownState> {
+  const since = clock.now()
+  let isLeft = false
+  void left.then(() => {
+    isLeft = true
+  })
+  const probeCall = () => records.of(target, combo).find((record) => record.probeCall)?.probeCall
+  for (;;) {
+    const standing = cooldownOf(target)
+    const current = standing?.isFirm && probeCall()
+    if (!current) return begin(target)
+    const now = clock.now()
+    if (now - since >= MAX_WAIT_MS) {
+      if (now - current.since < MAX_WAIT_MS) return standing
+      records.release(target, combo)
+      return begin(target)
+    }
+    const ending = await within(since + MAX_WAIT_MS - now, { ended: current.ended, left, clock })
+    if (isLeft) return standing
+    const after = ending === 'failed' ? cooldownOf(target) : undefined
+    if (after) return after
+  }
+}
+
+interface Waiting {
+  ended: Probe['ended']
+  left: Promise<unknown>
+  clock: Clock
+}
+
+function within(ms: number, { ended, left, clock }: Waiting): Promise<Ending> {
+  return new Promise((resolve) => {
+    const cancelDeadline = startDeadline(clock, ms, () => resolve('dropped'))
+    function settle(ending: Ending) {
+      cancelDeadline()
+      resolve(ending)
+    }
+    void ended.then(settle)
+    void left.then(() => settle('dropped'))
+  })
+}
 
 /** Why a target is passed over, and until when (epoch ms; infinite while another request probes it). */
-export interface Standing {
+export interface CooldownState {
   level: HealthRecord['level']
   class: FailureClass
   retryAt: number
@@ -25,13 +96,13 @@ export interface Standing {
 /** The health of targets, as the requests see it that are judged by the same terms. */
 export interface TargetHealth {
   /** The target's standing; `undefined` when it may be used. */
-  standingOf(target: HealthTarget): Standing | undefined
-  begin(target: HealthTarget): Trial
+  cooldownOf(target: HealthTarget): CooldownState | undefined
+  begin(target: HealthTarget): CircuitPermit
   /**
    * For a request without another target: resolves to its trial when its turn comes, or to the target's standing after another request has
    * failed there. `left` settles when the client no longer waits.
    */
-  turn(target: HealthTarget, left: Promise<unknown>): Promise<Trial | Standing>
+  turn(target: HealthTarget, left: Promise<unknown>): Promise<CircuitPermit | CooldownState>
 }
 
 /**
@@ -41,10 +112,8 @@ export interface TargetHealth {
 export interface Health extends TargetHealth {
   /** The same health under other terms; those of a combo judge by the combo's own requests alone. */
   under(terms: ScopedTerms): TargetHealth
-  /** The health entries of these connections. */
-  list(connections: readonly HealthTarget['connection'][]): Promise<HealthEntry[]>
-  /** What is known of the targets of these connections. */
-  targets(connections: readonly ConnectionRecord[]): Promise<TargetState[]>
+  /** What `healthEntries` and `targetStates` show of it. */
+  facts: HealthFacts
   /** Forgets the failures of one connection, its models and its provider, or all. */
   reset(connectionId?: string): void
 }
@@ -65,37 +134,36 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     const { combo } = terms
     const cooldowns = createCooldowns(terms, { clock, random, records, windows, nextOrder: () => ++order })
 
-    function standingOf(target: HealthTarget): Standing | undefined {
+    function cooldownOf(target: HealthTarget): CooldownState | undefined {
       if (records.isEmpty()) return undefined
       const now = clock.now()
-      let worst: Standing | undefined
+      let worst: CooldownState | undefined
       for (const { level, retryAt: dueAt, probing, reason, isAsked } of records.of(target, combo)) {
         if (dueAt === undefined || (dueAt <= now && !probing)) continue
         const retryAt = probing ? Number.POSITIVE_INFINITY : dueAt
-        const isFirm = isAsked === true || lasting.has(reason)
+        const isFirm = isAsked === true || failureRules[reason].isLasting === true
         const standing = { level, class: reason, retryAt, dueAt, isFirm }
         if (!worst || isWorse(standing, worst)) worst = standing
       }
       return worst
     }
 
-    function begin(target: HealthTarget): Trial {
+    function begin(target: HealthTarget): CircuitPermit {
       const began = ++order
       const shared = { began, combo, records, cooldowns }
       const standing = records.isEmpty() ? NONE : records.of(target, combo).filter(isStanding)
-      if (standing.length === 0) return createTrial(target, { ...shared, probed: NONE, end: undefined })
+      if (standing.length === 0) return createPermit(target, { ...shared, probed: NONE, end: undefined })
       const now = clock.now()
       const probed = dueAmong(standing, now)
-      const end = startProbeCall({ standing, probed, now })
-      return createTrial(target, { ...shared, probed, end })
+      const end = startProbe({ standing, probed, now })
+      return createPermit(target, { ...shared, probed, end })
     }
 
     return {
-      standingOf,
+      cooldownOf,
       begin,
       async turn(target, left) {
-        const { takeTurn } = await import('./turn.ts')
-        return takeTurn(target, { left, clock, combo, records, standingOf, begin })
+        return takeTurn(target, { left, clock, combo, records, cooldownOf, begin })
       },
     }
   }
@@ -103,15 +171,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   return {
     ...under(defaultHealthTerms),
     under,
-    async list(connections) {
-      const { healthEntry } = await import('./health-entry.ts')
-      const now = clock.now()
-      return records.current(connections).map((record) => healthEntry(record, now))
-    },
-    async targets(connections) {
-      const { targetStates } = await import('./health-entry.ts')
-      return targetStates(connections, { windows, records, now: clock.now() })
-    },
+    facts: { windows, records, now: () => clock.now() },
     reset(connectionId) {
       records.reset(connectionId)
       windows.reset(connectionId)
@@ -120,5 +180,5 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
 }
 
 /** What is firm counts first, then what lasts longest. */
-const isWorse = (one: Standing, other: Standing) =>
+const isWorse = (one: CooldownState, other: CooldownState) =>
   one.isFirm === other.isFirm ? one.retryAt > other.retryAt : one.isFirm

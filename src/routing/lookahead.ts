@@ -1,7 +1,59 @@
-import { createFirsts, type Meaning } from './firsts.ts'
-import type { Entry, Group, RouteTarget } from './group.ts'
-import type { Lookahead } from './select.ts'
+import { catalogModelOf } from '../providers/catalog-model.ts'
+import type { Catalog } from '../types.ts'
+import type { Entry, Group, Inputs, Resolution, RouteTarget } from './group.ts'
+import type { Lookahead, Representatives } from './select.ts'
+import { strategyOf } from './strategies.ts'
 import type { RouteTable } from './table.ts'
+
+/** Combos that are nested deeper than this have no known price. */
+const MAX_DEPTH = 100
+
+/** Makes the look-up. It caches, so it must not outlive the routes it is made for. */
+export function createRepresentatives(catalog: Catalog, resolutionOf: (model: string) => Resolution): Representatives {
+  const firsts = new Map<string, RouteTarget | undefined>()
+  const costs = new Map<RouteTarget, number | undefined>()
+
+  function representativeOf({ target, name }: Entry, depth = 0): RouteTarget | undefined {
+    if (target || firsts.has(name) || depth > MAX_DEPTH) return target ?? firsts.get(name)
+    firsts.set(name, undefined) // for whoever comes here again in a circle
+    const meaning = resolutionOf(name)
+    const first = meaning && 'strategy' in meaning ? firstOfGroup(meaning, depth + 1) : meaning?.[0]?.target
+    firsts.set(name, first)
+    return first
+  }
+
+  function firstOfGroup({ strategy, label, entries }: Group, depth: number): RouteTarget | undefined {
+    const costOf = (entry: Entry) => priceOf(representativeOf(entry, depth))
+    for (const entry of strategyOf(strategy).order(entries, { ...still, label, costOf })) {
+      const first = representativeOf(entry, depth)
+      if (first) return first
+    }
+    return undefined
+  }
+
+  function priceOf(target: RouteTarget | undefined): number | undefined {
+    if (!target) return undefined
+    if (!costs.has(target)) costs.set(target, priceIn(catalog, target))
+    return costs.get(target)
+  }
+
+  return { representativeOf: (entry) => representativeOf(entry), costOf: (entry) => priceOf(representativeOf(entry)) }
+}
+
+/** Inputs with no knowledge, and a random number that leaves the first entry first. */
+const still: Omit<Inputs, 'label' | 'costOf'> = {
+  random: () => 0,
+  turn: 0,
+  session: '',
+  pin: undefined,
+  latencyOf: () => 0,
+  loadOf: () => 0,
+}
+
+function priceIn(catalog: Catalog, target: RouteTarget): number | undefined {
+  const price = catalogModelOf(catalog, target)?.price
+  return price?.input === undefined || price.output === undefined ? undefined : price.input + price.output
+}
 
 /** How far `reach` looks. */
 const MAX_REACH = 100
@@ -18,16 +70,16 @@ export function lookaheadOf(table: RouteTable): Lookahead {
 }
 
 /** What an entry means in a group where `within` decides how connections are chosen. */
-export const meaningOfEntry = (table: RouteTable, { target, name }: Entry, within?: Group): Meaning =>
-  target ? [{ target }] : table.meaningOf(name, within)
+export const resolutionOfEntry = (table: RouteTable, { target, name }: Entry, within?: Group): Resolution =>
+  target ? [{ target }] : table.resolutionOf(name, within)
 
 function createLookahead(table: RouteTable): Lookahead {
   function* reach(entry: Entry, look = { left: MAX_REACH }): Generator<RouteTarget> {
     if (look.left-- <= 0) return // in a circle, too
-    const meaning = meaningOfEntry(table, entry)
+    const meaning = resolutionOfEntry(table, entry)
     if (meaning && 'strategy' in meaning) for (const inner of meaning.entries) yield* reach(inner, look)
     else for (const { target } of meaning ?? []) yield target
   }
 
-  return { ...createFirsts(table.catalog, table.meaningOf), reach: (entry) => reach(entry) }
+  return { ...createRepresentatives(table.catalog, table.resolutionOf), reach: (entry) => reach(entry) }
 }

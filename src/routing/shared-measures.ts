@@ -1,10 +1,10 @@
 import { isObject, tryParseJson } from '../lib/json.ts'
-import { makeRoom } from '../lib/make-room.ts'
-import { createTelling } from '../lib/telling.ts'
+import { evictOldest } from '../lib/maps.ts'
+import { createThrottledPublisher } from '../lib/throttled-publisher.ts'
 import type { Clock } from '../types.ts'
 import type { RouteTarget } from './group.ts'
-import type { Measures } from './measures.ts'
 import type { SharedState } from './shared-state.ts'
+import type { Measures } from './target-stats.ts'
 import { type Measured, statsKeyOf, type TargetStats } from './target-stats.ts'
 
 /** Speeds are of use for so long. */
@@ -52,7 +52,7 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
   function share(target: RouteTarget, what: Measured): string {
     const key = statsKeyOf(target)
     if (chosenBy[what].has(key)) return key
-    makeRoom(chosenBy[what], MAX_TARGETS)
+    evictOldest(chosenBy[what], MAX_TARGETS)
     chosenBy[what].set(key, target)
     return key
   }
@@ -62,7 +62,7 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
     return { load: stats.loadOf(target), streams: averageOf(true), answers: averageOf(false) }
   }
 
-  const telling = createTelling(
+  const telling = createThrottledPublisher(
     async () => {
       const targets: Told['targets'] = {}
       // a load that is not told again when it ends would go on counting
@@ -96,12 +96,13 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
 
   return {
     begin: stats.begin,
-    refresh() {
+    async refresh() {
       const now = clock.now()
-      if (now - readAt < PAUSE_MS) return reading
-      readAt = now
-      reading ??= read()
-      return reading
+      if (now - readAt >= PAUSE_MS) {
+        readAt = now
+        reading ??= read()
+      }
+      await reading
     },
     averageOf(target, stream) {
       const key = share(target, 'average')

@@ -1,18 +1,17 @@
 import { gatewayError } from '../errors.ts'
-import type { Awaitable } from '../lib/awaitable.ts'
 import { startDeadline } from '../lib/deadline.ts'
-import { makeRoom } from '../lib/make-room.ts'
+import { evictOldest } from '../lib/maps.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 
 /** The state that routing keeps between requests. Nothing here throws or rejects. */
 export interface SharedState {
-  read(key: string): Awaitable<Stored | undefined>
+  read(key: string): Promise<Stored | undefined>
   /** Resolves to the new version, or to `false` when another writer was faster. */
-  write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Awaitable<string | false>
+  write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
   /** Deletes the key and all below it: `<key>/…`. */
-  drop(key: string): Awaitable<void>
+  drop(key: string): Promise<void>
   /** All below the key. */
-  list(key: string): Awaitable<ReadonlyArray<{ key: string; value: string }>>
+  list(key: string): Promise<ReadonlyArray<{ key: string; value: string }>>
 }
 
 /** Keys contain what clients send, so their number is limited; the oldest are dropped first. */
@@ -23,7 +22,7 @@ export function localState(clock: Clock): SharedState {
   const values = new Map<string, Stored & { endsAt: number }>()
   let writes = 0
 
-  function read(key: string) {
+  function find(key: string) {
     const stored = values.get(key)
     if (stored && stored.endsAt > clock.now()) return stored
     values.delete(key)
@@ -31,18 +30,18 @@ export function localState(clock: Clock): SharedState {
   }
 
   return {
-    read,
-    write(key, value, { ifVersion, ttlMs = Number.POSITIVE_INFINITY }) {
-      if (ifVersion !== undefined && (read(key)?.version ?? null) !== ifVersion) return false
-      if (!values.has(key)) makeRoom(values, MAX_KEYS)
+    read: async (key) => find(key),
+    async write(key, value, { ifVersion, ttlMs = Number.POSITIVE_INFINITY }) {
+      if (ifVersion !== undefined && (find(key)?.version ?? null) !== ifVersion) return false
+      if (!values.has(key)) evictOldest(values, MAX_KEYS)
       const version = String(++writes)
       values.set(key, { value, version, endsAt: clock.now() + ttlMs })
       return version
     },
-    drop(key) {
+    async drop(key) {
       for (const one of values.keys()) if (one === key || one.startsWith(`${key}/`)) values.delete(one)
     },
-    list(key) {
+    async list(key) {
       const below = [...values].filter(([one]) => one.startsWith(`${key}/`))
       return below.map(([key, { value }]) => ({ key, value }))
     },
@@ -62,7 +61,7 @@ export function storedState(
   const own = localState(clock)
   let pausedUntil = Number.NEGATIVE_INFINITY
 
-  async function attempt<T>(work: () => Promise<T>, instead: () => Awaitable<T>): Promise<T> {
+  async function attempt<T>(work: () => Promise<T>, instead: () => Promise<T>): Promise<T> {
     try {
       return await inTime(work(), clock)
     } catch (error) {
@@ -87,10 +86,13 @@ export function storedState(
     },
     async drop(key) {
       await own.drop(key)
-      await attempt(async () => {
-        await storage.delete(PREFIX + key)
-        for (const below of await storage.list(`${PREFIX}${key}/`)) await storage.delete(below.key)
-      }, noop)
+      await attempt(
+        async () => {
+          await storage.delete(PREFIX + key)
+          for (const below of await storage.list(`${PREFIX}${key}/`)) await storage.delete(below.key)
+        },
+        async () => {},
+      )
     },
     list(key) {
       const instead = () => own.list(key)
@@ -115,5 +117,3 @@ function inTime<T>(work: Promise<T>, clock: Clock): Promise<T> {
 }
 
 const PREFIX = 'routing/'
-
-function noop() {}

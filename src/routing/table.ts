@@ -1,12 +1,83 @@
-import type { Awaitable } from '../lib/awaitable.ts'
-import { makeRoom } from '../lib/make-room.ts'
+import { evictOldest } from '../lib/maps.ts'
+import { once } from '../lib/promises.ts'
+import { activeInOrder } from '../providers/connections.ts'
+import { namesOf } from '../providers/names.ts'
 import { targetOf } from '../providers/target.ts'
-import type { AliasRecord, ConnectionRecord, ProviderRecord } from '../store/store.ts'
+import type { ComboRecord } from '../store/collections.ts'
+import { storedRules } from '../store/readings.ts'
+import type { AliasRecord, ConnectionRecord, ProviderRecord, Store } from '../store/store.ts'
 import type { Catalog, Combo, CustomModel } from '../types.ts'
-import type { Meaning } from './firsts.ts'
-import type { Group, Route } from './group.ts'
-import { comboGroup, connectionsGroup, spreadOf } from './groups.ts'
-import { connectionsByName } from './named-connections.ts'
+import type { Group, Resolution, Route } from './group.ts'
+import { DEFAULT_STRATEGY } from './group.ts'
+
+/** How a provider's connections are ordered. */
+export type ConnectionStrategy = Pick<Group, 'label' | 'edition' | 'strategy' | 'stickyLimit'>
+
+/** The key of a combo's state. */
+export const comboLabel = (name: string): string => `combo/${name}`
+
+/** The key of the state of a provider's connections. */
+const providerLabel = (provider: string): string => `provider/${provider}`
+
+/** A combo as a group of its models. */
+export const comboGroup = (combo: ComboRecord): Group => ({
+  name: combo.name,
+  label: comboLabel(combo.name),
+  edition: combo.revision,
+  strategy: combo.strategy,
+  stickyLimit: combo.stickyLimit ?? 1,
+  hedge: combo.hedge ?? false,
+  connectionStrategy: combo.connectionStrategy,
+  rules: storedRules(combo),
+  entries: combo.models.map((entry, index) =>
+    typeof entry === 'string'
+      ? { index, name: entry, weight: 1 }
+      : { index, name: entry.model, weight: entry.weight ?? 1, when: entry.when },
+  ),
+})
+
+/** The connections of a provider that serve one of its models, as a group. */
+export const connectionsGroup = (routes: readonly Route[], spread: ConnectionStrategy): Group => ({
+  ...spread,
+  name: routes[0]?.target.provider ?? '',
+  hedge: false,
+  entries: routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target })),
+})
+
+/** The strategy among a provider's connections: that of the combo that names it, otherwise the provider's; `undefined`: by priority. */
+export function connectionStrategyOf(
+  provider: string,
+  { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },
+): ConnectionStrategy | undefined {
+  const own = within?.connectionStrategy
+  const spread =
+    within && own
+      ? {
+          label: `${within.label}/${provider}`,
+          edition: within.edition,
+          strategy: own,
+          stickyLimit: within.stickyLimit,
+        }
+      : record && { label: providerLabel(provider), strategy: record.strategy, stickyLimit: record.stickyLimit ?? 1 }
+  return spread && spread.strategy === DEFAULT_STRATEGY ? undefined : spread
+}
+
+/** Active connections by each of their three names, in the order in which they are used. */
+export type NamedConnections = ReadonlyMap<string, readonly ConnectionRecord[]>
+
+/** Files active connections under their names. */
+export function connectionsByName(connections: readonly ConnectionRecord[], catalog: Catalog): NamedConnections {
+  const byName = new Map<string, ConnectionRecord[]>()
+  for (const connection of activeInOrder(connections)) {
+    const names = namesOf(catalog, connection)
+    for (const name of new Set([names.output, names.catalog, names.id])) {
+      const named = byName.get(name)
+      if (named) named.push(connection)
+      else byName.set(name, [connection])
+    }
+  }
+  return byName
+}
 
 /** The records that routing uses. */
 export interface Routes {
@@ -23,12 +94,14 @@ export interface RouteTable {
    * the order in which to try them, at least one; `undefined` when the name is unknown. `within`: the group that decides how connections are
    * chosen.
    */
-  meaningOf(model: string, within?: Group): Meaning
+  resolutionOf(model: string, within?: Group): Resolution
   /** The providers that a name leads to first and that have no active connection. */
   missingProviders(model: string): Promise<string[]>
   /** The names of providers with an active connection; of each, the one in the listing first. */
   providers(): Iterable<string>
   readonly catalog: Catalog
+  /** All connections, inactive ones too. */
+  readonly connections: readonly ConnectionRecord[]
   /** The path that the gateway is mounted below, for errors that name an endpoint. */
   readonly basePath: string
   /** The models of the aliases. */
@@ -41,6 +114,9 @@ export interface RouteTable {
   names(): Promise<string[]>
 }
 
+/** Only needed for a name that leads nowhere. */
+const loadNames = once(() => import('./names.ts'))
+
 /** The number of model names whose targets are cached. */
 const MAX_KNOWN = 1_000
 
@@ -50,7 +126,7 @@ export interface RouteTableDependencies {
   /** Default: none. */
   basePath?: string
   /** Used by `names` only. */
-  customModels: () => Awaitable<readonly CustomModel[]>
+  customModels: () => Promise<readonly CustomModel[]>
 }
 
 /** Makes the route table of the given records. */
@@ -65,7 +141,7 @@ export function createRouteTable(
   const known = new Map<string, readonly Route[]>()
   const areRuled = [...combos.values()].some(({ rules }) => rules)
 
-  function meaningOf(model: string, within?: Group): Meaning {
+  function resolutionOf(model: string, within?: Group): Resolution {
     let name = model
     for (let hops = 0; hops <= aliases.size; hops++) {
       const combo = combos.get(name)
@@ -77,19 +153,19 @@ export function createRouteTable(
     return undefined // a circle of aliases, which only two writers at once can make
   }
 
-  function direct(model: string, within?: Group): Meaning {
+  function direct(model: string, within?: Group): Resolution {
     const found = known.get(model) ?? learn(model)
     const [first] = found ?? []
     if (!found || !first || found.length === 1) return found
     const { provider } = first.target
-    const spread = spreadOf(provider, { within, record: providers.get(provider) })
+    const spread = connectionStrategyOf(provider, { within, record: providers.get(provider) })
     return spread ? connectionsGroup(found, spread) : found
   }
 
   function learn(model: string): readonly Route[] | undefined {
     const found = findRoutes(model)
     if (!found) return undefined
-    makeRoom(known, MAX_KNOWN)
+    evictOldest(known, MAX_KNOWN)
     known.set(model, found)
     return found
   }
@@ -104,19 +180,20 @@ export function createRouteTable(
   }
 
   function comboOf(model: string): Group | undefined {
-    const meaning = meaningOf(model)
+    const meaning = resolutionOf(model)
     return meaning && 'strategy' in meaning ? combos.get(meaning.name) : undefined
   }
 
   return {
-    meaningOf,
+    resolutionOf,
     async missingProviders(model) {
-      const { missingProviders } = await import('./missing-providers.ts')
+      const { missingProviders } = await loadNames()
       const isConnected = (name: string) => connections.has(name)
       return missingProviders(model, { ...routes, catalog, combos, aliases, isConnected })
     },
     providers: () => connections.keys(),
     catalog,
+    connections: routes.connections,
     basePath,
     aliases,
     comboOf,
@@ -125,9 +202,41 @@ export function createRouteTable(
       return combo?.rules && combo
     },
     async names() {
-      const { knownNames } = await import('./known-names.ts')
+      const { knownNames } = await loadNames()
       const leads = (model: string) => direct(model) !== undefined
       return [...knownNames({ ...routes, catalog, combos, connections, customModels: await customModels(), leads })]
     },
   }
 }
+
+/** Returns the current route table, compiled again only when its data has changed. Rejects with `STORAGE_FAILED`. */
+export function createModelRouter({
+  store,
+  ...shared
+}: {
+  store: Store
+  catalog: Catalog
+  basePath: string
+}): () => Promise<RouteTable> {
+  const deps = { ...shared, customModels: () => store.customModels.all() }
+  let compiled: { from: Routes; table: RouteTable } | undefined
+  let last: { reads: readonly unknown[]; table: Promise<RouteTable> } | undefined
+
+  function tableOf(from: Routes): RouteTable {
+    if (!compiled || !isSame(Object.values(compiled.from), Object.values(from)))
+      compiled = { from, table: createRouteTable(from, deps) }
+    return compiled.table
+  }
+
+  return () => {
+    const reads = [store.connections.all(), store.combos.all(), store.aliases.all(), store.providers.all()] as const
+    if (last && isSame(last.reads, reads)) return last.table
+    const table = Promise.all(reads).then(([connections, combos, aliases, providers]) =>
+      tableOf({ connections, combos, aliases, providers }),
+    )
+    last = { reads, table }
+    return table
+  }
+}
+
+const isSame = (some: readonly unknown[], others: readonly unknown[]) => some.every((one, at) => one === others[at])

@@ -1,10 +1,10 @@
-import { makeRoom } from '../lib/make-room.ts'
+import { evictOldest } from '../lib/maps.ts'
 import type { RouteTarget } from './group.ts'
 
 /** The speed and the load of targets, as this instance measures them. */
 export interface TargetStats {
   /** Counts a request to the target as under way until `ended`. */
-  begin(target: RouteTarget, stream: boolean): Run
+  begin(target: RouteTarget, stream: boolean): RunningCall
   /** Decaying average of the ms to the first event of a stream, or to the whole answer; `undefined` before the first. */
   averageOf(target: RouteTarget, stream: boolean): number | undefined
   /** The ms within which 95 % of its latest answers came; `undefined` before there are enough of them. */
@@ -19,7 +19,7 @@ export interface TargetStats {
 export type Measured = 'load' | 'average'
 
 /** One request under way to a target. */
-export interface Run {
+export interface RunningCall {
   answeredAfter(ms: number): void
   /** May be called more than once. */
   ended(): void
@@ -54,7 +54,7 @@ export function createTargetStats(): TargetStats {
   function recordOf(key: string): Record {
     const known = records.get(key)
     if (known) return known
-    makeRoom(records, MAX_RECORDS)
+    evictOldest(records, MAX_RECORDS)
     const record = { load: 0, streams: measure(), answers: measure() }
     records.set(key, record)
     return record
@@ -66,7 +66,7 @@ export function createTargetStats(): TargetStats {
   return {
     begin(target, stream) {
       const key = statsKeyOf(target)
-      return new MeasuredRun(key, { record: recordOf(key), stream, tell })
+      return new MeasuredCall(key, { record: recordOf(key), stream, tell })
     },
     averageOf: (target, stream) => measureOf(target, stream)?.average,
     p95Of(target, stream) {
@@ -89,7 +89,7 @@ interface Measuring {
 }
 
 /** One request to one target. */
-class MeasuredRun implements Run {
+class MeasuredCall implements RunningCall {
   readonly #key: string
   readonly #measuring: Measuring
   #over = false
@@ -134,3 +134,14 @@ function add(measure: Measure, ms: number): void {
   measure.samples[measure.count % SAMPLES] = ms
   measure.count += 1
 }
+
+/** The speed and the load of targets that strategies choose by. */
+export interface Measures extends Pick<TargetStats, 'begin' | 'averageOf' | 'loadOf'> {
+  /** Brings what others have measured up to date, before a choice. Never rejects. */
+  refresh(): Promise<void>
+  /** The others hear no more of this instance. */
+  close(): Promise<void>
+}
+
+/** What this instance has measured alone. */
+export const ownMeasures = (stats: TargetStats): Measures => ({ ...stats, async refresh() {}, async close() {} })

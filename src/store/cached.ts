@@ -1,44 +1,52 @@
-import type { Awaitable } from '../lib/awaitable.ts'
-import type { Clock } from '../types.ts'
-import { isAway, type Rereading, readOrKept } from './away.ts'
-import type { Freshness } from './freshness.ts'
+import type { Clock, Storage } from '../types.ts'
+import { isAway, type Patience, RETRY_AFTER_MS, type Rereading } from './storage-access.ts'
 
 /** Data of the storage in memory, read again when it may have changed. What was read stays in force while the storage is away. */
-export interface Cached<T> {
-  /** The data, read again if it is too old. Rejects as reading does; not for a storage that is away once there is data in memory. */
-  current(): Awaitable<T>
+interface Cached<T> {
+  /** The data, read again if it is too old; the same promise until then. Rejects as reading does; not for a storage that is away once there is data in memory. */
+  current(): Promise<T>
   /** Reads it even if what is in memory is new enough; rejects as reading does. */
   reread(): Promise<T>
-  /** What is in memory, however old, unless others may have changed it. */
-  readonly kept: T | undefined
-  /** Others may have changed it. */
+  /** What is in memory, however old. */
+  readonly kept: { readonly value: T; readonly isExpired: boolean } | undefined
+  /** It may have been changed. */
   expire(): void
-  /** This gateway has changed it: what was read before is no longer true, even while the storage is away. */
+  /** What is in memory is no longer true, nor is what is being read. */
   drop(): void
-  /** This gateway has changed it to `value`. */
-  replace(value: T): void
+  /** This gateway has changed it to `value`, which stands for it even while the storage is away; others may have changed it besides. */
+  replace(value: T, isExpired: boolean): void
 }
 
-/** The time after which a storage that was away is asked again, in ms. */
-export const RETRY_AFTER_MS = 1_000
+/** What was read, and when. */
+interface Kept<T> {
+  value: T
+  promised: Promise<T>
+  /** Epoch ms. */
+  readAt: number
+  isExpired: boolean
+  /** Until then a storage that was away is not asked again; epoch ms. */
+  retryAt: number
+}
 
 /** `read` reads the data; it must show every write that has resolved before. */
 export function createCached<T>(
   read: () => Promise<T>,
-  { clock, freshness }: { clock: Clock; freshness: Freshness },
+  { clock, freshness, patience }: { clock: Clock; freshness: Freshness; patience: Patience },
 ): Cached<T> {
-  let kept: { value: T; readAt: number; isExpired: boolean; retryAt: number } | undefined
+  let kept: Kept<T> | undefined
   let reading: Rereading<T> | undefined
-  let epoch = 0 // counts changes, so that a read under way during one is not kept
+  let epoch = 0 // counts changes, so that what is read during one is read again
+  let ownEpoch = 0 // counts those of this gateway, so that what is read during one is not kept
 
   function begin(): Rereading<T> {
-    const startedIn = epoch
+    const [startedIn, startedInOwn] = [epoch, ownEpoch]
     const startedAt = clock.now()
     const begun: Rereading<T> = { startedAt, work: read() }
     begun.work
       .then(
         (value) => {
-          if (startedIn === epoch) kept = { value, readAt: startedAt, isExpired: false, retryAt: 0 }
+          if (startedIn === epoch || (startedInOwn === ownEpoch && !kept))
+            kept = { value, promised: begun.work, readAt: startedAt, isExpired: startedIn !== epoch, retryAt: 0 }
         },
         (error: unknown) => {
           if (!isAway(error)) drop()
@@ -58,32 +66,67 @@ export function createCached<T>(
 
   function drop(): void {
     change()
+    ownEpoch++
     kept = undefined
   }
 
   return {
     current() {
-      if (kept && !kept.isExpired && freshness.isFresh(kept.readAt)) return kept.value
-      if (kept && clock.now() < kept.retryAt) return kept.value
+      if (kept && !kept.isExpired && freshness.isFresh(kept.readAt)) return kept.promised
+      if (kept && clock.now() < kept.retryAt) return kept.promised
       reading ??= begin()
-      return kept ? readOrKept(reading, kept.value, clock) : reading.work
+      return kept ? patience.readOrKept(reading, kept.value) : reading.work
     },
     reread() {
       reading ??= begin()
       return reading.work
     },
     get kept() {
-      return kept?.isExpired ? undefined : kept?.value
+      return kept
     },
     expire() {
       change()
       if (kept) kept.isExpired = true
     },
     drop,
-    replace(value) {
+    replace(value, isExpired) {
       const readAt = kept?.readAt ?? clock.now()
-      change()
-      kept = { value, readAt, isExpired: false, retryAt: 0 }
+      drop()
+      kept = { value, promised: Promise.resolve(value), readAt, isExpired, retryAt: 0 }
     },
+  }
+}
+
+/** Tells whether data from the storage may still be used. */
+export interface Freshness {
+  /** Does the storage report changes of others (`watch`)? */
+  readonly isWatched: boolean
+  /** May data that was read at `readAt` (epoch ms) still be used? */
+  isFresh(readAt: number): boolean
+  /** Calls back with each key that another writer changed. */
+  onChange(listener: (key: string) => void): void
+  /** Calls back when changes may have gone unseen. */
+  onGap(listener: () => void): void
+  close(): void
+}
+
+/** With `watch`, data is fresh until a change is reported; without it, for `maxAgeMs` (default 1,000). */
+export function createFreshness(storage: Storage, clock: Clock, maxAgeMs = 1_000): Freshness {
+  const listeners: Array<(key: string) => void> = []
+  const gapListeners: Array<() => void> = []
+  const stop = storage.watch?.(
+    (key) => {
+      for (const listener of listeners) listener(key)
+    },
+    () => {
+      for (const listener of gapListeners) listener()
+    },
+  )
+  return {
+    isWatched: stop !== undefined,
+    isFresh: (readAt) => stop !== undefined || Math.abs(clock.now() - readAt) < maxAgeMs,
+    onChange: (listener) => void listeners.push(listener),
+    onGap: (listener) => void gapListeners.push(listener),
+    close: () => stop?.(),
   }
 }

@@ -1,5 +1,4 @@
-import { encodeUtf8 } from '../lib/bytes.ts'
-import { randomBytes, toBase64Url, toHex } from '../lib/encoding.ts'
+import { encodeUtf8, randomBytes, toBase64Url, toHex } from '../lib/bytes.ts'
 
 const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 

@@ -1,4 +1,4 @@
-import type { ApiKey, Connection, Strategy } from '../types.ts'
+import type { ApiKey, Combo, Connection, Strategy } from '../types.ts'
 
 /* The records of the gateway as they are stored, and the prefixes of their storage keys. */
 
@@ -14,13 +14,24 @@ export const PROVIDERS = 'providers/'
 /** A stored client key, under the digest of its value; the value itself is encrypted. */
 export interface KeyRecord extends Omit<ApiKey, 'key'> {
   sealedKey: string
-  /** The proof of what guards the gate (proofs.ts). */
+  /** The proof of the fields that decide whether the key is let in (vault.ts). */
   mac?: string
 }
 
 /** A stored connection, with its credential encrypted for where it is sent. */
 export interface ConnectionRecord extends Omit<Connection, 'apiKey'> {
   sealedApiKey?: string
+}
+
+/**
+ * A stored combo, under its name. During a rename there are two records: the new one names the old (`from`), and is valid once the old one
+ * names the new (`movedTo`). So a single write decides, also against other writers and after a crash.
+ */
+export interface ComboRecord extends Combo {
+  from?: string
+  movedTo?: string
+  /** Changes with each write. */
+  revision?: string
 }
 
 /** One alias of the model alias map: `alias` stands for the model name `model`. */

@@ -1,15 +1,14 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
-import type { Awaitable } from '../lib/awaitable.ts'
-import { makeRoom } from '../lib/make-room.ts'
+import { type CancelDeadline, startDeadline } from '../lib/deadline.ts'
+import type { InFlight } from '../lib/in-flight.ts'
+import { evictOldest } from '../lib/maps.ts'
 import type { ApiKey, Clock } from '../types.ts'
-import { isAway, type Rereading, readOrKept } from './away.ts'
-import { RETRY_AFTER_MS } from './cached.ts'
+import type { Freshness } from './cached.ts'
 import { isClientKey } from './client-key.ts'
 import { KEYS, type KeyRecord } from './collections.ts'
-import type { Freshness } from './freshness.ts'
-import { isProvenKey } from './proofs.ts'
 import type { Records } from './records.ts'
-import type { Vault } from './vault.ts'
+import { isAway, type Patience, RETRY_AFTER_MS, type Rereading } from './storage-access.ts'
+import { isProvenKey, type Vault } from './vault.ts'
 
 /** The parts of a client key that a request sees. */
 export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'> & { digest: string }
@@ -18,13 +17,30 @@ export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'> & { digest: 
 export interface Keyring {
   /**
    * The key; `undefined` when the credential is no key of this gateway. Rejects with `STORAGE_FAILED`, also when its record is not as a
-   * gateway wrote it (proofs.ts).
+   * gateway wrote it (vault.ts).
    */
-  find(credential: string): Awaitable<PresentedKey | undefined>
+  find(credential: string): Promise<PresentedKey | undefined>
   /** Why the key with this digest may not be used as the storage has it now; `undefined` when it may. Rejects with `STORAGE_FAILED`. */
   refusalOf(digest: string): Promise<GatewayError | undefined>
   /** Calls back with the digest of each key that has changed, here or elsewhere. */
   onChange(listener: (digest: string) => void): void
+}
+
+/** How a keyring learns of the changes that this gateway makes. */
+export interface KeyChanges {
+  /** The key under a digest was removed or made, or its record replaced by hand. */
+  forget(digest: string): void
+  /** Its record is this one now, also while the storage is away. */
+  changed(digest: string, record: KeyRecord): void
+  /** A change has failed, and may have been made all the same. */
+  mayHaveChanged(digest: string): void
+}
+
+/** A look-up under way; it is taken out when what it finds is no longer true. */
+interface LookUp {
+  digest: string
+  /** Has another writer changed the key since? */
+  isExpired: boolean
 }
 
 /** A key that was looked up, by its credential. */
@@ -33,8 +49,12 @@ interface KnownKey {
   key: PresentedKey
   /** Epoch ms. */
   readAt: number
-  /** May changes have gone unseen? */
+  /** May it have changed? */
   isExpired: boolean
+  /** Has another writer changed it for certain? */
+  isChanged?: boolean
+  /** When this gateway has changed it; epoch ms. */
+  changedAt?: number
   /** Until then a storage that was away is not asked again; epoch ms. */
   retryAt: number
   rereading?: Rereading<PresentedKey | undefined> | undefined
@@ -49,29 +69,53 @@ export function createKeyring(deps: {
   records: Records<KeyRecord>
   vault: () => Promise<Vault>
   freshness: Freshness
+  patience: Patience
   clock: Clock
-}): Keyring & { forget(digest: string): void } {
-  const { records, vault, freshness, clock } = deps
+}): Keyring & KeyChanges {
+  const { records, vault, freshness, patience, clock } = deps
   const known = new Map<string, KnownKey>()
   const credentials = new Map<string, string>() // credential by digest
   const listeners: Array<(digest: string) => void> = []
-  let epoch = 0
+  const lookUps = new Set<LookUp>()
 
   freshness.onChange((storageKey) => {
-    if (storageKey.startsWith(KEYS)) forget(storageKey.slice(KEYS.length))
+    if (storageKey.startsWith(KEYS)) changedElsewhere(storageKey.slice(KEYS.length))
   })
 
   freshness.onGap(() => {
+    for (const lookUp of lookUps) lookUp.isExpired = true
     for (const entry of known.values()) entry.isExpired = true
     for (const { digest } of known.values()) for (const listener of listeners) listener(digest)
   })
 
   function forget(digest: string) {
-    epoch++
+    for (const lookUp of lookUps) if (lookUp.digest === digest) lookUps.delete(lookUp)
     const credential = credentials.get(digest)
     credentials.delete(digest)
     if (credential !== undefined) known.delete(credential)
     for (const listener of listeners) listener(digest)
+  }
+
+  /** Has a key that is known read again; until then `change` holds. */
+  function expire(digest: string, change: Partial<KnownKey> = {}) {
+    for (const lookUp of lookUps) {
+      if (lookUp.digest !== digest) continue
+      lookUp.isExpired = true
+      if (change.key) lookUps.delete(lookUp)
+    }
+    const credential = credentials.get(digest) ?? ''
+    const entry = known.get(credential)
+    if (entry) known.set(credential, { ...entry, ...change, isExpired: true, retryAt: 0, rereading: undefined })
+    for (const listener of listeners) listener(digest)
+  }
+
+  function changed(digest: string, record: KeyRecord) {
+    expire(digest, { key: presented(digest, record), isChanged: false, changedAt: clock.now() })
+  }
+
+  function changedElsewhere(digest: string) {
+    const { changedAt = Number.NEGATIVE_INFINITY } = known.get(credentials.get(digest) ?? '') ?? {}
+    expire(digest, clock.now() - changedAt < ECHO_MS ? {} : { isChanged: true })
   }
 
   function lookAgain(credential: string, entry: KnownKey): Rereading<PresentedKey | undefined> {
@@ -84,28 +128,33 @@ export function createKeyring(deps: {
       .finally(() => {
         entry.rereading = undefined
       })
-    return { work, startedAt: clock.now() }
+    return { work, startedAt: clock.now(), isChanged: entry.isChanged }
   }
 
   async function lookUp(credential: string, knownDigest?: string) {
-    const startedIn = epoch
     const readAt = clock.now()
     const opened = await vault()
     const digest = knownDigest ?? (await opened.digest(credential))
-    const record = await records.get(digest)
-    if (!record) {
-      forget(digest)
-      return undefined
+    const begun: LookUp = { digest, isExpired: false }
+    lookUps.add(begun)
+    try {
+      const record = await records.get(digest)
+      if (!record) {
+        forget(digest)
+        return undefined
+      }
+      if (!(await isProvenKey(opened, digest, record))) throw unproven(record)
+      const key = presented(digest, record)
+      const { isExpired } = begun
+      if (lookUps.has(begun)) remember(credential, { digest, key, readAt, isExpired, isChanged: isExpired, retryAt: 0 })
+      return key
+    } finally {
+      lookUps.delete(begun)
     }
-    if (!(await isProvenKey(opened, digest, record))) throw changedElsewhere(record)
-    const { id, name, isActive } = record
-    const key = isActive === undefined ? { id, name, digest } : { id, name, isActive, digest }
-    if (startedIn === epoch) remember(credential, { digest, key, readAt, isExpired: false, retryAt: 0 })
-    return key
   }
 
   function remember(credential: string, entry: KnownKey) {
-    const oldest = known.has(credential) ? undefined : makeRoom(known, MAX_KNOWN)
+    const oldest = known.has(credential) ? undefined : evictOldest(known, MAX_KNOWN)
     if (oldest) credentials.delete(oldest.digest)
     known.set(credential, entry)
     credentials.set(entry.digest, credential)
@@ -113,25 +162,30 @@ export function createKeyring(deps: {
 
   return {
     forget,
+    changed,
+    mayHaveChanged: (digest) => expire(digest),
     onChange: (listener) => void listeners.push(listener),
     async refusalOf(digest) {
       const record = await records.get(digest)
       if (!record) return gatewayError('KEY_UNKNOWN', { message: 'This API key has been deleted.' })
-      if (!(await isProvenKey(await vault(), digest, record))) return changedElsewhere(record)
+      if (!(await isProvenKey(await vault(), digest, record))) return unproven(record)
       return record.isActive === false ? gatewayError('KEY_PAUSED') : undefined
     },
-    find(credential) {
+    async find(credential) {
       const entry = known.get(credential)
       if (!entry) return isClientKey(credential) ? lookUp(credential) : undefined
       if (!entry.isExpired && freshness.isFresh(entry.readAt)) return entry.key
       if (clock.now() < entry.retryAt) return entry.key
       entry.rereading ??= lookAgain(credential, entry)
-      return readOrKept(entry.rereading, entry.key, clock)
+      return patience.readOrKept(entry.rereading, entry.key)
     },
   }
 }
 
-const changedElsewhere = ({ id, name }: KeyRecord) =>
+const presented = (digest: string, { id, name, isActive }: KeyRecord): PresentedKey =>
+  isActive === undefined ? { id, name, digest } : { id, name, isActive, digest }
+
+const unproven = ({ id, name }: KeyRecord) =>
   gatewayError('STORAGE_FAILED', {
     message: `The record of the API key "${name}" was not written by a gateway with this secret. ${CONFIRM_KEY}`,
     data: { key: id },
@@ -140,4 +194,60 @@ const changedElsewhere = ({ id, name }: KeyRecord) =>
 /** How a key is made usable again whose record is not as a gateway wrote it. */
 export const CONFIRM_KEY = 'Pause, resume or delete it: PUT /api/keys/{id} with "isActive", or DELETE.'
 
+/** Some storages report the gateway's own changes, too, so soon after them. */
+const ECHO_MS = 1_000
+
 const MAX_KNOWN = 20_000
+
+/** The watch over the keys of requests under way. */
+interface KeyWatch {
+  /** Must be called when a request with a key begins. */
+  begun(): void
+  close(): void
+}
+
+/**
+ * Ends the requests under way of a key that is paused or deleted, here or elsewhere: at once when a storage with `watch` reports the change;
+ * with any other storage their keys are read again every `maxAgeMs`. While the storage cannot be read, the requests go on.
+ */
+export function createKeyWatch(deps: {
+  keyring: Pick<Keyring, 'refusalOf' | 'onChange'>
+  inFlight: InFlight
+  clock: Clock
+  maxAgeMs: number
+  /** Does the storage report changes of others? */
+  isWatched: boolean
+}): KeyWatch {
+  const { keyring, inFlight, clock, maxAgeMs, isWatched } = deps
+  let isClosed = false
+  let cancelLook: CancelDeadline | undefined
+
+  const workOf = (digest: string) => inFlight.values().filter(({ keyDigest }) => keyDigest === digest)
+
+  async function check(digest: string): Promise<void> {
+    if (workOf(digest).length === 0) return
+    const refusal = await keyring.refusalOf(digest).catch(() => undefined) // what was read stays in force while the storage is away
+    if (refusal) for (const work of workOf(digest)) work.cancel(refusal)
+  }
+
+  function lookLater(): void {
+    cancelLook ??= startDeadline(clock, maxAgeMs, () => {
+      cancelLook = undefined
+      const digests = new Set(inFlight.values().flatMap(({ keyDigest }) => keyDigest ?? []))
+      void Promise.all([...digests].map(check))
+      if (digests.size > 0 && !isClosed) lookLater()
+    })
+  }
+
+  keyring.onChange((digest) => void check(digest))
+
+  return {
+    begun() {
+      if (!isWatched && !isClosed) lookLater()
+    },
+    close() {
+      isClosed = true
+      cancelLook?.()
+    },
+  }
+}

@@ -1,13 +1,25 @@
 import { gatewayError } from '../errors.ts'
-import { encodeUtf8 } from '../lib/bytes.ts'
-import { fromBase64, randomBytes, toBase64 } from '../lib/encoding.ts'
+import { encodeUtf8, fromBase64, randomBytes, toBase64 } from '../lib/bytes.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
-import type { Logger, Storage } from '../types.ts'
-import { failedTo } from './away.ts'
-import { VAULT } from './collections.ts'
-import { retryLostRace } from './retry-lost-race.ts'
-import { hasProvenRecords, takeOver } from './take-over.ts'
-import { createVault, decrypt, encrypt, VAULT_KEY_BYTES, type Vault } from './vault.ts'
+import type { Logger, Storage, Stored } from '../types.ts'
+import { type ConnectionRecord, KEYS, type KeyRecord, SETTINGS, VAULT } from './collections.ts'
+import { overStored, recordKinds } from './readings.ts'
+import { resignedSettings, takenOverSettings } from './settings.ts'
+import { failedTo, retryLostRace } from './storage-access.ts'
+import { createStoredRecords, openRecord, type RecordKind } from './stored-records.ts'
+import {
+  type CryptoInPlace,
+  createVault,
+  decrypt,
+  encrypt,
+  formerPlaceOfApiKey,
+  isProvenKey,
+  placeOfApiKey,
+  placeOfKey,
+  provenKey,
+  VAULT_KEY_BYTES,
+  type Vault,
+} from './vault.ts'
 
 /**
  * A secret of 32 characters or more, or several with their versions: the first encrypts, the others only decrypt what was encrypted with
@@ -16,21 +28,26 @@ import { createVault, decrypt, encrypt, VAULT_KEY_BYTES, type Vault } from './va
 export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
 
 /** What a vault is opened with. */
-export interface VaultOptions {
+interface VaultOptions {
   storage: Storage
   secret?: Secret | undefined
   logger: Logger
+  cryptoInPlace?: CryptoInPlace | undefined
 }
 
-/** Schema 1: records without proof; schema 2: `isTakenOver` says whether every record has its proof. */
-type Schema = 1 | 2
+/**
+ * Schema 1: records without proof; schema 2: `isTakenOver` is true once every record has its proof; schema 3: new keys, followed by those that
+ * they replace. Releases that do not know schema 3 refuse it.
+ */
+type Schema = 1 | 2 | 3
 const UNSEALED = '' // no version of a secret is empty
 
 /**
  * Opens the vault of a storage, or makes it on first use: a random data key and a random look-up key, wrapped by a key that HKDF derives
  * from the secret. A rotation of the secret re-wraps these two and changes no other record. Without any secret they are stored unwrapped,
- * with a warning to the logger. A storage whose records have no proof yet is taken over once (`takeOver`); whether that is done stands in
- * the vault, where only the secret can change it. Rejects with `SECRET_MISMATCH` when no given secret fits, and with `STORAGE_FAILED`.
+ * with a warning to the logger; the first gateway with a secret replaces the data key, which others may know (`replaceKeys`). A storage
+ * whose records have no proof yet is taken over once (`takeOver`); whether that is done stands in the vault, where only the secret can change
+ * it. Rejects with `SECRET_MISMATCH` when no given secret fits, and with `STORAGE_FAILED`.
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const { storage, secret, logger } = options
@@ -44,17 +61,23 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     const record = stored && parseRecord(stored.value)
     if (record?.wrappedBy === UNSEALED && storage.ownSecret) throw replaced()
     if (!record && (await hasProvenRecords(storage))) throw missing()
-    const keys = record ? await unwrap(record, secrets) : randomBytes(VAULT_KEY_BYTES)
-    const vault = await createVault(keys)
+    if (stored && record?.wrappedBy === UNSEALED && current) {
+      await replaceKeys(storage, { stored, record, current })
+      return false // the vault is another one now
+    }
+    const unwrapped = record ? await unwrap(record, secrets) : randomBytes(VAULT_KEY_BYTES)
+    const keys = unwrapped.slice(0, VAULT_KEY_BYTES)
+    const vault = await createVault(keys, options.cryptoInPlace)
     const write = async (isTakenOver: boolean, ifVersion: string | null) => {
-      const next = await wrap(keys, current, isTakenOver)
+      const next = await wrap(keys, current, { schema: 2, isTakenOver })
       return storage.set(VAULT, JSON.stringify(next), { ifVersion }).catch(failedTo('write', VAULT))
     }
     if (record?.isTakenOver && record.wrappedBy === (current?.version ?? UNSEALED)) return vault
     // The keys are stored before anything is proven with them: another gateway may be making others at this moment.
     const version = stored?.version ?? (await write(false, null))
     if (version === false) return false
-    if (!record?.isTakenOver) await takeOver(storage, vault, { isNew: record === undefined })
+    if (record?.schema === 3) await reseal(storage, await createVault(unwrapped.slice(VAULT_KEY_BYTES)), vault)
+    else if (!record?.isTakenOver) await takeOver(storage, vault, { isNew: record === undefined })
     return (await write(true, version)) !== false && vault
   })
 }
@@ -85,9 +108,9 @@ function parseRecord(text: string): VaultRecord {
   const record = tryParseJson(text)
   if (!isObject(record)) throw damaged()
   const { schema, wrappedBy, salt, keys, isTakenOver = false } = record
-  if (schema !== 1 && schema !== 2) throw damaged()
+  if (schema !== 1 && schema !== 2 && schema !== 3) throw damaged()
   if (typeof wrappedBy !== 'string' || typeof salt !== 'string' || typeof keys !== 'string') throw damaged()
-  if (typeof isTakenOver !== 'boolean' || (schema === 1 && isTakenOver)) throw damaged()
+  if (typeof isTakenOver !== 'boolean' || (schema !== 2 && isTakenOver)) throw damaged()
   return { schema, wrappedBy, salt, keys, isTakenOver }
 }
 
@@ -99,24 +122,24 @@ const missing = () =>
       'The vault record of the storage is missing, and without it no key and no credential can be opened. Restore it from a backup.',
   })
 
-/** Its keys would be known to whoever wrote it, and with them all that is sealed from now on. */
+/** The program that wrote the record would know its keys, and could open all that is sealed from now on. */
 const replaced = () =>
   gatewayError('STORAGE_FAILED', {
     message:
       'The vault record of the storage is not sealed, as none is that a gateway writes to a storage with a secret of its own: it was replaced. Restore it from a backup.',
   })
 
-/** What the wrapped keys are bound to: what is said beside them cannot be changed without the secret. */
+/** What the wrapped keys are bound to: the members beside them cannot be changed without the secret. */
 const placeOfKeys = ({ schema, isTakenOver }: Pick<VaultRecord, 'schema' | 'isTakenOver'>) =>
   schema === 1 ? VAULT : `${VAULT}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
 
 async function wrap(
   keys: Uint8Array<ArrayBuffer>,
   secret: NamedSecret | undefined,
-  isTakenOver: boolean,
+  state: Pick<VaultRecord, 'schema' | 'isTakenOver'>,
 ): Promise<VaultRecord> {
   const salt = randomBytes(16)
-  const head = { schema: 2, wrappedBy: secret?.version ?? UNSEALED, salt: toBase64(salt), isTakenOver } as const
+  const head = { ...state, wrappedBy: secret?.version ?? UNSEALED, salt: toBase64(salt) }
   if (!secret) return { ...head, keys: toBase64(keys) }
   return { ...head, keys: await encrypt(await wrappingKey(secret.value, salt), placeOfKeys(head), keys) }
 }
@@ -125,7 +148,7 @@ async function unwrap(record: VaultRecord, secrets: readonly NamedSecret[]): Pro
   if (record.wrappedBy === UNSEALED) return unsealedKeys(record)
   for (const secret of secrets) {
     if (secret.version !== record.wrappedBy) continue
-    const keys = await unwrapWith(secret, record).catch(() => undefined) // the wrong secret: said below
+    const keys = await unwrapWith(secret, record).catch(() => undefined) // the wrong secret: reported below
     if (keys) return keys
   }
   throw gatewayError('SECRET_MISMATCH', {
@@ -157,4 +180,103 @@ async function wrappingKey(secret: string | CryptoKey, salt: Uint8Array<ArrayBuf
     false,
     ['encrypt', 'decrypt'],
   )
+}
+
+/** Is there a record that only a vault can have made? */
+async function hasProvenRecords(storage: Storage): Promise<boolean> {
+  const settings = await storage.get(SETTINGS).catch(failedTo('read', SETTINGS))
+  const record = settings && tryParseJson(settings.value)
+  if (isObject(record) && record.mac !== undefined) return true
+  return (await storage.list(KEYS, { limit: 1 }).catch(failedTo('list', KEYS))).length > 0
+}
+
+/**
+ * Gives each record that a release before wrote its proof, and seals each credential for where it is sent. What has its proof already is
+ * left alone, so that a second run, beside the first or after one that was cut, does no harm. Where the vault `isNew`, there can only be
+ * settings. Rejects with `STORAGE_FAILED`.
+ */
+async function takeOver(storage: Storage, vault: Vault, { isNew }: { isNew: boolean }): Promise<void> {
+  await rewrite(storage, SETTINGS, (text) => takenOverSettings(vault, text))
+  if (isNew) return
+  await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) =>
+    (await isProvenKey(vault, digest, record)) ? undefined : provenKey(vault, digest, record),
+  )
+  await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
+    const { id, sealedApiKey } = record
+    if (typeof sealedApiKey !== 'string') return undefined
+    const apiKey = await vault.open(formerPlaceOfApiKey(id), sealedApiKey).catch(() => undefined) // sealed anew already, or not to be opened
+    return apiKey === undefined
+      ? undefined
+      : { ...record, sealedApiKey: await vault.seal(placeOfApiKey(record), apiKey) }
+  })
+}
+
+/**
+ * Replaces the data key of a vault that lies there in clear. The new one is stored with the former one, both sealed; the gateway that opens
+ * that vault calls `reseal`. The look-up key stays, so that every key keeps its place: it opens and proves nothing.
+ */
+async function replaceKeys(
+  storage: Storage,
+  { stored, record, current }: { stored: Stored; record: VaultRecord; current: NamedSecret },
+): Promise<void> {
+  const former = unsealedKeys(record)
+  if (!record.isTakenOver) await takeOver(storage, await createVault(former), { isNew: false })
+  const keys = new Uint8Array(2 * VAULT_KEY_BYTES)
+  keys.set(former)
+  keys.set(randomBytes(VAULT_KEY_BYTES / 2))
+  keys.set(former, VAULT_KEY_BYTES)
+  const next = await wrap(keys, current, { schema: 3, isTakenOver: false })
+  await storage.set(VAULT, JSON.stringify(next), { ifVersion: stored.version }).catch(failedTo('write', VAULT))
+}
+
+/** Seals and proves by `vault` what `former` opens and proves; leaves the rest alone, so that it may run again, and twice at once. */
+async function reseal(storage: Storage, former: Vault, vault: Vault): Promise<void> {
+  const resealed = async (place: string, sealed: string) => {
+    const plain = await former.open(place, sealed).catch(() => undefined)
+    return plain === undefined ? undefined : vault.seal(place, plain)
+  }
+  await rewrite(storage, SETTINGS, (text) => resignedSettings(text, { former, vault }))
+  await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
+    const sealedKey = await resealed(placeOfKey(record.id), record.sealedKey)
+    const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
+    return (await isProvenKey(former, digest, record)) ? provenKey(vault, digest, next ?? record) : next
+  })
+  await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
+    if (typeof record.sealedApiKey !== 'string') return undefined
+    const sealedApiKey = await resealed(placeOfApiKey(record), record.sealedApiKey)
+    return sealedApiKey === undefined ? undefined : { ...record, sealedApiKey }
+  })
+}
+
+/** A page at a time: a storage that commits what comes at once together takes 100,000 in seconds. */
+async function rewriteAll<T extends object>(
+  storage: Storage,
+  kind: RecordKind<T>,
+  change: (record: T, id: string) => Promise<T | undefined>,
+): Promise<void> {
+  const stored = createStoredRecords<T>(storage, kind)
+  const changed = async (key: string, text: string | undefined) => {
+    const { entry } = text === undefined ? {} : openRecord(key, text, kind)
+    const next = entry && (await change(entry.record, entry.id))
+    if (!entry || !next) return undefined
+    const record = entry.stored ? overStored(entry.stored, entry.record, next) : next
+    return JSON.stringify({ order: entry.order, record })
+  }
+  const rewriteOne = (key: string) => rewrite(storage, key, (text) => changed(key, text))
+  for await (const page of stored.pages()) await Promise.all(page.map(({ id }) => rewriteOne(stored.keyOf(id))))
+}
+
+/** Writes what `change` makes of the value, unless that is `undefined`; again when another writer was faster. */
+async function rewrite(
+  storage: Storage,
+  key: string,
+  change: (text: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  await retryLostRace(async () => {
+    const stored = await storage.get(key).catch(failedTo('read', key))
+    const next = await change(stored?.value)
+    if (next === undefined) return true
+    const version = await storage.set(key, next, { ifVersion: stored?.version ?? null }).catch(failedTo('write', key))
+    return version !== false
+  })
 }

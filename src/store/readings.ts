@@ -1,12 +1,22 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { strategies, wireFormats } from '../lib/unions.ts'
-import type { CustomModel } from '../types.ts'
-import type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, KEYS, PROVIDERS } from './collections.ts'
-import type { ComboRecord } from './combos.ts'
+import type { CustomModel, RequestRules } from '../types.ts'
+import {
+  ALIASES,
+  type AliasRecord,
+  COMBOS,
+  CONNECTIONS,
+  type ComboRecord,
+  type ConnectionRecord,
+  CUSTOM_MODELS,
+  KEYS,
+  type KeyRecord,
+  PROVIDERS,
+  type ProviderRecord,
+} from './collections.ts'
 
-/** What a stored record is read as, and where that is not what it says. */
-export interface Reading<T> {
+/** A stored record as it is read, and where the reading differs from what is stored. */
+interface Reading<T> {
   record: T
   /** One sentence for each field that is read otherwise than it is stored; never a value, which may be a secret. */
   problems: string[]
@@ -116,7 +126,7 @@ function readData(stored: JsonObject): Reading<JsonObject> {
   return { record: { ...record, enabledModels: ids }, problems }
 }
 
-/** Combos lie under their names. */
+/** Combos are stored under their names. */
 const readCombo: Reader<ComboRecord> = (stored, name) => {
   if (!/^[a-zA-Z0-9_.-]+$/.test(name)) return 'lies under a name that no combo can have'
   if (!Array.isArray(stored.models)) return 'has no list of "models"'
@@ -157,13 +167,13 @@ const readCustomModel: Reader<CustomModel> = (stored) => {
   return readAs<CustomModel>(byRules(stored, { type: { isGood: isText, optional: true } }))
 }
 
-/** Aliases lie under themselves. */
+/** Aliases are stored under their own names. */
 const readAlias: Reader<AliasRecord> = (stored, alias) => {
   if (!isName(stored.model)) return 'has no "model"'
   return readAs<AliasRecord>(byRules(stored, { alias: { isGood: (value) => value === alias, as: alias } }))
 }
 
-/** Strategies among connections lie under the provider's id. */
+/** Strategies among connections are stored under the provider's id. */
 const readProvider: Reader<ProviderRecord> = (stored, provider) => {
   if (!isOneOf(strategies)(stored.strategy)) return 'has no "strategy" that this release knows'
   return readAs<ProviderRecord>(
@@ -177,7 +187,7 @@ const readProvider: Reader<ProviderRecord> = (stored, provider) => {
 /** Every field that the type needs has a rule above. */
 const readAs = <T>(reading: Reading<JsonObject>): Reading<T> => reading as Reading<JsonObject> & Reading<T>
 
-/** Every kind of records: where it lies, and how it is read. */
+/** Every kind of records: the prefix of its storage keys, and how it is read. */
 export const recordKinds = {
   keys: { prefix: KEYS, read: readKey },
   connections: { prefix: CONNECTIONS, read: readConnection },
@@ -198,3 +208,47 @@ export function overStored<T extends object>(stored: JsonObject, was: T, next: T
   for (const name of Object.keys(was)) if (Reflect.get(next, name) === undefined) delete written[name]
   return written as T // the reading of it is
 }
+
+/** What is wrong with stored settings: one sentence for each field that is read otherwise than it is stored. */
+export function problemsOfSettings(stored: JsonObject): string[] {
+  const rules: Record<string, Rule> = {
+    requireApiKey: active,
+    cloudEnabled: { isGood: isFlag, as: false, optional: true },
+    cloudUrl: { ...text, optional: true },
+    maxAttempts: { isGood: isAmount, optional: true },
+    health: { isGood: isObject, optional: true },
+    timeouts: { isGood: isObject, optional: true },
+  }
+  const { problems } = byRules(stored, rules)
+  for (const [name, numbers] of Object.entries({ health: HEALTH, timeouts: TIMEOUTS })) {
+    const amounts = Object.fromEntries(numbers.map((one) => [one, { isGood: isAmount, optional: true }]))
+    if (isObject(stored[name])) problems.push(...byRules(stored[name], amounts, `${name}.`).problems)
+  }
+  return problems
+}
+
+/** The rules in a stored record; members that no release would write are left out. `undefined` when there are none. */
+export function storedRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {
+  const rules: RequestRules = {}
+  const health = numbersIn(record.health, HEALTH)
+  const timeouts = numbersIn(record.timeouts, TIMEOUTS)
+  if (health) rules.health = health
+  if (isAmount(record.maxAttempts)) rules.maxAttempts = record.maxAttempts
+  if (timeouts) rules.timeouts = timeouts
+  return Object.keys(rules).length > 0 ? rules : undefined
+}
+
+const HEALTH = ['failureShare', 'windowMs', 'minCalls', 'cooldownMs', 'maxCooldownMs'] as const
+const TIMEOUTS = ['headersMs', 'idleMs', 'totalMs'] as const
+
+function numbersIn<const Name extends string>(value: unknown, names: readonly Name[]) {
+  if (!isObject(value)) return undefined
+  const found: { [Member in Name]?: number } = {}
+  for (const name of names) {
+    const amount: unknown = value[name]
+    if (isAmount(amount)) found[name] = amount
+  }
+  return Object.keys(found).length > 0 ? found : undefined
+}
+
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0

@@ -1,29 +1,35 @@
-import { type Awaitable, isPromise } from '../lib/awaitable.ts'
-import { once } from '../lib/once.ts'
+import { derived } from '../lib/promises.ts'
 import type { Clock, Storage } from '../types.ts'
-import type { DamageLog } from './damage.ts'
-import type { Freshness } from './freshness.ts'
-import { createRecordView, type Seen } from './record-view.ts'
-import { createStoredRecords, type Entry, type RecordKind } from './stored-records.ts'
+import { createCached, type Freshness } from './cached.ts'
+import type { Patience } from './storage-access.ts'
+import {
+  createStoredRecords,
+  type DamageLog,
+  type Entry,
+  type RecordKind,
+  type StoredRecords,
+} from './stored-records.ts'
 
 /** The records of one kind, one for each storage key, with all of them in memory. Those that cannot be used are passed over. */
 export interface Records<T> {
   /** All records in the order of their creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
-  all(): Awaitable<readonly T[]>
-  /** The same with ids and orders; `fresh` reads the storage again. */
+  all(): Promise<readonly T[]>
+  /** All records with their ids and orders; `fresh` reads the storage again. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<Entry<T>>>
   get(id: string): Promise<T | undefined>
-  /** Inserts a record; resolves to `false` when the id is taken. `order` keeps the place of a renamed record. */
-  insert(id: string, record: T, order?: number): Promise<boolean>
-  /**
-   * Applies `change` to the current record, and again when another writer was faster. Resolves to `undefined` when there is no record, or
-   * when `change` returns `undefined`, which leaves the record unchanged. Rejects with what `change` throws.
-   */
-  update(id: string, change: (current: T) => Awaitable<T | undefined>): Promise<T | undefined>
-  /** Replaces the record, one that cannot be used as well, or inserts it. */
-  upsert(id: string, record: T): Promise<void>
-  /** Removes a record, if `onlyIf` accepts it; resolves to the removed record and its order. */
-  remove(id: string, onlyIf?: (current: T) => boolean): Promise<{ record: T; order: number } | undefined>
+  /** What changes of the records are made with: see `writableRecords`. */
+  readonly source: RecordSource<T>
+}
+
+/** What the reads and the writes of one kind of records share. */
+interface RecordSource<T> {
+  storage: Storage
+  stored: StoredRecords<T>
+  view: RecordView<T>
+  /** Are changes made to the view as well, since those of others are reported? */
+  follows: boolean
+  /** The keys that are being inserted, whose changes are the gateway's own. */
+  inserting: Set<string>
 }
 
 /**
@@ -36,6 +42,7 @@ export function createRecords<T extends object>(
     storage: Storage
     clock: Clock
     freshness: Freshness
+    patience: Patience
     damage: DamageLog
     turnEnd(): Promise<void>
     hasSecretIds?: boolean
@@ -46,22 +53,15 @@ export function createRecords<T extends object>(
   const view = createRecordView(stored.list, deps)
   const follows = deps.hasSecretIds === true && freshness.isWatched
   const inserting = new Set<string>()
+  const recordsOf = derived((seen: Seen<T>) => (seen.records ??= seen.entries.map(({ record }) => record)))
 
   freshness.onChange((key) => {
     if (key.startsWith(kind.prefix) && !inserting.has(key)) view.expire()
   })
   freshness.onGap(view.expire)
 
-  const writes = once(async () => {
-    const { createRecordWrites } = await import('./record-writes.ts')
-    return createRecordWrites<T>({ storage, stored, view, follows, inserting })
-  })
-
   return {
-    all() {
-      const seen = view.current()
-      return isPromise(seen) ? seen.then(recordsOf) : recordsOf(seen)
-    },
+    all: () => recordsOf(view.current()),
 
     async entries({ fresh = false } = {}) {
       return (await (fresh ? view.reread() : view.current())).entries
@@ -71,12 +71,51 @@ export function createRecords<T extends object>(
       const found = await stored.read(id)
       return found === 'damaged' ? undefined : found?.record
     },
-
-    insert: async (...args) => (await writes()).insert(...args),
-    update: async (...args) => (await writes()).update(...args),
-    upsert: async (...args) => (await writes()).upsert(...args),
-    remove: async (...args) => (await writes()).remove(...args),
+    source: { storage, stored, view, follows, inserting },
   }
 }
 
-const recordsOf = <T>(seen: Seen<T>): readonly T[] => (seen.records ??= seen.entries.map(({ record }) => record))
+/** What was read of one kind of records at one time. */
+interface Seen<T> {
+  readonly entries: Entry<T>[]
+  /** The records of the entries; absent until they are asked for. */
+  records?: readonly T[]
+}
+
+/** All records of one kind in memory, read again when they may have changed. */
+interface RecordView<T> {
+  /** The records in memory, read again if they are too old. Rejects as `Cached.current` does. */
+  current(): Promise<Seen<T>>
+  /** Reads them again; rejects as reading does. */
+  reread(): Promise<Seen<T>>
+  /** They may have been changed. */
+  expire(): void
+  /**
+   * This gateway has changed them: `change` makes the change to the entries in memory. They are read again before they are used, unless it
+   * returns true, which means that they are complete.
+   */
+  revise(change: (entries: Entry<T>[]) => boolean): void
+}
+
+/** `list` reads all records. */
+function createRecordView<T>(
+  list: () => Promise<Entry<T>[]>,
+  deps: { clock: Clock; freshness: Freshness; patience: Patience },
+): RecordView<T> {
+  const cached = createCached<Seen<T>>(async () => ({ entries: await list() }), deps)
+  const { current, expire } = cached
+  return {
+    current,
+    reread() {
+      expire() // a read under way may not show what has just been written
+      return cached.reread()
+    },
+    expire,
+    revise(change) {
+      const before = cached.kept
+      if (!before) return cached.drop()
+      const isWhole = change(before.value.entries)
+      cached.replace({ entries: before.value.entries }, before.isExpired || !isWhole)
+    },
+  }
+}

@@ -1,11 +1,11 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
-import { failedTo } from './away.ts'
-import { SETTINGS } from './collections.ts'
-import type { DamagedRecord, DamageLog } from './damage.ts'
+import { SETTINGS, VAULT } from './collections.ts'
 import type { Records } from './records.ts'
 import type { SettingsStore } from './settings.ts'
+import { failedTo } from './storage-access.ts'
+import type { DamagedRecord, DamageLog } from './stored-records.ts'
 import { openRecord, type RecordKind } from './stored-records.ts'
 
 /** Shows the damaged records of a storage, replaces them and removes them. Rejects with `STORAGE_FAILED` when the storage is away. */
@@ -20,20 +20,26 @@ export interface Repair {
 }
 
 /** One kind of records, and what must be known of a change that is made beside them. */
-export interface Repairable {
+interface Repairable {
   kind: RecordKind<object>
   records: Pick<Records<object>, 'entries'>
   /** Completes a record that is to be written under a key. */
   complete?(key: string, record: JsonObject): Promise<JsonObject>
+  /** What is wrong with a record besides its fields: the predicate of a sentence whose subject is the record. */
+  problemOf?(id: string, record: object): Promise<string | undefined>
 }
+
+/** How many records of a kind are checked for what is wrong besides their fields. */
+const MOST_OPENED = 1_000
 
 export function createRepair(deps: {
   storage: Storage
   damage: DamageLog
   settings: SettingsStore
+  vault(): Promise<unknown>
   repairables: readonly Repairable[]
 }): Repair {
-  const { storage, damage, settings, repairables } = deps
+  const { storage, damage, settings, vault, repairables } = deps
 
   const stored = (key: string): Promise<Stored | undefined> => storage.get(key).catch(failedTo('read', key))
 
@@ -53,10 +59,23 @@ export function createRepair(deps: {
 
   return {
     async inspect() {
-      const problem = await settings.reread().then(() => undefined, problemSaid)
-      damage.saw(SETTINGS, problem)
-      for (const { records } of repairables) await records.entries()
-      return damage.list()
+      const problemOfVault = await vault().then(() => undefined, problemOfError)
+      damage.saw(VAULT, problemOfVault)
+      const problem = await settings.reread().then(() => undefined, problemOfError)
+      if (problem !== undefined) damage.saw(SETTINGS, problemOfVault === undefined ? problem : undefined)
+      const unopened: DamagedRecord[] = []
+      for (const { kind, records, problemOf } of repairables) {
+        const entries = await records.entries()
+        if (problemOfVault !== undefined || !problemOf) continue
+        const problems = entries.slice(0, MOST_OPENED).map(async ({ id, record }) => {
+          const problem = await problemOf(id, record)
+          return problem === undefined ? [] : [{ key: kind.prefix + encodeURIComponent(id), problem }]
+        })
+        unopened.push(...(await Promise.all(problems)).flat())
+      }
+      const known = damage.list()
+      const more = unopened.filter(({ key }) => !known.some((one) => one.key === key))
+      return [...known, ...more].sort((a, b) => (a.key < b.key ? -1 : 1))
     },
 
     read: async (key) => (await stored(key))?.value,
@@ -75,7 +94,7 @@ export function createRepair(deps: {
   }
 }
 
-const problemSaid = (error: unknown) => `cannot be used: ${toGatewayError(error).message}`
+const problemOfError = (error: unknown) => `cannot be used: ${toGatewayError(error).message}`
 
 function refuse(key: string): never {
   const way =

@@ -1,15 +1,14 @@
 import { gatewayError } from '../errors.ts'
-import type { Awaitable } from '../lib/awaitable.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
-import { failedTo } from './away.ts'
+import type { Freshness } from './cached.ts'
 import { createCached } from './cached.ts'
 import { SETTINGS } from './collections.ts'
-import type { Freshness } from './freshness.ts'
-import { areProvenSettings, proofOfSettings } from './proofs.ts'
-import { retryLostRace } from './retry-lost-race.ts'
-import { storedRules } from './stored-rules.ts'
+import { problemsOfSettings, storedRules } from './readings.ts'
+import { failedTo, type Patience, retryLostRace } from './storage-access.ts'
+import type { DamageLog } from './stored-records.ts'
 import type { Vault } from './vault.ts'
+import { areProvenSettings, proofOfSettings } from './vault.ts'
 
 /** The settings as they are stored: of the rules for requests only those that are set. */
 export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
@@ -19,14 +18,15 @@ export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
 /** The settings, with the defaults of spec.md. */
 export interface SettingsStore {
   /**
-   * Rejects with `STORAGE_FAILED` when they cannot be read, or are not as a gateway wrote them (proofs.ts); model requests are refused then.
+   * Those that are not as a gateway wrote them (vault.ts) are read as requiring a key, with cloud mode off. Rejects with `STORAGE_FAILED`
+   * when they are missing in a storage that has had some, or cannot be read; model requests are refused then.
    */
-  read(): Awaitable<StoredSettings>
+  read(): Promise<StoredSettings>
   /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
   reread(): Promise<StoredSettings>
   /**
    * Merges the patch for the stored settings into them, again when another writer was faster. Settings that are not as a gateway wrote them
-   * are replaced by the defaults and the patch, which must name `requireApiKey` then: rejects with `STORAGE_FAILED` otherwise.
+   * are replaced by their reading and the patch, which must name `requireApiKey` then: rejects with `STORAGE_FAILED` otherwise.
    */
   update(patchFor: (stored: StoredSettings) => Partial<StoredSettings>): Promise<StoredSettings>
 }
@@ -36,22 +36,26 @@ export function createSettingsStore(deps: {
   storage: Storage
   clock: Clock
   freshness: Freshness
+  patience: Patience
+  damage: DamageLog
   vault(): Promise<Vault>
 }): SettingsStore {
-  const { storage, freshness, vault } = deps
-  /** The stored members; `undefined` when they are not as a gateway wrote them. */
+  const { storage, freshness, damage, vault } = deps
+  /** The stored members, `undefined` when there are none that can be read; and whether they are as a gateway wrote them. */
   async function load() {
     const opened = await vault() // which has taken over what a release before wrote
     const stored = await storage.get(SETTINGS).catch(failedTo('read', SETTINGS))
     const members = stored && parse(stored.value)
-    const isProven = members && (await areProvenSettings(opened, settingsIn(members), members.mac))
-    return { version: stored?.version ?? null, members: isProven ? members : undefined }
+    const isProven = members !== undefined && (await areProvenSettings(opened, settingsIn(members), members.mac))
+    return { version: stored?.version ?? null, members, isProven }
   }
 
   const cached = createCached(async () => {
-    const { members } = await load()
+    const { members, isProven } = await load()
     if (!members) throw changedElsewhere()
-    return settingsIn(members)
+    const problems = isProven ? problemsOfSettings(members) : [UNPROVEN]
+    damage.saw(SETTINGS, problems.length > 0 ? problems.join('; ') : undefined)
+    return isProven ? settingsIn(members) : shut(members)
   }, deps)
 
   freshness.onChange((key) => {
@@ -65,20 +69,22 @@ export function createSettingsStore(deps: {
 
     update: (patchFor) =>
       retryLostRace(async () => {
-        const { version, members } = await load()
-        const stored = settingsIn(members ?? {})
+        const { version, members, isProven } = await load()
+        const kept = isProven ? members : undefined
+        const stored = kept ? settingsIn(kept) : shut(members ?? {})
         const patch = patchFor(stored)
-        if (!members && patch.requireApiKey === undefined) throw changedElsewhere()
-        const { rules, ...next } = { ...members, ...stored, ...patch }
+        if (!kept && patch.requireApiKey === undefined) throw changedElsewhere()
+        const { rules, ...next } = { ...kept, ...stored, ...patch }
         const value = JSON.stringify({
           ...next,
           ...NO_RULES,
           ...rules,
           mac: await proofOfSettings(await vault(), next),
         })
-        const written = await storage.set(SETTINGS, value, { ifVersion: version }).catch(failedTo('write', SETTINGS))
-        cached.drop()
-        return written !== false && { ...stored, ...patch }
+        const writing = storage.set(SETTINGS, value, { ifVersion: version }).catch(failedTo('write', SETTINGS))
+        if ((await writing.finally(cached.expire)) === false) return false
+        cached.replace(settingsIn(parse(value) ?? {}), true)
+        return { ...stored, ...patch }
       }),
   }
 }
@@ -90,12 +96,22 @@ export async function takenOverSettings(vault: Vault, text: string | undefined):
   return JSON.stringify({ ...members, mac: await proofOfSettings(vault, settingsIn(members)) })
 }
 
+/** The text of settings that `former` proves with the proof of `vault`; `undefined` when it does not, or there are none. */
+export async function resignedSettings(
+  text: string | undefined,
+  { former, vault }: { former: Vault; vault: Vault },
+): Promise<string | undefined> {
+  const members = text === undefined ? undefined : parse(text)
+  if (!members || !(await areProvenSettings(former, settingsIn(members), members.mac))) return undefined
+  return JSON.stringify({ ...members, mac: await proofOfSettings(vault, settingsIn(members)) })
+}
+
 function parse(text: string): JsonObject | undefined {
   const members = tryParseJson(text)
   return isObject(members) ? members : undefined
 }
 
-/** Keys are required unless it says that they are not: what is neither must not open the gate (design.md). */
+/** Keys are required unless `requireApiKey` is absent or `false`: a damaged value must not admit clients without a key (design.md). */
 const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl, ...more }: JsonObject): StoredSettings => ({
   cloudEnabled: cloudEnabled === true,
   requireApiKey: requireApiKey !== undefined && requireApiKey !== false,
@@ -103,11 +119,22 @@ const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl, ...more }: JsonObje
   rules: storedRules(more),
 })
 
+/** Settings that are not as a gateway wrote them: of what they say, the rules alone, which guard nothing. */
+const shut = (members: JsonObject): StoredSettings => ({
+  cloudEnabled: false,
+  requireApiKey: true,
+  cloudUrl: '',
+  rules: storedRules(members),
+})
+
 /** The members of the storage that hold the rules. */
 const NO_RULES = { health: undefined, maxAttempts: undefined, timeouts: undefined }
 
+const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'
+
+const UNPROVEN = `was not written by a gateway with this secret, and is read as requiring a key, with cloud mode off. ${SET_AGAIN}`
+
 const changedElsewhere = () =>
   gatewayError('STORAGE_FAILED', {
-    message:
-      'The settings in the storage are missing, damaged, or were not written by a gateway with this secret. Set them again: PATCH /api/settings with "requireApiKey".',
+    message: `The settings in the storage are missing, damaged, or were not written by a gateway with this secret. ${SET_AGAIN}`,
   })

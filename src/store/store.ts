@@ -1,30 +1,30 @@
-import type { JsonObject } from '../lib/json.ts'
-import { once } from '../lib/once.ts'
+import { derived, once } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
-import { timedStorage } from './away.ts'
-import type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
-import { type ComboRecord, createCombos } from './combos.ts'
-import { createDamageLog } from './damage.ts'
-import { createFreshness } from './freshness.ts'
-import { createKeyring, type Keyring } from './keyring.ts'
+import { createFreshness } from './cached.ts'
+import {
+  type AliasRecord,
+  type ComboRecord,
+  type ConnectionRecord,
+  type KeyRecord,
+  type ProviderRecord,
+  VAULT,
+} from './collections.ts'
+import { createKeyring, type KeyChanges, type Keyring } from './keyring.ts'
 import { openVault, type Secret } from './open-vault.ts'
-import { isProvenKey, placeOfApiKey, provenKey } from './proofs.ts'
 import { recordKinds } from './readings.ts'
 import { createRecords, type Records } from './records.ts'
-import { createRepair, type Repair } from './repair.ts'
 import { createSettingsStore, type SettingsStore } from './settings.ts'
-import { openRecord } from './stored-records.ts'
-import type { Vault } from './vault.ts'
+import { createPatience, failedTo, isAway, timedStorage } from './storage-access.ts'
+import { createDamageLog, type DamageLog } from './stored-records.ts'
+import { type CryptoInPlace, placeOfApiKey, type Vault } from './vault.ts'
 
 export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
 
-/** All records of the gateway. */
+/** All records of the gateway, as requests read them. What management needs besides is a `WritableStore`. */
 export interface Store {
   settings: SettingsStore
-  /** By digest of the key's value. Each is written with its proof. */
+  /** By digest of the key's value. */
   keys: Records<KeyRecord>
-  /** Is the record of a key as a gateway with this secret wrote it? */
-  isProvenKey(digest: string, record: KeyRecord): Promise<boolean>
   /** By id. */
   connections: Records<ConnectionRecord>
   /** By name, which is unique therefore. */
@@ -35,9 +35,11 @@ export interface Store {
   aliases: Records<AliasRecord>
   /** By provider id. */
   providers: Records<ProviderRecord>
-  keyring: Keyring & { forget(digest: string): void }
-  /** The records that cannot be read as they stand. */
-  repair: Repair
+  keyring: Keyring & KeyChanges
+  /** With a time-out for each operation. */
+  storage: Storage
+  /** Which records cannot be read as they stand. */
+  damage: DamageLog
   /** Does the storage report changes of others? */
   isWatched: boolean
   /** Opened on first use; a failure is not cached. */
@@ -45,13 +47,14 @@ export interface Store {
   close(): void
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   storage: Storage
   clock: Clock
   logger: Logger
   secret?: Secret | undefined
   /** How old data from a storage without `watch` may be, in ms; default 1,000. */
   maxAgeMs?: number | undefined
+  cryptoInPlace?: CryptoInPlace | undefined
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
   /** Called with an error for each record that cannot be read as it stands. */
@@ -63,68 +66,54 @@ export function createStore(options: StoreOptions): Store {
   const storage = timedStorage(options.storage, clock)
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
-  const deps = { storage, clock, freshness, damage, turnEnd }
-  const keys = createRecords<KeyRecord>(recordKinds.keys, { ...deps, hasSecretIds: true })
+  const patience = createPatience(clock)
+  const deps = { storage, clock, freshness, patience, damage, turnEnd }
   const vault = once(() => openVault({ ...options, storage }))
+  const sealed = { ...deps, storage: readOnceOpen(storage, vault), hasSecretIds: true }
+  const keys = createRecords<KeyRecord>(recordKinds.keys, sealed)
 
   const settings = createSettingsStore({ ...deps, vault })
-  const connections = createRecords<ConnectionRecord>(recordKinds.connections, { ...deps, hasSecretIds: true })
+  const connections = createRecords<ConnectionRecord>(recordKinds.connections, sealed)
   const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
   const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
-  const keyring = createKeyring({ records: keys, vault, freshness, clock })
+  const keyring = createKeyring({ ...deps, records: keys, vault })
 
   return {
     settings,
-    keys: withProofs(keys, vault),
-    isProvenKey: async (digest, record) => isProvenKey(await vault(), digest, record),
+    keys,
     connections,
     combos,
     customModels,
     aliases,
     providers,
     keyring,
-    repair: createRepair({
-      storage,
-      damage,
-      settings,
-      repairables: [
-        { kind: recordKinds.keys, records: keys, complete: (key, record) => proven(key, record, vault) },
-        { kind: recordKinds.connections, records: connections },
-        { kind: recordKinds.combos, records: combos },
-        { kind: recordKinds.customModels, records: customModels },
-        { kind: recordKinds.aliases, records: aliases },
-        { kind: recordKinds.providers, records: providers },
-      ],
-    }),
+    storage,
+    damage,
     vault,
     isWatched: freshness.isWatched,
     close: freshness.close,
   }
 }
 
-/** A key's record with its proof, if it can be read at all. */
-async function proven(key: string, record: JsonObject, vault: () => Promise<Vault>): Promise<JsonObject> {
-  const { entry } = openRecord(key, JSON.stringify({ order: 0, record }), recordKinds.keys)
-  return entry ? { ...record, mac: (await provenKey(await vault(), entry.id, entry.record)).mac } : record
+/**
+ * The storage, with reads that wait until its vault, if there is one, is open: opening it may seal records anew. A vault that is damaged keeps
+ * none from being read.
+ */
+function readOnceOpen(storage: Storage, vault: () => Promise<Vault>): Storage {
+  const opened = once(async () => {
+    if (!(await storage.get(VAULT).catch(failedTo('read', VAULT)))) return
+    await vault().catch((error: unknown) => {
+      if (isAway(error)) throw error
+    })
+  })
+  return {
+    ...storage,
+    get: (...args) => opened().then(() => storage.get(...args)),
+    list: (...args) => opened().then(() => storage.list(...args)),
+  }
 }
-
-/** The records of keys, each written with its proof. */
-const withProofs = (keys: Records<KeyRecord>, vault: () => Promise<Vault>): Records<KeyRecord> => ({
-  ...keys,
-  insert: async (digest, record, order) => keys.insert(digest, await provenKey(await vault(), digest, record), order),
-  update: (digest, change) =>
-    keys.update(digest, async (current) => {
-      const next = await change(current)
-      return next && provenKey(await vault(), digest, next)
-    }),
-  upsert: async (digest, record) => keys.upsert(digest, await provenKey(await vault(), digest, record)),
-})
-
-/** The id of a custom model's record. */
-export const customModelId = (model: { providerAlias: string; id: string }): string =>
-  JSON.stringify([model.providerAlias, model.id])
 
 /** A connection's decrypted credential; `undefined` when it has none. Rejects with `STORAGE_FAILED` when it was changed or moved. */
 export async function openApiKey(
@@ -134,3 +123,64 @@ export async function openApiKey(
   if (connection.sealedApiKey === undefined) return undefined
   return (await store.vault()).open(placeOfApiKey(connection), connection.sealedApiKey)
 }
+
+/** The number of credentials that are decrypted ahead of their use. */
+const MAX_AHEAD = 50
+
+/**
+ * Decrypts the credentials of connections, each once until its record changes; failures are not cached. The first call decrypts the others
+ * as well: the next attempt may need one, and all are removed from providers' errors.
+ */
+export function createCredentials(
+  store: Pick<Store, 'vault' | 'connections'>,
+): (connection: ConnectionRecord) => Promise<string | undefined> {
+  const opened = new WeakMap<ConnectionRecord, Promise<string | undefined>>()
+  let ahead: readonly ConnectionRecord[] | undefined
+
+  function open(connection: ConnectionRecord): Promise<string | undefined> {
+    const known = opened.get(connection)
+    if (known !== undefined) return known
+    const begun = openApiKey(store, connection)
+    opened.set(connection, begun)
+    begun.catch(() => opened.delete(connection))
+    return begun
+  }
+
+  async function openOthers(): Promise<void> {
+    const all = await store.connections.all()
+    if (all === ahead) return
+    ahead = all
+    await Promise.allSettled(all.slice(0, MAX_AHEAD).map(open))
+  }
+
+  return (connection) => {
+    if (!opened.has(connection)) void openOthers().catch(() => {}) // a request that needs them will hear of it
+    return open(connection)
+  }
+}
+
+/** The combo records, whose `all` returns each combo once. */
+function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
+  let last: { from: readonly ComboRecord[]; current: readonly ComboRecord[] } | undefined
+
+  function current(from: readonly ComboRecord[]): readonly ComboRecord[] {
+    if (last?.from !== from) last = { from, current: currentCombos(from) }
+    return last.current
+  }
+
+  const currentOf = derived(current)
+  return { ...records, all: () => currentOf(records.all()) }
+}
+
+/** The valid records: one for each combo. */
+export function currentCombos(records: readonly ComboRecord[]): readonly ComboRecord[] {
+  if (!records.some(isMoving)) return records
+  const moved = new Set(records.map(({ id, name, movedTo }) => way(id, name, movedTo)))
+  return records.filter(
+    ({ id, name, from, movedTo }) => movedTo === undefined && (from === undefined || moved.has(way(id, from, name))),
+  )
+}
+
+const isMoving = ({ from, movedTo }: ComboRecord) => from !== undefined || movedTo !== undefined
+
+const way = (id: string, from: string, to: string | undefined) => JSON.stringify([id, from, to])

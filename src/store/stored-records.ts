@@ -1,8 +1,8 @@
+import { gatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage, Stored } from '../types.ts'
-import { failedTo } from './away.ts'
-import type { DamageLog } from './damage.ts'
 import type { Reader } from './readings.ts'
+import { failedTo } from './storage-access.ts'
 
 /** A record as it is stored, with its place in the order of creation. */
 export interface Envelope<T> {
@@ -10,7 +10,7 @@ export interface Envelope<T> {
   record: T
 }
 
-/** The same with its id, and the version in which it was read or written. */
+/** A stored record with its id, and the version in which it was read or written. */
 export interface Entry<T> extends Envelope<T> {
   id: string
   version: string
@@ -93,7 +93,7 @@ export function createStoredRecords<T extends object>(
 const PAGE = 1_000
 
 /** What a stored text is read as: no entry when it is passed over, and no problem when it is good. */
-export interface OpenedRecord<T> {
+interface OpenedRecord<T> {
   entry?: Omit<Entry<T>, 'version'>
   /** The predicate of a sentence whose subject is the record. */
   problem?: string
@@ -121,5 +121,44 @@ function idOf(encoded: string): string | undefined {
     return decodeURIComponent(encoded)
   } catch {
     return undefined
+  }
+}
+
+/** A record of the storage that cannot be read as it stands. */
+export interface DamagedRecord {
+  /** Its storage key. */
+  key: string
+  /** What is wrong with it and how it is read, or that it is passed over. */
+  problem: string
+}
+
+/** What is known to be damaged. */
+export interface DamageLog {
+  /** Records the problem of a record, `undefined` when it is good or gone. A new problem goes to `onError`. */
+  saw(key: string, problem: string | undefined): void
+  /** Records that these are all the keys below a prefix: the problems of other records there are forgotten. */
+  sawAll(prefix: string, keys: ReadonlySet<string>): void
+  has(key: string): boolean
+  /** In the order of their keys. */
+  list(): DamagedRecord[]
+}
+
+export function createDamageLog(onError: (error: unknown) => void): DamageLog {
+  const problems = new Map<string, string>()
+  return {
+    saw(key, problem) {
+      if (problem === undefined) problems.delete(key)
+      else if (problems.get(key) !== problem) {
+        problems.set(key, problem)
+        onError(
+          gatewayError('RECORD_DAMAGED', { message: `The record ${key} of the storage ${problem}.`, data: { key } }),
+        )
+      }
+    },
+    sawAll(prefix, keys) {
+      for (const key of problems.keys()) if (key.startsWith(prefix) && !keys.has(key)) problems.delete(key)
+    },
+    has: (key) => problems.has(key),
+    list: () => [...problems].map(([key, problem]) => ({ key, problem })).sort((a, b) => (a.key < b.key ? -1 : 1)),
   }
 }

@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
-import { decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
-import { fromBase64, randomBytes, toBase64, toHex } from '../lib/encoding.ts'
+import { decodeUtf8, encodeUtf8, fromBase64, randomBytes, toBase64, toHex } from '../lib/bytes.ts'
+import type { Settings } from '../types.ts'
+import type { KeyRecord } from './collections.ts'
 
 /** Encrypts ("seals") credentials at rest, and computes the digests by which client keys are looked up. */
 export interface Vault {
@@ -18,18 +19,41 @@ export interface Vault {
   verify(place: string, text: string, mac: unknown): Promise<boolean>
 }
 
+/**
+ * Cryptography that a platform has besides WebCrypto and that does one small job in place. A job of WebCrypto goes through a thread, which
+ * takes ten times as long; with 100,000 keys that is seconds.
+ */
+export interface CryptoInPlace {
+  /** Of an HMAC-SHA-256 key: is `mac` the code of the text? */
+  verifier(key: Uint8Array): (mac: Uint8Array, text: Uint8Array) => boolean
+  /** Of an AES-256-GCM key: decrypts what ends with its tag; throws as WebCrypto rejects. */
+  decrypter(key: Uint8Array): Decrypt<Uint8Array>
+}
+
+/** Decrypts with one key. */
+type Decrypt<Plain> = (
+  iv: Uint8Array<ArrayBuffer>,
+  additionalData: Uint8Array<ArrayBuffer>,
+  cipher: Uint8Array<ArrayBuffer>,
+) => Plain
+
 /** Of the sealed values: part of what each is bound to. */
 const SEAL_SCHEMA = 1
 /** Two keys: one encrypts and proves, the other looks up. */
 export const VAULT_KEY_BYTES = 2 * 32
 
-/** The vault of these `VAULT_KEY_BYTES` random bytes. */
-export async function createVault(keys: Uint8Array<ArrayBuffer>): Promise<Vault> {
+/** The vault of these `VAULT_KEY_BYTES` random bytes; `inPlace` does the same as WebCrypto. */
+export async function createVault(keys: Uint8Array<ArrayBuffer>, inPlace?: CryptoInPlace): Promise<Vault> {
   const half = VAULT_KEY_BYTES / 2
   const [data, lookup] = [keys.slice(0, half), keys.slice(half)]
   const dataKey = await crypto.subtle.importKey('raw', data, 'AES-GCM', false, ['encrypt', 'decrypt'])
   const lookupKey = await crypto.subtle.importKey('raw', lookup, HMAC, false, ['sign'])
-  const proofKey = await proofKeyFrom(data)
+  const proof = await proofKeyFrom(data)
+  const proofKey = await crypto.subtle.importKey('raw', proof, HMAC, false, ['sign', 'verify'])
+  const decryptData: Decrypt<Uint8Array | Promise<Uint8Array>> = inPlace?.decrypter(data) ?? decrypterOf(dataKey)
+  const isMac =
+    inPlace?.verifier(proof) ??
+    ((mac: Uint8Array<ArrayBuffer>, text: Uint8Array<ArrayBuffer>) => crypto.subtle.verify('HMAC', proofKey, mac, text))
 
   return {
     digest: async (credential) =>
@@ -37,7 +61,7 @@ export async function createVault(keys: Uint8Array<ArrayBuffer>): Promise<Vault>
     seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
     open: async (place, sealed) => {
       try {
-        return decodeUtf8(await decrypt(dataKey, place, sealed))
+        return decodeUtf8(await decryptWith(decryptData, place, sealed))
       } catch (cause) {
         throw gatewayError('STORAGE_FAILED', {
           message: `A sealed value in the storage was changed or moved: ${place}`,
@@ -48,9 +72,7 @@ export async function createVault(keys: Uint8Array<ArrayBuffer>): Promise<Vault>
     sign: async (place, text) =>
       toBase64(new Uint8Array(await crypto.subtle.sign('HMAC', proofKey, provenText(place, text)))),
     verify: async (place, text, mac) =>
-      typeof mac === 'string' &&
-      MAC_SHAPE.test(mac) &&
-      crypto.subtle.verify('HMAC', proofKey, fromBase64(mac), provenText(place, text)),
+      typeof mac === 'string' && MAC_SHAPE.test(mac) && isMac(fromBase64(mac), provenText(place, text)),
   }
 }
 
@@ -58,11 +80,11 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
 const MAC_SHAPE = /^[A-Za-z0-9+/]{43}=$/
 
 /** A key of its own, so that no proof is ever of use as anything else. */
-async function proofKeyFrom(data: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
-  const material = await crypto.subtle.importKey('raw', data, 'HKDF', false, ['deriveKey'])
+async function proofKeyFrom(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const material = await crypto.subtle.importKey('raw', data, 'HKDF', false, ['deriveBits'])
   const info = encodeUtf8('signalbox record')
   const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info }
-  return crypto.subtle.deriveKey(hkdf, material, { ...HMAC, length: 256 }, false, ['sign', 'verify'])
+  return new Uint8Array(await crypto.subtle.deriveBits(hkdf, material, 256))
 }
 
 /** A JSON list, since no place and text may be taken for another place and text. */
@@ -76,10 +98,78 @@ export async function encrypt(key: CryptoKey, place: string, plain: Uint8Array<A
 }
 
 /** Decrypts what `encrypt` made for the same place; rejects otherwise. */
-export async function decrypt(key: CryptoKey, place: string, sealed: string): Promise<Uint8Array<ArrayBuffer>> {
+export const decrypt = async (key: CryptoKey, place: string, sealed: string): Promise<Uint8Array<ArrayBuffer>> =>
+  decryptWith(decrypterOf(key), place, sealed)
+
+function decryptWith<Plain>(decrypt: Decrypt<Plain>, place: string, sealed: string): Plain {
   const [iv = '', cipher = ''] = sealed.split('.')
-  const algorithm = { name: 'AES-GCM', iv: fromBase64(iv), additionalData: boundTo(place) }
-  return new Uint8Array(await crypto.subtle.decrypt(algorithm, key, fromBase64(cipher)))
+  return decrypt(fromBase64(iv), boundTo(place), fromBase64(cipher))
 }
 
+const decrypterOf =
+  (key: CryptoKey): Decrypt<Promise<Uint8Array<ArrayBuffer>>> =>
+  async (iv, additionalData, cipher) =>
+    new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData }, key, cipher))
+
 const boundTo = (place: string) => encodeUtf8(`${SEAL_SCHEMA}:${place}`)
+
+/*
+ * Some fields decide which clients are let in, and where a credential is sent. Each is bound to the secret, so that a program which can only
+ * write to the storage cannot change it: keys and settings carry a proof (`mac`), a credential is sealed for its place. An earlier record with
+ * its proof can be put back: see SECURITY.md.
+ */
+
+/** A key's record with the proof that it is stored under this digest, with this id, and is paused or not. */
+export async function provenKey(vault: Vault, digest: string, record: KeyRecord): Promise<KeyRecord> {
+  return { ...record, mac: await vault.sign(placeOf('keys', digest), guardedOfKey(record)) }
+}
+
+export const isProvenKey = (vault: Vault, digest: string, record: KeyRecord): Promise<boolean> =>
+  vault.verify(placeOf('keys', digest), guardedOfKey(record), record.mac)
+
+const guardedOfKey = ({ id, isActive }: KeyRecord) => JSON.stringify({ id, isActive: isActive !== false })
+
+/** The settings that guard something, as they are read. */
+type GuardedSettings = Pick<Settings, 'requireApiKey' | 'cloudEnabled' | 'cloudUrl'>
+
+/** The proof of these settings. */
+export const proofOfSettings = (vault: Vault, settings: GuardedSettings): Promise<string> =>
+  vault.sign('settings', guardedOfSettings(settings))
+
+export const areProvenSettings = (vault: Vault, settings: GuardedSettings, mac: unknown): Promise<boolean> =>
+  vault.verify('settings', guardedOfSettings(settings), mac)
+
+const guardedOfSettings = ({ requireApiKey, cloudEnabled, cloudUrl }: GuardedSettings) =>
+  JSON.stringify({ requireApiKey, cloudEnabled, cloudUrl })
+
+/** What a connection's credential is sealed for: the connection, and where it is sent. */
+export interface Destination {
+  id: string
+  provider: string
+  providerSpecificData?: { baseUrl?: string; format?: string; resource?: string; region?: string }
+}
+
+/** The members of `providerSpecificData` that decide where a credential is sent. */
+export const destinationFields = ['baseUrl', 'format', 'resource', 'region'] as const
+
+/** The place that a connection's credential is bound to. */
+export function placeOfApiKey({ id, provider, providerSpecificData = {} }: Destination): string {
+  const { baseUrl, format, resource, region } = providerSpecificData
+  return `${formerPlaceOfApiKey(id)} ${JSON.stringify({ provider, baseUrl, format, resource, region })}`
+}
+
+/** The place of a connection's credential before credentials were bound to where they are sent. */
+export const formerPlaceOfApiKey = (connectionId: string): string => `connections/${connectionId}/apiKey`
+
+/** The place that a client key's value is bound to. */
+export const placeOfKey = (keyId: string): string => `keys/${keyId}/key`
+
+const placeOf = (collection: string, id: string) => `${collection}/${id}`
+
+/** The value of a client key; `undefined` when it cannot be opened. */
+export const openKey = (vault: Vault, { id, sealedKey }: KeyRecord): Promise<string | undefined> =>
+  vault.open(placeOfKey(id), sealedKey).catch(() => undefined)
+
+/** The message for a key that cannot be opened. It is found by its digest and never opened, so that it still works. */
+export const UNREADABLE_KEY =
+  'The key cannot be opened: it was changed, moved, or sealed with another secret. Whoever has it may still use it. Delete it and make a new one.'

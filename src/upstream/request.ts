@@ -1,11 +1,11 @@
 import { gatewayError } from '../errors.ts'
 import { defaultAuth } from '../formats/formats.ts'
-import type { UpstreamCall } from '../lib/exchange.ts'
+import type { UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
 import { type Target, targetName } from '../providers/target.ts'
-import type { AuthStyle } from '../types.ts'
+import type { AuthStyle, Cloud } from '../types.ts'
 
 /** A request for an upstream, without address and credential. */
-export interface Ask {
+export interface UpstreamRequest {
   /** The path below the provider's base URL: `/chat/completions`. */
   path: string
   /** With its leading `?`; empty when there is none. */
@@ -14,11 +14,25 @@ export interface Ask {
   body: string | Uint8Array
 }
 
+/** A target in a cloud, with what is needed to call it. */
+export interface CloudTarget {
+  cloud: Cloud
+  target: Target
+  apiKey: string | undefined
+  /** For clouds that exchange the credential for a token. */
+  fetch: UpstreamFetch
+}
+
+/**
+ * Makes the call to a target in a cloud. Rejects with `UPSTREAM_CREDENTIALS` when the connection's settings or credential are not usable.
+ */
+export type CloudCall = (ask: UpstreamRequest, target: CloudTarget) => Promise<UpstreamCall>
+
 /**
  * The call to one target, with its credential added to `ask.headers`. The host always comes from the connection or the catalog, never from
  * the client (security.md, rule 4).
  */
-export function upstreamCall(target: Target, apiKey: string | undefined, ask: Ask): UpstreamCall {
+export function upstreamCall(target: Target, apiKey: string | undefined, ask: UpstreamRequest): UpstreamCall {
   if (target.baseUrl === undefined) {
     throw gatewayError('UPSTREAM_INVALID', {
       message: `The connection to ${targetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
@@ -34,7 +48,7 @@ export function upstreamCall(target: Target, apiKey: string | undefined, ask: As
  * The call to a path below a base URL; every model request of every format and cloud is made here. Throws `INVALID_REQUEST` unless the
  * address, as platforms parse it, is the base URL followed by this path: the name of a model must not lead to another host, folder or query.
  */
-export function callBelow(base: string, { path, query, headers, body }: Ask): UpstreamCall {
+export function callBelow(base: string, { path, query, headers, body }: UpstreamRequest): UpstreamCall {
   const url = base + path + query
   const own = path.endsWith(EVENTS_QUERY) ? path.slice(0, -EVENTS_QUERY.length) : path
   if (/[?#\\]/.test(own) || hrefOf(url) !== parsedBase(base) + path + query) {

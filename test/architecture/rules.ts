@@ -1,51 +1,45 @@
 import { parseSource, type Source } from './source.ts'
 
-/** The floors of the house: a file imports from lower floors and from its own room. */
-const FLOORS: readonly (readonly string[])[] = [
+/** The layers: a file imports from lower layers and from its own module. */
+const LAYERS: readonly (readonly string[])[] = [
   ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/'],
   ['src/formats/', 'src/providers/', 'src/store/'],
   ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/sync/'],
   ['src/pipeline/', 'src/management/'],
   ['src/http/'],
-  [
-    'src/index.ts',
-    'src/gateway.ts',
-    'src/deferred-api.ts',
-    'src/options.ts',
-    'src/platform.ts',
-    'src/cloud/',
-    'src/cli/',
-    'src/dashboard/',
-  ],
+  ['src/index.ts', 'src/gateway.ts', 'src/options.ts', 'src/platform.ts', 'src/cloud/', 'src/cli/', 'src/dashboard/'],
 ]
-const TOP = FLOORS.length - 1
+const TOP = LAYERS.length - 1
 
-/** The rooms of the ground floor stand in a row: each knows the ones before it. */
-const GROUND_FLOOR = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/']
+/** The modules of the lowest layer are in order: each imports only those before it. */
+const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/']
 
 /** Which packages may be imported, and where. */
 const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^itty-router$/, where: /^src\/http\// },
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
+  { name: /^(?:aws4fetch|jose\/.+)$/, where: /^src\/upstream\/clouds\// },
+  { name: /^leven$/, where: /^src\/lib\/spelling\.ts$/ },
   { name: /^valibot$/, where: /^src\// },
   { name: /^undici(?:\/|$)/, where: /^adapters\// },
+  { name: /^idb-keyval$/, where: /^adapters\/storage\/indexeddb/ },
   { name: /^yaml$/, where: /^src\/cli\// },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 
-/** What only the defaults of the composition may take from the platform; everybody else is given it. */
+/** What only the defaults of the composition may take from the platform; all other files are given it. */
 const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch|console|globalThis)$/
 const DEFAULTS = /^src\/(?:gateway|platform)\.ts$/
-/** What a runtime other than Node lacks, or what belongs to whoever embeds the library. */
+/** What a runtime other than Node lacks, or what belongs to the application that embeds the library. */
 const HOST = /^(?:Buffer|process)$/
 
 const isNoFreeName = (name: string) => HOST.test(name) || PLATFORM.test(name)
 
 const MAX_LINES = 400
-/** Data that was generated: nobody reads it from end to end. */
+/** Data that was generated: it is not read from end to end. */
 const GENERATED = /\.data\.ts$/
 
-/** Checks files (path from the root, text) against the rules of the house; one line a violation. */
+/** Checks files (path from the root, text) against the rules of the architecture; one line a violation. */
 export function violations(files: ReadonlyMap<string, string>, entries: readonly string[] = []): string[] {
   return [...files].flatMap(([path, text]) => {
     const source = parseSource(path, text, isNoFreeName)
@@ -53,7 +47,7 @@ export function violations(files: ReadonlyMap<string, string>, entries: readonly
   })
 }
 
-/** The files that nobody can read in one go; one line a file. */
+/** The files that are too long to be read in one go; one line a file. */
 export function longFiles(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([path, text]) => {
     const lineCount = text.replace(/\n$/, '').split('\n').length
@@ -64,7 +58,7 @@ export function longFiles(files: ReadonlyMap<string, string>): string[] {
 }
 
 function* importViolations({ path, imports }: Source, entries: readonly string[]): Generator<string> {
-  if (path.startsWith('src/') && !path.startsWith('src/client/') && !roomOf(path)) yield `${path} stands on no floor`
+  if (path.startsWith('src/') && !path.startsWith('src/client/') && !moduleOf(path)) yield `${path} is in no layer`
   for (const { target, isTypeOnly, line } of imports) {
     const why = isPath(target) ? whyNotPath(path, target, isTypeOnly, entries) : whyNotPackage(path, target)
     if (why) yield `${path}:${line} imports ${target}: ${why}`
@@ -84,17 +78,40 @@ function whyNotPath(path: string, target: string, isTypeOnly: boolean, entries: 
   if (target.startsWith('adapters/'))
     return path.startsWith('src/cli/') ? undefined : 'only the command line chooses adapters'
   if (!target.startsWith('src/')) return 'it is no part of the library'
-  return whyNotDown(path, target)
+  return whyNotSide(path, target) ?? whyNotStation(path, target) ?? whyNotDown(path, target)
 }
 
+/** Formats know nothing of each other, and within a format what clients send nothing of what providers are sent. */
+function whyNotSide(path: string, target: string): string | undefined {
+  const from = FORMAT.exec(path)?.groups
+  const to = FORMAT.exec(target)?.groups
+  if (!from || !to || SHARED_FORMATS.test(path) || SHARED_FORMATS.test(target)) return undefined
+  if (from.format !== to.format) return 'formats do not import each other'
+  if (!from.side || !to.side || from.side === to.side) return undefined
+  return 'client/ and provider/ of a format do not import each other'
+}
+
+const FORMAT = /^src\/formats\/(?<format>[^/]+)\/(?:(?<side>client|provider)\/)?/
+/** What every format is built on. */
+const SHARED_FORMATS = /^src\/formats\/(?:canonical|errors)\//
+
+/** The stations of a model request get data from each other, by `src/pipeline/run.ts`. */
+function whyNotStation(path: string, target: string): string | undefined {
+  const from = STATION.exec(path)?.[1]
+  const to = STATION.exec(target)?.[1]
+  return from && to && from !== to ? 'stations of the pipeline do not import each other' : undefined
+}
+
+const STATION = /^src\/pipeline\/([^/]+)\//
+
 function whyNotDown(path: string, target: string): string | undefined {
-  const from = roomOf(path)
-  const to = roomOf(target)
-  if (!from || !to) return to ? undefined : 'it stands on no floor'
-  if (to.floor > from.floor) return `floor ${from.floor} imports from floor ${to.floor}, and imports go downward only`
-  if (to.floor < from.floor || to.floor === TOP || to.room === from.room) return undefined
-  if (from.floor === 0 && GROUND_FLOOR.indexOf(to.room) < GROUND_FLOOR.indexOf(from.room)) return undefined
-  return `both stand on floor ${to.floor}, and siblings do not import each other`
+  const from = moduleOf(path)
+  const to = moduleOf(target)
+  if (!from || !to) return to ? undefined : 'it is in no layer'
+  if (to.layer > from.layer) return `layer ${from.layer} imports from layer ${to.layer}, and imports go downward only`
+  if (to.layer < from.layer || to.layer === TOP || to.module === from.module) return undefined
+  if (from.layer === 0 && LOWEST_LAYER.indexOf(to.module) < LOWEST_LAYER.indexOf(from.module)) return undefined
+  return `both are in layer ${to.layer}, and siblings do not import each other`
 }
 
 function whyNotFromAdapter(
@@ -125,10 +142,10 @@ function* formViolations({ path, anys, silenced }: Source): Generator<string> {
   for (const line of silenced) yield `${path}:${line} silences the compiler`
 }
 
-function roomOf(path: string): { floor: number; room: string } | undefined {
-  for (const [floor, rooms] of FLOORS.entries()) {
-    const room = rooms.find((name) => path === name || (name.endsWith('/') && path.startsWith(name)))
-    if (room) return { floor, room }
+function moduleOf(path: string): { layer: number; module: string } | undefined {
+  for (const [layer, modules] of LAYERS.entries()) {
+    const module = modules.find((name) => path === name || (name.endsWith('/') && path.startsWith(name)))
+    if (module) return { layer, module }
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { checkKeys } from '../../src/cli/check-keys.ts'
+import { checkKeys } from '../../src/cli/data.ts'
 import { openVault } from '../../src/store/open-vault.ts'
-import { placeOfKey } from '../../src/store/proofs.ts'
+import { placeOfKey } from '../../src/store/vault.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the keys when the command starts')

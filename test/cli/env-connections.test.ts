@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { withManagement } from '../../src/cli/apply-config.ts'
+import { withManagement } from '../../src/cli/data.ts'
 import { applyEnvironment } from '../../src/cli/env-connections.ts'
 import { defaultCatalog } from '../../src/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'

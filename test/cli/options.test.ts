@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { isLoopback } from '../../src/cli/address.ts'
-import { readEnvironment } from '../../src/cli/environment.ts'
-import { requireNode } from '../../src/cli/node-version.ts'
-import { describeError } from '../../src/cli/one-line.ts'
-import { parseOptions } from '../../src/cli/options.ts'
+import { describeError } from '../../src/cli/logger.ts'
+import { parseOptions, readEnvironment, requireNode } from '../../src/cli/options.ts'
 import { isProblem } from '../../src/cli/problem.ts'
+import { isLoopback } from '../../src/cli/start.ts'
 import { assert, suite } from '../support/suite.ts'
 import { signalbox } from './command.ts'
 

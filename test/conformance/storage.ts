@@ -41,10 +41,13 @@ export type StorageTest = (name: string, body: (bench: Bench) => Promise<void>) 
 
 /** Checks every word of the `Storage` contract. An adapter passes it unchanged, or it is none. */
 export function storageConformance(name: string, options: StorageConformance): void {
-  const { atomic = true, has = ['increment', 'watch', 'ownSecret'] } = options
   const register = suite(`${name} storage`)
-  const test: StorageTest = (title, body) => register(title, () => withBench(options, body))
+  storageTests((title, body) => register(title, () => withBench(options, body)), options)
+}
 
+/** Declares the tests of an adapter with these claims. */
+export function storageTests(test: StorageTest, claims: Pick<StorageConformance, 'atomic' | 'has'>): void {
+  const { atomic = true, has = ['increment', 'watch', 'ownSecret'] } = claims
   storageValues(test)
   storageVersions(test)
   storageListing(test)

@@ -48,6 +48,28 @@ test('start the command line with a line for the shell, ready to run', () => {
   assert.ok(statSync(`${root}dist/cli.js`).mode & 0o100, 'not executable')
 })
 
+test('load the packages for clouds with the first call to one, not with the gateway or its management', () => {
+  const forClouds = ['aws4fetch', 'jose/jwt/sign', 'jose/key/import']
+  const chunks = built('.js').filter((name) => forClouds.some((each) => packagesAtOnce(name).has(each)))
+  assert.is(chunks.length, 1, `loaded by ${chunks.join(', ')}`)
+  assert.equal(
+    forClouds.filter((each) => !packagesAtOnce(chunks[0] ?? '').has(each)),
+    [],
+  )
+})
+
+/** The packages that are loaded together with a built file. */
+function packagesAtOnce(name: string, seen = new Set<string>()): Set<string> {
+  const packages = new Set<string>()
+  if (seen.has(name)) return packages
+  seen.add(name)
+  for (const [, from = ''] of readBuilt(name).matchAll(/^(?:import|export)\b[^'"(]*['"]([^'"]+)['"]/gm)) {
+    if (from.startsWith('.')) for (const each of packagesAtOnce(join(dirname(name), from), seen)) packages.add(each)
+    else packages.add(from)
+  }
+  return packages
+}
+
 /** The types of an entry with all that they import, and the packages among that. */
 function readTypes(name: string): { packages: string[]; text: string } {
   const texts = new Map<string, string>()

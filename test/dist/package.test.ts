@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -55,12 +55,34 @@ test('has types that resolve as its modules do', async ({ tarball }) => {
 test('holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
   const names = await packed(tarball)
   const known =
-    /^(?:dist\/|examples\/[\w-]+\/(?:\w+\.mjs|index\.html|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:formats|routing))\/)?[A-Z]+\.md$)/
+    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:formats|routing))\/)?[A-Z]+\.md$)/
   assert.equal(
     names.filter((name) => !known.test(name)),
     [],
   )
   assert.ok(names.includes('LICENSE'))
+})
+
+test('holds nothing that a run of an example leaves in its folder', async ({ folder }) => {
+  const copy = join(folder, 'copy')
+  await cp(join(root, 'package.json'), join(copy, 'package.json'))
+  const leftovers = ['.env', '.next/build.js', '.wrangler/state', 'data/store', 'node_modules/fastify/index.js']
+  for (const path of [...leftovers, 'package-lock.json', 'server.mjs']) {
+    const file = join(copy, 'examples/fastify', path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, '{}')
+  }
+  const { stdout } = await execute('npm', ['pack', '--ignore-scripts', '--silent', '--dry-run', '--json'], {
+    cwd: copy,
+  })
+  const names = [...stdout.matchAll(/"path": "(examples[^"]*)"/g)].map(([, name]) => name)
+  assert.equal(names, ['examples/fastify/server.mjs'])
+})
+
+test('has every example in a table of its README', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  const listed = [...readme.matchAll(/^\| \[[^\]]+\]\(examples\/([\w-]+)\//gm)].map(([, name]) => name)
+  assert.equal(listed.toSorted(), (await readdir(join(root, 'examples'))).toSorted())
 })
 
 test('holds whatever its README leads to', async ({ tarball }) => {

@@ -4,6 +4,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { entries, portableBoom } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 import { root } from './built.ts'
+import { portable } from './portable.ts'
 
 /** What a page or a worker downloads: minified and gzipped, dependencies included. */
 const BUDGETS = { core: 75_000, catalog: 25_000 }
@@ -26,6 +27,9 @@ for (const name of [
   'storage/sqlite',
   'storage/kv',
   'storage/durable-object',
+  'storage/indexeddb',
+  'storage/deno-kv',
+  'storage/unstorage',
 ])
   test(`keep the adapter of ${name} within 4 kB, its client apart`, async () => {
     const size = await measure(name, [])
@@ -72,17 +76,6 @@ async function bundle(options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({ ...portable, ...options })
   return outputFiles?.[0]?.text ?? ''
 }
-
-const portable = {
-  bundle: true,
-  format: 'esm',
-  platform: 'neutral',
-  mainFields: ['module', 'main'],
-  conditions: ['import', 'module'],
-  target: 'es2022',
-  write: false,
-  logLevel: 'silent',
-} as const satisfies BuildOptions
 
 /** The same names with no data behind them. */
 const withoutCatalog: Plugin = {

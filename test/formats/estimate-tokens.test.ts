@@ -8,25 +8,25 @@ const estimate = (content: UserPart[]) => estimateTokens({ turns: [{ role: 'user
 const near = (got: number, expected: number) =>
   assert.ok(Math.abs(got - expected) < expected / 20, `${got} not near ${expected}`)
 
-test('is a quarter of the characters', () =>
+test('an estimate is a quarter of the characters', () =>
   near(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
-test('takes an image for an image, however many bytes it has', () => {
+test('an image counts the same, however many bytes it has', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'x'.repeat(4_000_000) } as const
   near(estimate([{ type: 'image', source }]), 1_600)
 })
 
-test('takes an image for an image in the body of every format', () => {
+test('an image counts the same in the body of every format', () => {
   const data = 'x'.repeat(4_000_000)
   near(estimateTokens({ messages: [{ content: [{ image_url: { url: `data:image/png;base64,${data}` } }] }] }), 1_600)
   near(estimateTokens({ messages: [{ content: [{ type: 'image', source: { type: 'base64', data } }] }] }), 1_600)
   near(estimateTokens({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }), 1_600)
 })
 
-test('counts the tools with the names of their fields', () => {
+test('tools count with the names of their fields', () => {
   const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field_${at}`.padEnd(40, '_'), {}]))
   const tool = { type: 'function', name: 'f', schema: { type: 'object', properties } } as const
   assert.ok(estimateTokens({ turns: [], tools: [tool] }) > 1_000)
 })
 
-test('is never nothing', () => assert.is(estimateTokens({ turns: [], tools: [] }), 1))
+test('an estimate is never 0', () => assert.is(estimateTokens({ turns: [], tools: [] }), 1))

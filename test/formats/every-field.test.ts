@@ -138,7 +138,7 @@ for (const from of wireFormats) {
   for (const to of Object.keys(models) as ProviderFormat[]) {
     // its keys are these
     if (from === to) continue
-    test(`arrives or is named: ${from} for ${to}`, async () => {
+    test(`each field arrives or is named in a warning: ${from} for ${to}`, async () => {
       const source = await translatorOf(from)
       const translator = await (await upstreamFormatOf(to)).loadTranslator()
       const lost = models[to].flatMap(([provider, model]) => {

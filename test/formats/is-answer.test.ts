@@ -1,7 +1,7 @@
 import { upstreamFormatOf } from '../../src/formats/formats.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('whole answers that hold something')
+const test = suite('recognizing whole answers')
 
 const answers = {
   'openai-chat': [{ choices: [{}] }],
@@ -19,7 +19,7 @@ const empty = [
 ]
 
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
-  test(`${name}: one that does, and one that does not`, async () => {
+  test(`${name}: an answer is recognized, another body is not`, async () => {
     const format = await upstreamFormatOf(name)
     for (const answer of answers[name]) assert.is(format.isAnswer(answer), true, JSON.stringify(answer))
     for (const answer of empty) assert.is(format.isAnswer(answer), false, JSON.stringify(answer))

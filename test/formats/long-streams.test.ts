@@ -1,5 +1,5 @@
+import { createReasoningMemory } from '../../src/formats/canonical/reasoning-memory.ts'
 import type { StreamEvent } from '../../src/formats/canonical/stream.ts'
-import { createThoughtMemory } from '../../src/formats/canonical/thought-memory.ts'
 import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
 import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
 import { responsesTranslator } from '../../src/formats/openai-responses/translator.ts'
@@ -25,7 +25,7 @@ const end: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }] }
 
 /** A writer, and the bytes that it holds more after a part of so many characters than before. */
 async function heldBy(translator: Translator, type: 'text' | 'reasoning', characters: number) {
-  const { write, losses } = contexts(translator)
+  const { write, responseWarnings } = contexts(translator)
   let last = ''
   const writer = translator.createWriter(write(), (event) => {
     last = event
@@ -34,15 +34,15 @@ async function heldBy(translator: Translator, type: 'text' | 'reasoning', charac
   writer.push(begin(type))
   const before = await bytesHeld()
   for (let said = 0; said < characters; said += WORD.length) writer.push({ type: 'part-delta', key: 0, text: WORD })
-  return { writer, losses, last: () => last, bytes: (await bytesHeld()) - before }
+  return { writer, responseWarnings, last: () => last, bytes: (await bytesHeld()) - before }
 }
 
-test('cost a Gemini client nothing for texts that are not cited', async () => {
+test('texts without citations are not kept for a Gemini client', async () => {
   const { bytes } = await heldBy(geminiTranslator, 'text', 4 * MIB)
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test('of Gemini name the source of a citation without its place when the text was too long to be kept', async () => {
+test('a citation of Gemini has no position if the text was too long to be kept', async () => {
   const { writer, last } = await heldBy(geminiTranslator, 'text', MIB)
   writer.push({ type: 'part-citation', key: 0, citation: { url: 'https://a.test', start: 0, end: 4 } })
   for (const event of [close, end]) writer.push(event)
@@ -51,7 +51,7 @@ test('of Gemini name the source of a citation without its place when the text wa
   assert.equal(groundingMetadata.groundingSupports, [{ groundingChunkIndices: [0] }])
 })
 
-test('cost a Responses client little more than the text that the last event repeats', async () => {
+test('a stream for a Responses client keeps little more than the text that the last event repeats', async () => {
   const { writer, last, bytes } = await heldBy(responsesTranslator, 'text', 4 * MIB)
   assert.ok(bytes < 6 * MIB, `${bytes} bytes`)
   for (const event of [close, end]) writer.push(event)
@@ -59,19 +59,19 @@ test('cost a Responses client little more than the text that the last event repe
   assert.is(response.output[0].content[0].text.length, Math.ceil((4 * MIB) / WORD.length) * WORD.length)
 })
 
-test('of reasoning for a Chat client hold a mebibyte for its detail, and a longer one is dropped by name', async () => {
+test('a stream for a Chat client keeps a mebibyte of reasoning for its detail, and drops a longer one by name', async () => {
   const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)
-  assert.equal(kept.losses.list(), [])
+  assert.equal(kept.responseWarnings.list(), [])
   const long = await heldBy(chatTranslator, 'reasoning', 4 * MIB)
   assert.ok(long.bytes < MIB / 2, `${long.bytes} bytes`)
   for (const event of [signed, close, end]) long.writer.push(event)
-  assert.equal(long.losses.list(), ['dropped:answer.reasoning_details'])
+  assert.equal(long.responseWarnings.list(), ['dropped:answer.reasoning_details'])
 })
 
-test('of reasoning are not held for a later turn beyond what is remembered', async () => {
-  const listen = createThoughtMemory().listen({ owner: '', turns: [] }, () => {})
+test('reasoning is kept for a later turn up to the limit of the memory', async () => {
+  const listen = createReasoningMemory().listen({ owner: '', turns: [] }, () => {})
   listen(begin('reasoning'))
   const before = await bytesHeld()
   for (let said = 0; said < 4 * MIB; said += WORD.length) listen({ type: 'part-delta', key: 0, text: WORD })
@@ -79,7 +79,7 @@ test('of reasoning are not held for a later turn beyond what is remembered', asy
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test('of a Responses provider cost nothing for telling what their end adds, which is told', async () => {
+test('the text of a Responses provider is not kept, and what its end adds is emitted', async () => {
   const { read } = contexts(responsesTranslator)
   let text = ''
   let isKept = false

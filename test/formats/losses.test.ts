@@ -6,7 +6,7 @@ import { contexts } from './support/contexts.ts'
 import { translatorOf } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
 
-const test = suite('recorded answers of words, thoughts and calls alone')
+const test = suite('recorded answers of text, reasoning and calls alone')
 
 interface Recorded {
   folder: string
@@ -52,20 +52,20 @@ function answersOf(format: WireFormat): { name: string; answer: JsonObject }[] {
 }
 
 for (const from of wireFormats)
-  test(`lose nothing on their way from ${from} to any client`, async () => {
+  test(`answers lose nothing on their way from ${from} to any client`, async () => {
     const source = await translatorOf(from)
     const answers = answersOf(from)
     assert.ok(answers.length > 200, `${answers.length} answers`)
     for (const to of wireFormats) {
       const client = await translatorOf(to)
       for (const { name, answer } of answers) {
-        const { read, write, losses } = contexts(source, { format: from })
+        const { read, write, responseWarnings } = contexts(source, { format: from })
         try {
           client.writeAnswer(source.parseAnswer(answer, read), write({ options: { stop: ['a', 'b'] } }))
         } catch {
           continue // an answer that says that it has failed
         }
-        assert.equal(losses.list(), [], `${name} for ${to}`)
+        assert.equal(responseWarnings.list(), [], `${name} for ${to}`)
       }
     }
   })

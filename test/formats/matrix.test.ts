@@ -1,6 +1,5 @@
-import { createLosses } from '../../src/formats/canonical/losses.ts'
-import { gatherStream } from '../../src/formats/gather-stream.ts'
-import { translateStream } from '../../src/formats/translate-stream.ts'
+import { createResponseWarnings } from '../../src/formats/canonical/warnings.ts'
+import { gatherStream, translateStream } from '../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { createSseParser, type SseEvent } from '../../src/lib/sse.ts'
@@ -52,11 +51,11 @@ async function contextsOf(from: WireFormat, to: WireFormat) {
   let count = 0
   const newId = () => `${++count}`.padStart(24, 'a')
   const origin = { format: from, account: 'vendor' }
-  const losses = createLosses()
+  const responseWarnings = createResponseWarnings()
   return {
     from: source,
     to: client,
-    read: { origin, traits: source.traits, newId, losses },
+    read: { origin, traits: source.traits, newId, responseWarnings },
     write: {
       request: {
         model: 'm',
@@ -70,7 +69,7 @@ async function contextsOf(from: WireFormat, to: WireFormat) {
       model: 'm',
       newId,
       now: 1_700_000_000,
-      losses,
+      responseWarnings,
     },
   }
 }

@@ -1,13 +1,13 @@
 import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
 import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
-import { openaiErrorBody } from '../../src/formats/openai-error-body.ts'
+import { openaiErrorBody } from '../../src/formats/openai-errors.ts'
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
 
-const test = suite('names that every object has')
+const test = suite('values that are names of members of every object')
 
 for (const name of ['constructor', 'toString', '__proto__']) {
-  test(`"${name}" is no format of sound`, () => {
+  test(`"${name}" is not an audio format`, () => {
     const { warnings } = contexts(chatTranslator)
     const content = [{ type: 'input_audio', input_audio: { format: name, data: 'AAAA' } }]
     const { turns } = chatTranslator.parseRequest({ model: 'm', messages: [{ role: 'user', content }] }, { warnings })
@@ -15,7 +15,7 @@ for (const name of ['constructor', 'toString', '__proto__']) {
     assert.equal(turns, [{ role: 'user', content: [{ type: 'audio', source }] }])
   })
 
-  test(`"${name}" is no level of thinking`, () => {
+  test(`"${name}" is not a level of thinking`, () => {
     const { warnings } = contexts(geminiTranslator)
     const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
     const body = { contents, generationConfig: { thinkingConfig: { thinkingLevel: name } } }
@@ -23,7 +23,7 @@ for (const name of ['constructor', 'toString', '__proto__']) {
     assert.is(options.reasoning?.effort, undefined)
   })
 
-  test(`"${name}" is a code like any other`, () => {
+  test(`"${name}" is an error code like any other`, () => {
     const { error }: { error?: { code?: string } } = openaiErrorBody({ status: 400, code: name, message: 'no' })
     assert.is(error?.code, name.toLowerCase())
   })

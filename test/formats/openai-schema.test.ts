@@ -1,4 +1,4 @@
-import { inputSchema } from '../../src/formats/openai-schema.ts'
+import { inputSchema } from '../../src/formats/openai-fields.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -15,7 +15,7 @@ const complete: JsonObject[] = [
   { $ref: '#/$defs/a', $defs: {} },
 ]
 
-test('is an object with properties, also where there are none', () => {
+test('the schema is that of an object with properties, even if there are none', () => {
   assert.equal(inputSchema(undefined), nothing)
   assert.equal(inputSchema({}), nothing)
   assert.equal(inputSchema({ type: 'object' }), nothing)
@@ -33,7 +33,7 @@ const tools = {
 }
 
 for (const client of ['anthropic-messages', 'gemini'] as const) {
-  test(`is so for functions without parameters of ${client}`, async () => {
+  test(`the schema of functions without parameters of ${client} has properties`, async () => {
     const body = { tools: tools[client] }
     const chat = await ask({ client, model: 'chat/m', answer: () => json(whole['openai-chat']), body })
     assert.equal(chat.sent.tools, [{ type: 'function', function: { name: 'f', parameters: nothing } }])

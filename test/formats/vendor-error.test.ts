@@ -1,10 +1,10 @@
-import { parseVendorError } from '../../src/formats/vendor-error.ts'
+import { parseProviderError } from '../../src/formats/errors/parse.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite("vendors' errors")
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  parseVendorError({ status, body, header: (name) => headers[name], now: 0 })
+  parseProviderError({ status, body, header: (name) => headers[name], now: 0 })
 
 const overflow = "This model's maximum context length is 8192 tokens. However, you requested 9000."
 const quota = { error: { message: 'You exceeded your current quota', type: 'insufficient_quota' } }
@@ -62,4 +62,5 @@ const table: [name: string, got: object, expected: object][] = [
   ],
 ]
 
-for (const [name, got, expected] of table) test(`are read: ${name}`, () => assert.equal(got, expected))
+for (const [name, got, expected] of table)
+  test(`an error of a vendor is parsed: ${name}`, () => assert.equal(got, expected))

@@ -9,8 +9,8 @@ import { linkPackage } from '../runtimes/package-link.ts'
 const here = new URL('.', import.meta.url)
 const root = new URL('../../', import.meta.url)
 
-/** Next sends no telemetry, and finds packages below the root of the repository. */
-const env = { NEXT_TELEMETRY_DISABLED: '1', REPOSITORY: fileURLToPath(root) }
+/** No telemetry is sent; Next finds packages below the root of the repository. */
+const env = { ASTRO_TELEMETRY_DISABLED: '1', NEXT_TELEMETRY_DISABLED: '1', REPOSITORY: fileURLToPath(root) }
 
 export interface BuiltApp {
   folder: URL

@@ -1,5 +1,6 @@
 import { type ChildOptions, type Served, startChild } from '../runtimes/child.ts'
 import { clientOf } from '../runtimes/client.ts'
+import { streamsAsItComes } from '../runtimes/streams.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -16,10 +17,13 @@ export const startApp = (command: string, args: string[], options: ChildOptions 
 interface HostTraits {
   /** What the host's own 404 contains. */
   notFound?: RegExp
+  /** When the host sees that a client leaves. Default: always. */
+  seesClientsLeave?: 'always' | 'in mid stream' | 'never'
 }
 
 /** What every web framework must let the gateway do that it serves below `/ai`. */
-export function serves(name: string, start: () => Promise<Served>, { notFound = /the app/ }: HostTraits = {}): void {
+export function serves(name: string, start: () => Promise<Served>, traits: HostTraits = {}): void {
+  const { notFound = /the app/, seesClientsLeave = 'always' } = traits
   const test = suite(name)
   const closers: Array<() => unknown> = []
   let origin = ''
@@ -57,25 +61,7 @@ export function serves(name: string, start: () => Promise<Served>, { notFound = 
     })
   }
 
-  test('a stream reaches its client piece by piece, and the provider is let go when the client leaves it', async () => {
-    const abort = new AbortController()
-    const cut = upstream.nextCut()
-    const response = await client.chat(`forever${LONG}`, true, { signal: abort.signal })
-    await response.body?.getReader().read()
-    abort.abort()
-    await within(LEFT_MS, cut)
-  })
-
-  for (const stream of [false, true])
-    test(`the provider is let go when the client leaves before ${stream ? 'a stream begins' : 'the answer'}`, async () => {
-      const abort = new AbortController()
-      const cut = upstream.nextCut()
-      const asked = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')
-      while (upstream.open === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      abort.abort()
-      assert.is(await asked, 'left')
-      await within(LEFT_MS, cut)
-    })
+  streamsAsItComes(test, () => ({ client, upstream }))
 
   test('errors have the format of the client', async () => {
     const chat = await client.chat('Hi', false, { model: 'nobody/m' })
@@ -116,6 +102,27 @@ export function serves(name: string, start: () => Promise<Served>, { notFound = 
     })
     assert.equal(await response.json(), { its: 'own' })
   })
+
+  if (seesClientsLeave === 'never') return
+  test('a stream reaches its client piece by piece, and the provider is let go when the client leaves it', async () => {
+    const abort = new AbortController()
+    const cut = upstream.nextCut()
+    const response = await client.chat(`forever${LONG}`, true, { signal: abort.signal })
+    await response.body?.getReader().read()
+    abort.abort()
+    await within(LEFT_MS, cut)
+  })
+
+  for (const stream of seesClientsLeave === 'always' ? [false, true] : [])
+    test(`the provider is let go when the client leaves before ${stream ? 'a stream begins' : 'the answer'}`, async () => {
+      const abort = new AbortController()
+      const cut = upstream.nextCut()
+      const asked = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')
+      while (upstream.open === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      abort.abort()
+      assert.is(await asked, 'left')
+      await within(LEFT_MS, cut)
+    })
 }
 
 /** Settles with `work`, or rejects when it takes longer. */

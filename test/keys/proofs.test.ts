@@ -140,20 +140,29 @@ const settingsChanges: Record<string, Change> = {
 }
 
 for (const [how, changing] of Object.entries(settingsChanges)) {
-  settings(`shuts the gate when settings ${how}, until they are set again`, async () => {
+  settings(`requires a key, and turns cloud mode off, when settings ${how}, until they are set again`, async () => {
     const { storage, status, api, active, told } = await filled()
+    await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
     await change(storage, 'settings', undefined, changing)
-    assert.equal([await status(), await status(active.key)], [500, 500])
+    assert.equal([await status(), await status(active.key)], [401, 200])
     assert.match(String(told.errors[0]), /PATCH \/api\/settings with "requireApiKey"/)
-    assert.match(await refusal(api.settings.get()), /^500 The settings in the storage are missing, damaged/)
+    const shut = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
+    assert.equal(await api.settings.get(), { ...shut, ...defaultRules, maxAttempts: 2 })
+    const { damaged } = await api.health.list()
+    assert.equal(
+      damaged.map(({ key }) => key),
+      ['settings'],
+    )
     assert.match(await refusal(api.settings.update({ cloudUrl: '' })), /^500 The settings/)
     assert.equal(await api.settings.update({ requireApiKey: true }), {
       cloudEnabled: false,
       requireApiKey: true,
       cloudUrl: '',
       ...defaultRules,
+      maxAttempts: 2,
     })
+    assert.equal((await api.health.list()).damaged, [])
     assert.equal([await status(), await status(active.key)], [401, 200])
   })
 }

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from '../../src/lib/encoding.ts'
+import { fromBase64, toBase64 } from '../../src/lib/bytes.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('base64')

@@ -1,4 +1,4 @@
-import { createExpiringMap } from '../../src/lib/expiring-map.ts'
+import { createExpiringMap } from '../../src/lib/maps.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('createExpiringMap')

@@ -1,4 +1,4 @@
-import { createFinder } from '../../src/lib/find-bytes.ts'
+import { createFinder } from '../../src/lib/bytes.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('texts in bytes')

@@ -1,4 +1,4 @@
-import { withoutMember } from '../../src/lib/json-member.ts'
+import { withoutMember } from '../../src/lib/json-scan.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a JSON text without one of its members')

@@ -1,4 +1,4 @@
-import { createTelling } from '../../src/lib/telling.ts'
+import { createThrottledPublisher } from '../../src/lib/throttled-publisher.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -8,7 +8,7 @@ function start({ tellMs = 0, goesOn = false } = {}) {
   const clock = fakeClock()
   const startedAt = clock.now()
   const toldAt: number[] = []
-  const telling = createTelling(
+  const telling = createThrottledPublisher(
     async () => {
       toldAt.push(clock.now() - startedAt)
       await clock.sleep(tellMs)

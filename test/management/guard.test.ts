@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
+import { managementRoutes } from '../../src/http/management.ts'
 import type { ManagementOptions } from '../../src/http/management-options.ts'
-import { managementRoutes } from '../../src/http/management-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 

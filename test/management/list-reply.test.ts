@@ -1,4 +1,4 @@
-import { listReply } from '../../src/http/list-reply.ts'
+import { listReply } from '../../src/http/management.ts'
 import { isByteStream } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 

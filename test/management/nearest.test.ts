@@ -1,4 +1,4 @@
-import { nearest } from '../../src/lib/nearest.ts'
+import { nearest } from '../../src/lib/spelling.ts'
 import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { platformClock } from '../../src/platform.ts'
 import type { Catalog, Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -81,20 +82,41 @@ test('the same calls a second time write nothing and reset nothing', async () =>
   assert.equal(await state(), before)
 })
 
-test('two gateways that start at once on one storage make one record each', async () => {
+test('two gateways that start at once put one key whose value the host gives', async () => {
   const memory = memoryStorage()
   const doors = [openDoor({ storage: memory, catalog }), openDoor({ storage: memory, catalog })]
+  for (const id of [undefined, 'app-id']) {
+    const key = `${VALUE}${id ?? ''}`
+    const given = { name: `app ${id}`, key, ...(id !== undefined && { id }) }
+    const [one, other] = await Promise.all(doors.map(({ gateway }) => gateway.api.keys.put(given)))
+    assert.equal(one, other)
+    assert.is(one?.key.key, key)
+  }
+  assert.is((await memory.list('keys/')).length, 2)
+})
+
+test('a key whose value another key has is refused', async () => {
+  const { api } = open()
+  await api.keys.put({ name: 'app', key: VALUE })
+  assert.match(await errorOf(api.keys.put({ name: 'other', key: VALUE })), 'must not be the value of another key')
+})
+
+test('two gateways that start at once on one storage make one record each', async () => {
+  const memory = memoryStorage()
+  const options = { storage: memory, catalog, clock: platformClock } // one waits for the other
+  const doors = [openDoor(options), openDoor(options)]
   await Promise.all(
     doors.map(async ({ gateway: { api } }) => {
       await api.connections.put({ id: 'main', provider: 'openai' })
       await api.combos.put({ name: 'fast', models: ['openai/gpt-5'] })
-      await api.keys.put({ name: 'app', key: VALUE }).catch(() => undefined)
+      await api.keys.put({ name: 'app', key: VALUE })
+      await api.keys.put({ name: 'made' })
     }),
   )
   for (const { gateway } of doors) {
     assert.is((await gateway.api.connections.list()).connections.length, 1)
     assert.is((await gateway.api.combos.list()).combos.length, 1)
-    assert.is((await gateway.api.keys.list()).keys.length, 1)
+    assert.is((await gateway.api.keys.list()).keys.length, 2)
   }
 })
 

@@ -1,6 +1,7 @@
 import { serveBun } from '../../adapters/mount/bun.ts'
 import { serveDeno } from '../../adapters/mount/deno.ts'
 import { toExpressHandler } from '../../adapters/mount/express.ts'
+import { toLambdaHandler } from '../../adapters/mount/lambda.ts'
 import { createNodeFetch, serveNode, toNodeHandler } from '../../adapters/mount/node.ts'
 import { toServiceWorkerHandler } from '../../adapters/mount/service-worker.ts'
 import { toWorkersHandler } from '../../adapters/mount/workers.ts'
@@ -16,6 +17,7 @@ const mounts = {
   toExpressHandler,
   serveBun,
   serveDeno,
+  toLambdaHandler,
   toServiceWorkerHandler,
   toWorkersHandler,
 }
@@ -58,6 +60,7 @@ for (const name of [
   'toExpressHandler',
   'serveBun',
   'serveDeno',
+  'toLambdaHandler',
   'toServiceWorkerHandler',
 ] as const) {
   test(`${name} says how it is called when there is no gateway`, async () => {

@@ -1,4 +1,3 @@
-import { startClientTimeout } from '../../src/pipeline/client-timeout.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
@@ -96,26 +95,6 @@ test('x-signalbox-timeout-ms: no timer is left of it when there is an answer, or
     await response.text()
     assert.is(clock.pending(), 0)
   }
-})
-
-test('x-signalbox-timeout-ms: ends nothing any more when the answer has come in the same moment', async () => {
-  let ring = () => {}
-  const setTimer = (_: number, onTime: () => void) => {
-    ring = onTime
-    return () => {}
-  }
-  let ends = 0
-  const client = { timeoutAt: 0, giveUp: () => void ends++ }
-  const start = () => startClientTimeout({ header: () => '100' }, client, { ...fakeClock(), setTimer })
-  start()
-  ring()
-  await Promise.resolve()
-  assert.is(ends, 1)
-  const stop = start()
-  ring()
-  stop?.()
-  await Promise.resolve()
-  assert.is(ends, 1)
 })
 
 test('x-signalbox-timeout-ms: anything but a number of ms is a 400 that says so', async () => {

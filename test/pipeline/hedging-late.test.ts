@@ -1,6 +1,6 @@
-import { startCall } from '../../src/lib/call.ts'
 import type { PendingAnswer, UpstreamCall, UpstreamFetch } from '../../src/lib/exchange.ts'
-import type { AttemptRecord } from '../../src/pipeline/attempt-record.ts'
+import { startCall } from '../../src/lib/fetch-call.ts'
+import type { AttemptRecord } from '../../src/pipeline/records.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answer, hedging } from './support/hedging.ts'
 

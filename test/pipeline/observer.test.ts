@@ -1,5 +1,5 @@
-import { createBackground } from '../../src/lib/background.ts'
-import { createObserver, type Hooks } from '../../src/pipeline/observer.ts'
+import { createBackground } from '../../src/lib/promises.ts'
+import { createObserver, type Hooks } from '../../src/pipeline/hooks.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the observer')
@@ -7,7 +7,7 @@ const test = suite('the observer')
 function observe(hooks: Hooks) {
   const lines: unknown[][] = []
   const log = (...line: unknown[]) => void lines.push(line)
-  return { lines, observer: createObserver(hooks, { warn: log, error: log }, createBackground(log)) }
+  return { lines, observer: createObserver([hooks], { warn: log, error: log }, createBackground(log)) }
 }
 
 test('makes no record that no hook hears of', () => {

@@ -1,6 +1,7 @@
-import { untouchedStream } from '../../src/formats/format.ts'
+import { newStreamProgress } from '../../src/formats/format.ts'
 import { openaiChat } from '../../src/formats/openai-chat/format.ts'
-import { relayStream, type StreamEnd } from '../../src/pipeline/relay.ts'
+import { relayStream } from '../../src/pipeline/codec/relay.ts'
+import type { StreamEnd } from '../../src/pipeline/failure.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
@@ -54,7 +55,7 @@ test('what it fails at while it reads the end of a stream that it passes on is t
   const observe = () => {
     throw new RangeError('too odd')
   }
-  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], watch: { ...untouchedStream(), observe } }
+  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], watch: { ...newStreamProgress(), observe } }
   for (const leaves of [false, true]) {
     const ends: StreamEnd[] = []
     const terms = {

@@ -1,7 +1,7 @@
-import { managementRoutes } from '../../src/http/management-routes.ts'
+import { modelsRoutes } from '../../src/http/listing-routes.ts'
+import { managementRoutes } from '../../src/http/management.ts'
 import { modelRoutes } from '../../src/http/model-routes.ts'
-import { modelsRoutes } from '../../src/http/models-routes.ts'
-import type { Route } from '../../src/http/route.ts'
+import type { Route } from '../../src/http/router.ts'
 import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
@@ -25,7 +25,7 @@ const never = (): never => {
   throw new Error('only the tables are read')
 }
 const routes: ReadonlyArray<Pick<Route, 'method' | 'path'>> = [
-  ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0], {} as Parameters<typeof modelsRoutes>[1]),
+  ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0]),
   ...modelRoutes(never),
   ...managementRoutes(emptyManagement()),
 ]

@@ -1,5 +1,5 @@
-import { untouchedStream } from '../../src/formats/format.ts'
-import { createTail } from '../../src/pipeline/tail.ts'
+import { newStreamProgress } from '../../src/formats/format.ts'
+import { StreamTail } from '../../src/pipeline/codec/tail.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -11,7 +11,7 @@ const eventOf = (number: number, bytes: number) => `data: ${`${number} `.padEnd(
 /** A tail, and the numbers of the events that it has kept. */
 function tailOf(pieces: readonly string[]): number[] {
   const seen: number[] = []
-  const tail = createTail({ ...untouchedStream(), observe: ({ data }) => seen.push(Number.parseInt(data, 10)) })
+  const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(Number.parseInt(data, 10)) })
   for (const piece of pieces) tail.add(Buffer.from(piece))
   tail.observe()
   return seen
@@ -68,7 +68,7 @@ test('is short again behind a large event', () => {
 
 test('is of what has come, whatever becomes of the pieces', () => {
   const seen: string[] = []
-  const tail = createTail({ ...untouchedStream(), observe: ({ data }) => seen.push(data) })
+  const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
   const events = [20, 3_000, 3_000].map((size) => `data: ${'x'.repeat(size)}`)
   for (const event of events) {
     const piece = new TextEncoder().encode(`${event}\n\n`)
@@ -85,7 +85,7 @@ test('is of what has come, whatever becomes of the pieces', () => {
 
 test('forgets what it has shown', () => {
   const seen: string[] = []
-  const tail = createTail({ ...untouchedStream(), observe: ({ data }) => seen.push(data) })
+  const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
   for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(3_000)}\n\n`]) tail.add(Buffer.from(piece))
   tail.observe()
   tail.observe()

@@ -92,7 +92,7 @@ const table: Record<string, Expected> = {
     toolChoices: ['none'],
     lateSystem: 'before-answer',
     maxOutputTokens: 128_000,
-    reasoning: { by: 'adaptive', efforts: UP_TO_MAX, bindsThoughts: true },
+    reasoning: { by: 'adaptive', efforts: UP_TO_MAX, bindsReasoning: true },
   },
   'anthropic/claude-opus-5-5': { toolChoices: ['none'], reasoning: { efforts: UP_TO_MAX } },
   'anthropic/claude-sonnet-5-5': {
@@ -108,7 +108,7 @@ const table: Record<string, Expected> = {
   'anthropic/claude-opus-5': {
     lacks: SAMPLING,
     toolChoices: ['none', 'required', 'tool'],
-    reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], refusesForcedTool: false, bindsThoughts: false },
+    reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], refusesForcedTool: false, bindsReasoning: false },
   },
   'anthropic/claude-sonnet-5': { lateSystem: false, toolChoices: ['none', 'required', 'tool'] },
   'anthropic/claude-opus-4-8': { lacks: SAMPLING, lateSystem: 'before-answer' },
@@ -139,7 +139,7 @@ const table: Record<string, Expected> = {
   'anthropic-compatible-vertex/claude-opus-5-5': {
     lateSystem: false,
     lacks: SAMPLING,
-    reasoning: { bindsThoughts: false },
+    reasoning: { bindsReasoning: false },
   },
   'anthropic-compatible-zai/glm-5.3': {
     takes: SAMPLING,
@@ -155,7 +155,7 @@ const table: Record<string, Expected> = {
     takes: ['labels', 'seed'],
     lacks: ['store', 'logprobs'],
     callIds: false,
-    tellsSearches: false,
+    reportsSearches: false,
     reasoning: { by: 'level' },
   },
   'vertex/openai/gpt-oss-120b-maas': { lacks: ['labels'], callIds: true },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { FailureClass } from '../../src/routing/failure-class.ts'
 import { createHealth } from '../../src/routing/health.ts'
 import type { HealthTarget } from '../../src/routing/health-records.ts'
-import type { Trial } from '../../src/routing/trial.ts'
+import type { CircuitPermit } from '../../src/routing/permit.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createModel, type ModelCall } from './support/health-model.ts'
@@ -62,7 +62,7 @@ test(`over ${times(10_000)} histories of four targets it says the same`, () => {
       })
       const model = createModel()
       const now = targets.map((target) => ({ ...target, connection: { ...target.connection } }))
-      const underWay: Array<{ trial: Trial; call: ModelCall; isStream: boolean }> = []
+      const underWay: Array<{ trial: CircuitPermit; call: ModelCall; isStream: boolean }> = []
 
       function begin(target: HealthTarget) {
         const kept = { ...target, connection: { ...target.connection } } // as it is now, whatever is changed later
@@ -108,7 +108,7 @@ test(`over ${times(10_000)} histories of four targets it says the same`, () => {
           const isUsable = model.isUsable(target, nowMs)
           if (isUsable) usable++
           else cooling++
-          if ((health.standingOf(target) === undefined) === isUsable) continue
+          if ((health.cooldownOf(target) === undefined) === isUsable) continue
           assert.unreachable(`${target.connection.id}/${target.model}, step ${index}: ${isUsable}`)
         }
       }
@@ -135,7 +135,7 @@ test('however many come at once, exactly one probes', () => {
       for (const step of steps) {
         if (step === 'pass') nowMs += 61_000
         else if (step === 'begin') {
-          if (health.standingOf(target)) continue
+          if (health.cooldownOf(target)) continue
           underWay.push(health.begin(target))
           if (!isWell) assert.is(underWay.length, 1, 'one at a time while it is not well')
         } else {

@@ -1,4 +1,4 @@
-import { coolings, defaultHealthTerms, type FailureClass } from '../../src/routing/failure-class.ts'
+import { defaultHealthTerms, type FailureClass, failureRules } from '../../src/routing/failure-class.ts'
 import { assert, suite } from '../support/suite.ts'
 import { connection, failure, open, target } from './support/health.ts'
 
@@ -23,7 +23,7 @@ for (const [what, failures, firstMs, level] of table) {
     }
     fail(what)
     assert.is(waitOf(), firstMs)
-    assert.is(health.standingOf(target())?.class, what)
+    assert.is(health.cooldownOf(target())?.class, what)
     assert.is(
       waitOf(target('a', 'other')),
       level === 'connection' ? firstMs : undefined,
@@ -71,7 +71,8 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
 }
 
 test('every class has its row, or none', () => {
-  assert.equal(Object.keys(coolings).sort(), table.map(([what]) => what).sort())
+  const cooling = Object.entries(failureRules).flatMap(([what, { cooldown }]) => (cooldown ? [what] : []))
+  assert.equal(cooling.sort(), table.map(([what]) => what).sort())
 })
 
 test('a target whose calls fail more rarely than the share is used, however many fail', () => {
@@ -146,7 +147,7 @@ test('only a wait that was asked for, a refused key and a missing model are firm
   ] as const) {
     const { health } = open()
     health.begin(target()).failed({ ...failure(what, asked), isCertain })
-    assert.is(health.standingOf(target())?.isFirm, isFirm, `${what} ${asked}`)
+    assert.is(health.cooldownOf(target())?.isFirm, isFirm, `${what} ${asked}`)
   }
 })
 
@@ -154,9 +155,9 @@ test('what a combo with terms of its own judges is no other request’s, but for
   const { health, waitOf } = open()
   const combo = health.under({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).failed(failure('server'))
-  assert.is(combo.standingOf(target()), undefined)
+  assert.is(combo.cooldownOf(target()), undefined)
   combo.begin(target()).failed(failure('server'))
-  assert.is(Number(combo.standingOf(target())?.retryAt) - 1_000_000, 1_000)
+  assert.is(Number(combo.cooldownOf(target())?.retryAt) - 1_000_000, 1_000)
   assert.is(waitOf(), undefined)
   combo.begin(target('b')).failed(failure('credentials'))
   assert.is(waitOf(target('b')), 60_000)

@@ -1,6 +1,6 @@
 import { hashOf } from '../../src/lib/hash.ts'
 import type { Entry, Group } from '../../src/routing/group.ts'
-import { createPins } from '../../src/routing/pins.ts'
+import { createSessionAffinity } from '../../src/routing/session-affinity.ts'
 import { localState } from '../../src/routing/shared-state.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
@@ -32,7 +32,7 @@ function twins(): [string, string] {
 }
 
 test('two sessions that share one hash are moved apart from each other', async () => {
-  const pins = createPins(localState(fakeClock()))
+  const pins = createSessionAffinity(localState(fakeClock()))
   const [moved, other] = twins()
   await pins.set(group, moved, entry)
   assert.is(await pins.of(group, moved), 'one/m')

@@ -1,5 +1,5 @@
 import type { Entry, Group } from '../../src/routing/group.ts'
-import { createRotation } from '../../src/routing/rotation.ts'
+import { createRoundRobin } from '../../src/routing/round-robin.ts'
 import { localState } from '../../src/routing/shared-state.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -17,7 +17,8 @@ const group: Group = {
 }
 
 test('a question that throws is the failure of those who wait, not of those who come later', async () => {
-  const rotation = createRotation(localState(fakeClock()))
+  const clock = fakeClock()
+  const rotation = createRoundRobin(localState(clock), clock)
   const throws = () => {
     throw new Error('cannot tell')
   }
@@ -25,4 +26,35 @@ test('a question that throws is the failure of those who wait, not of those who 
   for (const turn of waiting) assert.is(await turn.catch((error: Error) => error.message), 'cannot tell')
   assert.is((await rotation.take(group, () => true)).index, 0)
   assert.is((await rotation.take(group, () => true)).index, 1)
+})
+
+test('takes a turn of its own after 2.4 s, however slow the shared state is and however often others are faster', async () => {
+  const clock = fakeClock()
+  const local = localState(clock)
+  const slow = {
+    ...local,
+    async read(key: string) {
+      await clock.sleep(700)
+      return local.read(key)
+    },
+    async write() {
+      await clock.sleep(700)
+      return false as const
+    },
+  }
+  const rotation = createRoundRobin(slow, clock)
+  const indexes: number[] = []
+  for (let turn = 0; turn < 4; turn++) {
+    const startedAt = clock.now()
+    let index: number | undefined
+    void rotation
+      .take(group, () => true)
+      .then((taken) => {
+        index = taken.index
+      })
+    while (index === undefined && clock.now() - startedAt < 20_000) await clock.advance(100)
+    assert.ok(clock.now() - startedAt <= 2_500, `${clock.now() - startedAt} ms`)
+    indexes.push(index ?? -1)
+  }
+  assert.equal(indexes, [0, 1, 0, 1])
 })

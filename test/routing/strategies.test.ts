@@ -1,7 +1,6 @@
 import fc from 'fast-check'
-import type { Entry } from '../../src/routing/group.ts'
-import type { Inputs } from '../../src/routing/strategies/order.ts'
-import { strategies } from '../../src/routing/strategies/strategies.ts'
+import type { Entry, Inputs } from '../../src/routing/group.ts'
+import { strategies } from '../../src/routing/strategies.ts'
 import type { Strategy } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -50,7 +49,7 @@ function tally(
   const random = generator(7)
   const counts = new Map<string, number>()
   for (let run = 0; run < runs; run++) {
-    const order = namesOf(strategies[strategy](entries, { ...nothing, random, session: `s${run}`, ...inputs }))
+    const order = namesOf(strategies[strategy].order(entries, { ...nothing, random, session: `s${run}`, ...inputs }))
     counts.set(order, (counts.get(order) ?? 0) + 1)
   }
   return counts
@@ -90,7 +89,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
   test(`"${strategy}" gives each entry once, whatever it is given, and leaves the list alone`, () => {
     const property = fc.property(entriesOf, inputsOf, (entries, inputs) => {
       const before = structuredClone(entries)
-      const order = strategies[strategy](entries, inputs(entries))
+      const order = strategies[strategy].order(entries, inputs(entries))
       assert.is(order.length, entries.length)
       assert.is(new Set(order).size, entries.length)
       for (const one of entries) assert.ok(order.includes(one))
@@ -103,7 +102,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
     const entries = listed('a', 'b:0.1', 'c:0.2', 'd:0')
     for (const number of [0, 1 - 2 ** -53]) {
       const inputs = { ...nothing, random: () => number, costOf: () => 1, latencyOf: () => 1, loadOf: () => 1 }
-      const order = strategies[strategy](entries, inputs)
+      const order = strategies[strategy].order(entries, inputs)
       assert.equal(namesOf(order).split('').sort(), ['a', 'b', 'c', 'd'])
     }
   })
@@ -111,20 +110,20 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
 
 for (const strategy of ['fallback', 'conditional'] as const) {
   test(`"${strategy}" is the list as it is, and asks for nothing`, () => {
-    fc.assert(fc.property(entriesOf, (entries) => assert.equal(strategies[strategy](entries, nothing), entries)))
+    fc.assert(fc.property(entriesOf, (entries) => assert.equal(strategies[strategy].order(entries, nothing), entries)))
   })
 }
 
 test('"round-robin" begins at its turn and goes round', () => {
   for (const [turn, order] of ['abc', 'bca', 'cab'].entries())
-    assert.is(namesOf(strategies['round-robin'](listed('a', 'b', 'c'), { ...nothing, turn })), order)
-  assert.equal(strategies['round-robin']([], nothing), [])
+    assert.is(namesOf(strategies['round-robin'].order(listed('a', 'b', 'c'), { ...nothing, turn })), order)
+  assert.equal(strategies['round-robin'].order([], nothing), [])
 })
 
 test('"round-robin" with entries left out begins at the next one that is there', () => {
   const entries = listed('a', 'b', 'c', 'd').filter(({ name }) => name !== 'b')
-  assert.is(namesOf(strategies['round-robin'](entries, { ...nothing, turn: 1 })), 'cda')
-  assert.is(namesOf(strategies['round-robin'](entries, { ...nothing, turn: 3 })), 'dac')
+  assert.is(namesOf(strategies['round-robin'].order(entries, { ...nothing, turn: 1 })), 'cda')
+  assert.is(namesOf(strategies['round-robin'].order(entries, { ...nothing, turn: 3 })), 'dac')
 })
 
 test('"weighted" draws by weight without putting back', () => {
@@ -140,7 +139,7 @@ test('"weighted" draws by weight without putting back', () => {
 
 test('"weighted" keeps weight 0 for the end, as listed', () => {
   const property = fc.property(entriesOf, fc.integer(), (entries, seed) => {
-    const order = strategies.weighted(entries, { ...nothing, random: generator(seed) })
+    const order = strategies.weighted.order(entries, { ...nothing, random: generator(seed) })
     const last = entries.filter(({ weight }) => weight === 0)
     assert.equal(order.slice(order.length - last.length), last)
   })
@@ -162,7 +161,7 @@ for (const [strategy, inputs] of figures) {
     const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (given) => {
       const entries = given.map((_, index) => ({ index, name: String(index), weight: 1 }))
       const figureOf = ({ index }: Entry) => given[index] ?? undefined
-      const order = strategies[strategy](entries, { ...nothing, ...inputs(figureOf) })
+      const order = strategies[strategy].order(entries, { ...nothing, ...inputs(figureOf) })
       const wanted = [...entries].sort((a, b) => (figureOf(a) ?? 9) - (figureOf(b) ?? 9) || a.index - b.index)
       assert.equal(order, wanted)
     })
@@ -173,7 +172,7 @@ for (const [strategy, inputs] of figures) {
 test('"least-latency" puts the fastest first, and before it what was never measured', () => {
   const latencies: Record<string, number> = { a: 30, b: 10, d: 20 }
   const inputs = { ...nothing, random: () => 0.9, latencyOf: ({ name }: Entry) => latencies[name] }
-  assert.is(namesOf(strategies['least-latency'](listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
+  assert.is(namesOf(strategies['least-latency'].order(listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
 })
 
 test('"least-latency" tries one of the others first in one request of twenty', () => {
@@ -187,8 +186,8 @@ test('"least-latency" tries one of the others first in one request of twenty', (
 test('"sticky" sends a session to the same entry every time, and sessions to all entries by weight', () => {
   const entries = listed('a:3', 'b', 'c:0')
   assert.equal(
-    strategies.sticky(entries, { ...nothing, session: 'x' }),
-    strategies.sticky(entries, { ...nothing, session: 'x' }),
+    strategies.sticky.order(entries, { ...nothing, session: 'x' }),
+    strategies.sticky.order(entries, { ...nothing, session: 'x' }),
   )
   const counts = tally('sticky', entries)
   isNear((counts.get('abc') ?? 0) / 40_000, 3 / 4)
@@ -197,7 +196,8 @@ test('"sticky" sends a session to the same entry every time, and sessions to all
 
 test('"sticky" spreads the sessions of each group in another way', () => {
   const entries = listed('a', 'b')
-  const firstIn = (label: string, session: string) => strategies.sticky(entries, { ...nothing, label, session })[0]
+  const firstIn = (label: string, session: string) =>
+    strategies.sticky.order(entries, { ...nothing, label, session })[0]
   const sessions = Array.from({ length: 1_000 }, (_, at) => `s${at}`)
   isNear(sessions.filter((session) => firstIn('x', session) === firstIn('y', session)).length / 1_000, 0.5, 0.06)
 })
@@ -208,8 +208,8 @@ test('"sticky" moves only the sessions of an entry that has gone, and as many as
   let moved = 0
   for (let at = 0; at < 2_000; at++) {
     const inputs = { ...nothing, session: `s${at}` }
-    const [before] = strategies.sticky(five, inputs)
-    const [after] = strategies.sticky(four, inputs)
+    const [before] = strategies.sticky.order(five, inputs)
+    const [after] = strategies.sticky.order(four, inputs)
     if (before?.name === 'c') moved++
     else assert.is(after, before)
   }
@@ -219,6 +219,6 @@ test('"sticky" moves only the sessions of an entry that has gone, and as many as
 test('"sticky" follows the pin, and without a session the list', () => {
   const entries = listed('a', 'b', 'c')
   for (const pin of ['a', 'b', 'c'])
-    assert.is(strategies.sticky(entries, { ...nothing, session: 'x', pin })[0]?.name, pin)
-  assert.is(namesOf(strategies.sticky(entries, nothing)), 'abc')
+    assert.is(strategies.sticky.order(entries, { ...nothing, session: 'x', pin })[0]?.name, pin)
+  assert.is(namesOf(strategies.sticky.order(entries, nothing)), 'abc')
 })

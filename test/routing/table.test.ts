@@ -1,8 +1,7 @@
-import { follow, type NextRoute } from '../../src/routing/follow.ts'
-import type { Choice, Group } from '../../src/routing/group.ts'
-import { lookaheadOf, meaningOfEntry } from '../../src/routing/lookahead.ts'
+import { follow } from '../../src/routing/follow.ts'
+import type { Choice, Group, Inputs, Route } from '../../src/routing/group.ts'
+import { lookaheadOf, resolutionOfEntry } from '../../src/routing/lookahead.ts'
 import type { Select } from '../../src/routing/select.ts'
-import type { Inputs } from '../../src/routing/strategies/order.ts'
 import { createRouteTable, type RouteTable } from '../../src/routing/table.ts'
 import type { ProviderRecord } from '../../src/store/store.ts'
 import type { Catalog, Combo, ComboModel, Strategy } from '../../src/types.ts'
@@ -53,12 +52,11 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
   }
   const table = createRouteTable(
     { combos, connections: records, providers, aliases: map },
-    { catalog, customModels: () => [] },
+    { catalog, customModels: async () => [] },
   )
   async function ways(model: string) {
     const found: string[] = []
-    const next = routesOf(model, table, select)
-    for (let route = await next(); route; route = await next()) {
+    for await (const route of routesOf(model, table, select)) {
       const { target, via } = route
       found.push([...wayOf(via), `${target.model}@${target.connection.id}`].join('>'))
     }
@@ -67,23 +65,32 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
   return { table, select, selected, ways }
 }
 
-function routesOf(model: string, table: RouteTable, select: Select): NextRoute {
-  const meaning = table.meaningOf(model)
+function routesOf(model: string, table: RouteTable, select: Select): AsyncIterable<Route> | readonly Route[] {
+  const meaning = table.resolutionOf(model)
   if (meaning && 'strategy' in meaning) {
     const lookahead = lookaheadOf(table)
-    return follow(meaning, { select, lookahead, meaningOf: (entry, within) => meaningOfEntry(table, entry, within) })
+    return follow(meaning, {
+      select,
+      lookahead,
+      resolutionOf: (entry, within) => resolutionOfEntry(table, entry, within),
+    })
   }
-  const routes = [...(meaning ?? [])]
-  return () => routes.shift()
+  return meaning ?? []
+}
+
+async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<Route[]> {
+  const all: Route[] = []
+  for await (const route of routes) all.push(route)
+  return all
 }
 
 const wayOf = (choice: Choice | undefined): string[] => (choice ? [...wayOf(choice.before), choice.group.label] : [])
 
 test('keeps the routes of the latest names, however many others clients have invented', () => {
   const { table } = tableOf()
-  for (let at = 0; at < 1_500; at++) table.meaningOf(`up/invented-${at}`)
-  assert.ok(table.meaningOf('up/m'))
-  assert.is(table.meaningOf('up/m'), table.meaningOf('up/m'))
+  for (let at = 0; at < 1_500; at++) table.resolutionOf(`up/invented-${at}`)
+  assert.ok(table.resolutionOf('up/m'))
+  assert.is(table.resolutionOf('up/m'), table.resolutionOf('up/m'))
 })
 
 test('each target says by which groups it was reached', async () => {
@@ -97,18 +104,19 @@ test('what stands in a combo is selected when it is reached, and no sooner', asy
   const { table, select, selected } = tableOf({
     combos: [combo('pool', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b')],
   })
-  const next = routesOf('pool', table, select)
-  assert.is((await next())?.target.model, 'a')
-  assert.is(selected.length, 1)
-  assert.is((await next())?.target.model, 'b')
-  assert.is(selected.length, 2)
+  const seen: unknown[] = []
+  for await (const { target } of routesOf('pool', table, select)) seen.push([target.model, selected.length])
+  assert.equal(seen, [
+    ['a', 1],
+    ['b', 2],
+  ])
 })
 
 test('a plain model name visits nothing and keeps its targets', async () => {
   const { table, select, selected } = tableOf()
-  const first = await routesOf('up/a', table, select)()
+  const [first] = await allOf(routesOf('up/a', table, select))
   assert.is(first?.target.model, 'a')
-  assert.is(await routesOf('up/a', table, select)(), first)
+  assert.is((await allOf(routesOf('up/a', table, select)))[0], first)
   assert.equal(selected, [])
 })
 
@@ -169,5 +177,5 @@ test('forty least-cost combos of forty, four deep, are priced once each', async 
     for (const entry of entries) for (const _ of reach(entry)) assert.unreachable('there is no target')
     return { entries, inputs }
   }
-  assert.is(await routesOf('level0-0', table, priced)(), undefined) // or it would take hours
+  assert.equal(await allOf(routesOf('level0-0', table, priced)), []) // or it would take hours
 })

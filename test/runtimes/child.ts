@@ -45,7 +45,7 @@ export async function startChild(
     void ended.then((code) => fail(`ended with ${code}`))
     const read = (chunk: Buffer) => {
       output += chunk
-      const url = /(?<!\S)http:\/\/\S+$/m.exec(output)?.[0]
+      const url = /(?<![^\s(])http:\/\/[^\s()]+(?=\)?$)/m.exec(output)?.[0].replace(/\/$/, '')
       if (!url) return
       clearTimeout(timer)
       resolve({ url, ask: () => ask(child, ended), stop: () => stop(kill, ended) })

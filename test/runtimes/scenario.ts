@@ -1,8 +1,10 @@
 import { connect } from 'node:net'
+import { signV4 } from '../support/sigv4.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Served } from './child.ts'
 import { clientOf } from './client.ts'
 import { startRedirects } from './redirects.ts'
+import { streamsAsItComes } from './streams.ts'
 import { startUpstream } from './upstream.ts'
 
 /** What every runtime must do with the built package, over its own HTTP server and its own fetch. */
@@ -57,6 +59,8 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
     assert.match(await response.text(), /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]\n\n$/)
   })
+
+  streamsAsItComes(test, () => ({ client, upstream }))
 
   test('answers 502 where the status of a provider is none', async () => {
     for (const stream of [false, true]) {
@@ -135,6 +139,30 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     } finally {
       redirects.close()
     }
+  })
+
+  test('signs a call to AWS Bedrock', async () => {
+    const keys = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+    const region = 'eu-west-1'
+    const created = await client.manage('/connections', {
+      provider: 'bedrock',
+      apiKey: `${keys.accessKeyId}:${keys.secretAccessKey}`,
+      providerSpecificData: { region, baseUrl: new URL(upstream.url).origin, enabledModels: ['us.m-v1:0'] },
+    })
+    assert.is(created.status, 201, await created.text())
+    const response = await client.chat('Hi', false, { model: 'bedrock/us.m-v1:0' })
+    assert.is(response.status, 200, await response.text())
+    const { path = '', headers = {}, body = '' } = upstream.signed ?? {}
+    assert.is(path, '/model/us.m-v1%3A0/converse')
+    const time = String(headers['x-amz-date']).replace(/^(....)(..)(..)T(..)(..)/, '$1-$2-$3T$4:$5:')
+    const expected = signV4(
+      {
+        ...{ method: 'POST', host: headers.host ?? '', pathname: path, search: '' },
+        ...{ headers: { 'content-type': headers['content-type'] ?? '' }, body },
+      },
+      { ...keys, region, service: 'bedrock', now: Date.parse(time) },
+    )
+    assert.is(headers.authorization, expected.authorization)
   })
 }
 

@@ -1,20 +1,33 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
 /**
- * A provider on loopback that speaks openai-chat. A prompt that starts with `forever` is streamed until its client leaves, one that starts with
- * `never` is not answered until then. `odd` gets a status that HTTP does not have.
+ * A provider on loopback that speaks openai-chat, and Converse without streams. A prompt that starts with `forever` is streamed until its client leaves, one that starts with
+ * `never` is not answered until then. `held` is answered by a stream that waits for `release` after its first chunk, `broken` by one that
+ * breaks off there. `odd` gets a status that HTTP does not have.
  */
 export async function startUpstream() {
   let cut = Promise.withResolvers<void>()
   let cutsToCome = 1
   let open = 0
+  let release = () => {}
+  let signed: { path: string; headers: IncomingHttpHeaders; body: string } | undefined
   const server = createServer(async (req, res) => {
     let text = ''
     for await (const part of req.setEncoding('utf8')) text += part
+    if (req.url?.endsWith('/converse')) {
+      signed = { path: req.url, headers: req.headers, body: text }
+      const answer = {
+        output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
+        stopReason: 'end_turn',
+      }
+      res.setHeader('content-type', 'application/json')
+      res.end(JSON.stringify({ ...answer, usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }))
+      return
+    }
     const { stream, messages } = JSON.parse(text)
     const prompt: string = messages[0].content
     if (prompt === 'odd') {
@@ -41,6 +54,11 @@ export async function startUpstream() {
     }
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     res.write(chunk({ role: 'assistant', content: 'Hel' }))
+    if (prompt === 'broken') {
+      setTimeout(() => res.destroy(), 50)
+      return
+    }
+    if (prompt === 'held') await new Promise<void>((resolve) => (release = resolve))
     res.end(`${chunk({ content: 'lo' })}${chunk({}, 'stop')}data: [DONE]\n\n`)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -57,6 +75,12 @@ export async function startUpstream() {
     get open() {
       return open
     },
+    /** The last call to Bedrock's Converse. */
+    get signed() {
+      return signed
+    },
+    /** Lets the stream that waits go on. */
+    release: () => release(),
     close() {
       server.close()
       server.closeAllConnections()

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -9,19 +9,21 @@ import { skip } from '../support/suite.ts'
 /** A Postgres for tests: `SIGNALBOX_TEST_POSTGRES_URL`, or one that is started here from Debian's packages. */
 export interface PostgresServer {
   url: string
+  /** 0 of one that is named. */
+  port: number
   /** Whether `stop` and `start` work: only where the server is the tests' own. */
   isOwn: boolean
   start(): Promise<void>
-  /** At once, as a crash would. */
+  /** At once and without its doing anything, as a crash would. */
   kill(): Promise<void>
   remove(): Promise<void>
 }
 
-/** Skips the file, with the reason, where there is none. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Skips the file, with the reason, where there is none. With `mayDie`, it is one that can be killed. */
+export async function startPostgres({ mayDie = false } = {}): Promise<PostgresServer> {
   const given = process.env.SIGNALBOX_TEST_POSTGRES_URL
   const nothing = async () => {}
-  if (given) return { url: given, isOwn: false, start: nothing, kill: nothing, remove: nothing }
+  if (given && !mayDie) return { url: given, port: 0, isOwn: false, start: nothing, kill: nothing, remove: nothing }
   const bin = binaries()
   if (!bin) skip('there is no Postgres: install postgresql, or name one in SIGNALBOX_TEST_POSTGRES_URL')
   const user = runner()
@@ -38,12 +40,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
   )
   const port = await freePort()
-  let child: ReturnType<typeof spawn> | undefined
+  let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
     const options = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-c', 'fsync=off']
-    child = spawn(join(bin ?? '', 'postgres'), options, { ...user, stdio: 'ignore' })
     for (let tries = 0; tries < 200; tries++) {
+      // Processes of one that was killed end a moment after it; until then none can start.
+      if (!child || hasEnded(child)) child = spawn(join(bin ?? '', 'postgres'), options, { ...user, stdio: 'ignore' })
       try {
         execFileSync(join(bin ?? '', 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
         return
@@ -54,24 +57,28 @@ export async function startPostgres(): Promise<PostgresServer> {
     throw new Error('Postgres did not start within 10 s')
   }
 
-  async function kill(): Promise<void> {
+  async function end(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
+    if (!child || hasEnded(child)) return
     const ended = new Promise((resolve) => child?.once('exit', resolve))
-    child?.kill('SIGQUIT')
+    child.kill(signal)
     await ended
   }
 
   await start()
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    port,
     isOwn: true,
     start,
-    kill,
+    kill: () => end('SIGKILL'),
     async remove() {
-      await kill()
+      await end('SIGQUIT')
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 function binaries(): string | undefined {
   const folder = '/usr/lib/postgresql'
@@ -79,14 +86,15 @@ function binaries(): string | undefined {
   return versions.map((version) => join(folder, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')))
 }
 
-/** Postgres refuses to run as root. */
-function runner(): { uid?: number; gid?: number } {
+/** The user to run as: neither Postgres nor PgBouncer runs as root. */
+export function runner(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
 
-function freePort(): Promise<number> {
+/** A port on which nothing listens. */
+export function freePort(): Promise<number> {
   const server = createServer()
   return new Promise((resolve) =>
     server.listen(0, '127.0.0.1', () => {

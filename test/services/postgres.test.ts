@@ -1,29 +1,14 @@
-import { createRequire } from 'node:module'
-import { type PostgresPool, postgresMigration, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { postgresMigration, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { storageConformance } from '../conformance/storage.ts'
 import { assert, suite } from '../support/suite.ts'
+import { openPool as openPoolAt } from './postgres-pool.ts'
 import { startPostgres } from './postgres-server.ts'
 
-interface Pool extends PostgresPool {
-  end(): Promise<void>
-  on(event: 'error', listener: () => void): void
-}
-const { Pool } = createRequire(import.meta.url)('pg') as { Pool: new (options: object) => Pool }
-
 const server = await startPostgres()
-const pool = openPool()
 let tables = 0
 
-function openPool(options: object = {}): Pool {
-  const made = new Pool({
-    connectionString: server.url,
-    connectionTimeoutMillis: 2_000,
-    query_timeout: 4_000,
-    ...options,
-  })
-  made.on('error', () => {}) // a connection that was idle when the server died
-  return made
-}
+const openPool = () => openPoolAt(server.url, { connectionTimeoutMillis: 2_000 })
+const pool = openPool()
 
 /** Lets `ms` pass for what lies in a table: every expiry comes nearer. */
 const passTime = (table: string) => async (ms: number) =>
@@ -81,6 +66,30 @@ test('a change elsewhere is told within 100 ms by LISTEN, and within the poll wi
     await storage.close?.()
     await other.close?.()
   }
+})
+
+test('a pool of one connection is polled, with one warning, and every call is answered', async () => {
+  const single = openPoolAt(server.url, { max: 1 })
+  const lines: string[] = []
+  const warn = (line: string) => void lines.push(line)
+  const table = `records_${++tables}`
+  const storage = postgresStorage(single, { table, pollMs: 200, logger: { warn, error: warn } })
+  const other = postgresStorage(pool, { table })
+  const told: string[] = []
+  for (let watcher = 0; watcher < 2; watcher++) storage.watch?.((key) => void told.push(key))
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  await Promise.all(Array.from({ length: 20 }, (_, index) => storage.set(`own/${index}`, 'value')))
+  await other.set('key', 'value')
+  const startedAt = performance.now()
+  while (!told.includes('key')) {
+    assert.ok(performance.now() - startedAt < 5_000, 'never told')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  assert.equal(lines, [
+    `The pool of the table ${table} has one connection, which LISTEN would keep. Changes of others are seen within 200 ms. Give the pool more connections, or pass \`listen: false\`.`,
+  ])
+  for (const one of [storage, other]) await one.close?.()
+  await single.end()
 })
 
 test('what changed while the server was away is told within three seconds of its return, and a write meanwhile is refused by name', {
@@ -143,6 +152,22 @@ test('close leaves the pool of the host open', async () => {
     (thrown) => thrown,
   )
   assert.is(error.code, 'STORAGE_CLOSED')
+})
+
+test('an idle connection that is lost does not end a process whose pool has no listener for errors', async () => {
+  const bare = openPool()
+  bare.removeAllListeners('error')
+  const storage = postgresStorage(bare, { table: 'lost' })
+  await storage.set('a', '1')
+  const { rows } = await bare.query('SELECT pg_backend_pid() AS pid')
+  const lost = new Promise<void>((resolve) => bare.on('error', () => resolve()))
+  assert.is(bare.listenerCount('error'), 2)
+  await pool.query('SELECT pg_terminate_backend($1)', [(rows[0] as { pid: number }).pid])
+  await lost
+  assert.is((await storage.get('a'))?.value, '1')
+  await storage.close?.()
+  assert.is(bare.listenerCount('error'), 1)
+  await bare.end()
 })
 
 test('options that cannot work are refused with what to pass', () => {

@@ -1,46 +1,20 @@
 import { existsSync } from 'node:fs'
-import { type RedisStorageOptions, redisStorage } from '../../adapters/storage/redis.ts'
+import { redisStorage } from '../../adapters/storage/redis.ts'
 import { storageConformance } from '../conformance/storage.ts'
 import { delaysOf, PROCESSES, type Program } from '../keys/support/pausing.ts'
 import { type Child, childProgram } from '../storage/support/children.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { type OpenClient, openClient, PACKAGES } from './redis-clients.ts'
+import { EMPTY, redisConformance } from './redis-conformance.ts'
 import { findRedis, startCluster } from './redis-server.ts'
 
 if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')
 
 const server = await findRedis()
 const cluster = server.isOwn ? await startCluster() : undefined
-let stores = 0
 
-/** Lets `ms` pass for every entry of a store. */
-const PASS = `
-for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. 'k:*')) do
-  local left = redis.call('PTTL', name) - ARGV[2]
-  if left > 0 then redis.call('PEXPIRE', name, left) elseif redis.call('PTTL', name) > 0 then redis.call('DEL', name) end
-end`
-
-const EMPTY = "for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. '*')) do redis.call('DEL', name) end"
-
-function conformance(name: string, open: () => Promise<OpenClient>, options: RedisStorageOptions = {}) {
-  storageConformance(`redis, by a client of ${name},`, {
-    has: ['increment', 'watch'],
-    async create() {
-      const [one, other] = [await open(), await open()]
-      const prefix = `conformance ${process.pid} ${++stores}`
-      const root = `{${prefix}}:`
-      return {
-        storage: redisStorage(one.client, { ...options, prefix }),
-        reopen: () => redisStorage(other.client, { ...options, prefix }),
-        passTime: async (ms) => void (await one.command('EVAL', PASS, '1', root, root, String(ms))),
-        async destroy() {
-          await one.command('EVAL', EMPTY, '1', root, root)
-          one.end()
-          other.end()
-        },
-      }
-    },
-  })
+function conformance(name: string, open: () => Promise<OpenClient>) {
+  storageConformance(`redis, by a client of ${name},`, redisConformance(open))
 }
 
 for (const name of PACKAGES) conformance(name, () => openClient(name, server.url))
@@ -100,4 +74,30 @@ test('throws a TypeError for what is no client and for options that it does not 
   const client = { call: async () => null, duplicate: () => client }
   assert.throws(() => redisStorage(client, { prefix: '{a}' }), /prefix/)
   assert.throws(() => redisStorage(client, { perfix: 'a' } as object), /perfix is not an option/)
+})
+
+test('an entry that another program wrote hides no other, and can be replaced', async () => {
+  const { client, command, end } = await openClient('ioredis', server.url)
+  const prefix = `foreign ${process.pid}`
+  const storage = redisStorage(client, { prefix })
+  await storage.set('a/good', '1')
+  for (const [name, text] of [
+    ['a/record', '{"order":1,"record":{"id":"written by another program"}}'],
+    ['a/short', 'x'],
+  ] as const) {
+    await command('SET', `{${prefix}}:k:${name}`, text)
+    await command('ZADD', `{${prefix}}:i`, '0', name)
+    const found = await storage.get(name)
+    assert.is(found?.value, text)
+    assert.ok((await storage.list('a/')).some(({ key, value }) => key === name && value === text))
+    assert.is(await storage.set(name, 'whole', { ifVersion: 'another' }), false)
+    assert.ok(await storage.set(name, 'whole', { ifVersion: String(found?.version) }))
+    assert.is((await storage.get(name))?.value, 'whole')
+  }
+  assert.equal(
+    (await storage.list('a/')).map(({ key, value }) => `${key} ${value}`),
+    ['a/good 1', 'a/record whole', 'a/short whole'],
+  )
+  await storage.close?.()
+  end()
 })

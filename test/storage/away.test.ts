@@ -156,15 +156,57 @@ test('shows what changed while it was away within a second of its return', async
   }
 })
 
-test('never brings back what this gateway has changed itself', async () => {
+for (const watched of [true, false])
+  for (const how of ['refuses', 'hangs', 'is slow'] as const)
+    test(`has what this gateway has changed itself in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+      const { clock, world, status, key, id, fail } = await open({ watched })
+      const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
+      assert.equal([await status(key), await status(renamed)], [200, 200])
+      await world.api.keys.update(renamedId, { name: 'again' })
+      await world.api.keys.update(id, { isActive: false })
+      await world.api.combos.create({ name: 'made', models: ['two/m'] })
+      const [pool] = (await world.api.combos.list()).combos
+      await world.api.combos.update(pool?.id ?? '', { name: 'moved' })
+      const gone = await world.api.combos.create({ name: 'gone', models: ['two/m'] })
+      await world.api.combos.delete(gone.id)
+      await world.api.aliases.set({ alias: 'short', model: 'one/m' })
+      await world.api.settings.update({ requireApiKey: true })
+      fail(how)
+      const by = (credential: string | undefined, model: string) =>
+        within(
+          clock,
+          world.chat({ model }, { headers: credential === undefined ? {} : { 'x-api-key': credential } }),
+        ).then(({ result, ms }) => {
+          assert.ok(ms <= 300, `took ${ms} ms`)
+          return result.status
+        })
+      for (let second = 0; second < 4; second++) {
+        assert.is(await by(key, 'made'), 403)
+        for (const model of ['made', 'moved', 'short']) assert.is(await by(renamed, model), 200, model)
+        assert.is(await by(undefined, 'made'), 401)
+        await clock.advance(1_000)
+      }
+      const { result } = await within(clock, world.chat({ model: 'gone' }, { headers: { 'x-api-key': renamed } }))
+      assert.ok([404, 503].includes(result.status), String(result.status))
+    })
+
+test('leaves in force what was read when a change of it has failed', async () => {
   const { clock, world, status, key, id, fail } = await open()
   assert.is(await status(key), 200)
-  await world.api.keys.update(id, { isActive: false })
+  const [pool] = (await world.api.combos.list()).combos
   fail('refuses')
-  for (let second = 0; second < 3; second++) {
-    assert.ok([403, 503].includes(await status(key)))
-    await clock.advance(1_000)
+  for (const change of [
+    () => world.api.keys.update(id, { isActive: false }),
+    () => world.api.settings.update({ requireApiKey: true }),
+    () => world.api.combos.update(pool?.id ?? '', { models: ['nowhere/m'] }),
+  ]) {
+    const { result } = await within(
+      clock,
+      change().catch((error: unknown) => error),
+    )
+    assert.ok(isGatewayError(result, 'STORAGE_UNAVAILABLE'))
   }
+  assert.equal([await status(key), await status()], [200, 200])
 })
 
 test('has made a change once when only the reply was lost', async () => {
@@ -184,4 +226,56 @@ test('differs from a storage whose data cannot be read: that one answers 500, wh
   assert.is((await world.chat({})).status, 502) // there is no network
   await storage.set('settings', '{')
   assert.is((await world.chat({})).status, 500)
+})
+
+test('leaves in force what was read while notifications of it came late and doubled', async () => {
+  const clock = fakeClock()
+  const memory = memoryStorage({ clock })
+  const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
+  const { key } = await elsewhere.api.keys.create({ name: 'team' })
+  let isAway = false
+  let tell = (_key: string) => {}
+  const storage: Storage = {
+    ...memory,
+    async get(at) {
+      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      const stored = await memory.get(at)
+      tell(at)
+      return stored
+    },
+    async list(prefix, options) {
+      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      const found = await memory.list(prefix, options)
+      for (const one of found) tell(one.key)
+      return found
+    },
+    watch: (onChange) => {
+      tell = onChange
+      return () => {}
+    },
+  }
+  const { chat } = await openWorld({ storage, clock, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+  const status = async () => (await chat({ model: 'pool' }, { headers: { 'x-api-key': key } })).status
+  assert.is(await status(), 200)
+  isAway = true
+  assert.is(await status(), 200)
+})
+
+test('is a 503 for each change while it has no room, and requests go on', async () => {
+  const memory = memoryStorage()
+  let isFull = false
+  const set: Storage['set'] = async (...args) => {
+    if (isFull) throw Object.assign(new Error('no room'), { code: 'STORAGE_UNWRITABLE' })
+    return memory.set(...args)
+  }
+  const world = await openWorld({ storage: { ...memory, set }, fetch: fakeUpstream(() => json(chatAnswer())) })
+  isFull = true
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: 'new' })
+  const response = await world.gateway.fetch(new Request('http://gateway/api/keys', { method: 'POST', headers, body }))
+  assert.is(response.status, 503)
+  assert.match((await response.json()).error, /cannot write its storage/)
+  assert.is((await world.chat({})).status, 200)
+  isFull = false
+  assert.equal((await world.api.keys.list()).keys, [])
 })

@@ -3,50 +3,14 @@ import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
-import { catalog, openWorld, token, type World } from '../pipeline/support/world.ts'
+import { catalog, openWorld, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
+import { damaged, type Envelope, filled, kinds } from './support/damaged-store.ts'
 
 const test = suite('a damaged record in the storage')
 
-/** A storage with two records of each kind: a good one, and one that is to be damaged. */
-async function filled() {
-  const storage = memoryStorage()
-  const { api } = await openWorld({
-    storage,
-    connections: ['one', 'two'],
-    combos: { good: ['one/m'], hurt: ['two/m'] },
-  })
-  const { key } = await api.keys.create({ name: 'good' })
-  await api.keys.create({ name: 'hurt' })
-  await api.customModels.create({ providerAlias: 'one', id: 'good' })
-  await api.customModels.create({ providerAlias: 'one', id: 'hurt' })
-  await api.aliases.set({ alias: 'good-alias', model: 'one/m' })
-  await api.aliases.set({ alias: 'hurt-alias', model: 'two/m' })
-  await api.providers.update('one', { strategy: 'random' })
-  await api.providers.update('two', { strategy: 'random' })
-  return { storage, key }
-}
-
-/** The record of each kind that is damaged, by what its text holds. */
-const kinds = {
-  'keys/': '"hurt"',
-  'connections/': '"provider":"two"',
-  'combos/': '"name":"hurt"',
-  'custom-models/': '"id":"hurt"',
-  'aliases/': '"hurt-alias"',
-  'providers/': '"provider":"two"',
-}
-
-async function damaged(storage: Storage, prefix: keyof typeof kinds, how: (text: string) => string): Promise<string> {
-  const found = (await storage.list(prefix)).find(({ value }) => value.includes(kinds[prefix]))
-  await storage.set(found?.key ?? '', how(found?.value ?? ''))
-  return found?.key ?? ''
-}
-
 /** Odd values for any field. */
 const values: unknown[] = [null, 0, -1, 1e300, true, false, '', ' ', 'odd', '\u0000', [], [null], {}, { a: 1 }, [[]]]
-
-type Envelope = { order: unknown; record: Record<string, unknown> }
 
 /** Every field of a record with every odd value, without it, and what is no record at all. */
 function damages(text: string): string[] {
@@ -253,96 +217,4 @@ test('does not open the gate when it is that of the settings: requireApiKey is o
     assert.is((await chat({})).status, status, value)
     assert.is((await gateway.fetch(new Request('http://gateway/v1/models'))).status, status, value)
   }
-})
-
-const mending = suite('the management of damaged records')
-
-/** A gateway whose storage holds the damage, and its management over HTTP. */
-async function managed(prefix: keyof typeof kinds, how: (text: string) => string) {
-  const { storage, key } = await filled()
-  const where = await damaged(storage, prefix, how)
-  const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
-  const manage = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
-    const response = await world.gateway.fetch(new Request(`http://gateway/api/health${path}`, init))
-    return { status: response.status, body: await response.json() }
-  }
-  return { ...world, storage, key, where, path: `/records/${encodeURIComponent(where)}`, manage }
-}
-
-const changed = (change: object) => (text: string) => {
-  const envelope: Envelope = JSON.parse(text)
-  return JSON.stringify({ ...envelope, record: { ...envelope.record, ...change } })
-}
-
-for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  mending(`names, shows, repairs and removes a record of ${prefix}`, async () => {
-    const { storage, where, path, manage } = await managed(prefix, () => '{"order":7,"record":{}}')
-    const before = await manage('GET', '')
-    assert.equal(
-      before.body.damaged.map((one: { key: string }) => one.key),
-      [where],
-    )
-    assert.match(before.body.damaged[0].problem, /, and is passed over$/)
-    const shown = await manage('GET', path)
-    assert.equal(shown.body, { ...before.body.damaged[0], stored: '{"order":7,"record":{}}', record: {} })
-    const refused = await manage('PUT', path, { record: { some: 'thing' } })
-    assert.is(refused.status, 400)
-    assert.match(refused.body.error, /^The record sent .*passed over/)
-    assert.is((await storage.get(where))?.value, '{"order":7,"record":{}}')
-    assert.equal((await manage('DELETE', path)).body, { success: true })
-    assert.equal((await manage('GET', '')).body.damaged, [])
-    assert.is((await manage('GET', path)).status, 404)
-    assert.is(await storage.get(where), undefined)
-  })
-}
-
-mending('repairs a field, after which the record is good', async () => {
-  const { path, manage, api } = await managed('combos/', changed({ kind: null, strategy: 'odd' }))
-  const { body } = await manage('GET', path)
-  assert.match(
-    body.problem,
-    /"kind" is null and is read as "llm"; "strategy" is a text that it cannot be and is read as "fallback"/,
-  )
-  const record = { ...body.record, kind: 'image', strategy: 'random' }
-  assert.equal((await manage('PUT', path, { record })).body, { success: true })
-  assert.equal((await manage('GET', '')).body.damaged, [])
-  const combo = (await api.combos.list()).combos.find(({ name }) => name === 'hurt')
-  assert.equal([combo?.kind, combo?.strategy], ['image', 'random'])
-})
-
-mending('gives a repaired key its proof', async () => {
-  const { path, manage, api } = await managed('keys/', changed({ id: null }))
-  const { body } = await manage('GET', path)
-  assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
-  const mended = (await api.keys.list()).keys.find(({ id }) => id === 'mended')
-  assert.is(mended?.isActive, false)
-  assert.match(mended?.error ?? '', /cannot be opened/) // it was sealed for the id that is lost
-})
-
-mending('touches no record that is good', async () => {
-  const { storage, manage } = await managed('combos/', (text) => text)
-  const path = '/records/combos%2Fgood'
-  for (const [method, body] of [['GET'], ['PUT', { record: {} }], ['DELETE']] as const)
-    assert.is((await manage(method, path, body)).status, 404)
-  assert.ok(await storage.get('combos/good'))
-})
-
-mending('names damaged settings and says how they are set again', async () => {
-  const { storage, manage, api, chat, key } = await managed('combos/', (text) => text)
-  await storage.set('settings', '{"requireApiKey":')
-  const { body } = await manage('GET', '')
-  assert.equal(
-    body.damaged.map((one: { key: string }) => one.key),
-    ['settings'],
-  )
-  for (const [method, sent] of [['PUT', { record: {} }], ['DELETE']] as const) {
-    const { status, body } = await manage(method, '/records/settings', sent)
-    assert.is(status, 409)
-    assert.match(body.error, /PATCH \/api\/settings with "requireApiKey"/)
-  }
-  await api.settings.update({ requireApiKey: true })
-  assert.equal((await manage('GET', '')).body.damaged, [])
-  assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
 })

@@ -1,5 +1,5 @@
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
-import { withMembers } from '../../src/upstream/body-members.ts'
+import { withMembers } from '../../src/lib/json-scan.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('members of a JSON body')

@@ -1,11 +1,33 @@
 import type { Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import type { PendingAnswer, UpstreamCall } from '../../../src/index.ts'
-import { addressOf } from './address.ts'
-import { createLanes } from './lanes.ts'
+import { createConnectionPool } from './connection-pool.ts'
 import { turnEnd } from './turn.ts'
 import { loadUndici } from './undici.ts'
 import { UpstreamCallUnderWay } from './upstream-call.ts'
+
+/** The parts of a URL that a call needs. */
+interface Address {
+  origin: string
+  /** With its query. */
+  path: string
+}
+
+const CACHED = 256
+const cache = new Map<string, Address>()
+
+/** Splits a URL into what a connection and a request line need; an Error when it is not http or https. */
+function addressOf(url: string): Address | Error {
+  const known = cache.get(url)
+  if (known) return known
+  if (!/^https?:/i.test(url) || !URL.canParse(url))
+    return new TypeError('The address of the upstream is not an http or https URL.')
+  const { origin, pathname, search } = new URL(url)
+  const address = { origin, path: pathname + search }
+  if (cache.size >= CACHED) cache.clear()
+  cache.set(url, address)
+  return address
+}
 
 /** How connections to upstreams are made. */
 export interface EngineOptions {
@@ -45,7 +67,7 @@ const onread = {
 export async function createEngine({ dispatcher, connect = {} }: EngineOptions): Promise<Engine> {
   const { Client, buildConnector } = await loadUndici()
   const socketOptions = { highWaterMark: READ_AHEAD, onread, ...connect }
-  const lanes = createLanes({ Client, connect: buildConnector(socketOptions) })
+  const pool = createConnectionPool({ Client, connect: buildConnector(socketOptions) })
   let agent: Promise<Agent> | undefined
 
   async function openAgent() {
@@ -58,9 +80,9 @@ export async function createEngine({ dispatcher, connect = {} }: EngineOptions):
       const address = addressOf(url)
       if (address instanceof Error) return UpstreamCallUnderWay.failed(address)
       const { origin, path } = address
-      const lane = dispatcher ? undefined : lanes.take(origin)
-      const call = new UpstreamCallUnderWay(lane)
-      const line = dispatcher ?? lane?.client
+      const connection = dispatcher ? undefined : pool.take(origin)
+      const call = new UpstreamCallUnderWay(connection)
+      const line = dispatcher ?? connection?.client
       const request = { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
       void turnEnd().then(() => call.isOver || line?.dispatch(request, call))
       return call
@@ -71,7 +93,7 @@ export async function createEngine({ dispatcher, connect = {} }: EngineOptions):
       return fetch(input, through)
     },
     close() {
-      lanes.close()
+      pool.close()
       void agent?.then((opened) => opened.destroy())
     },
   }

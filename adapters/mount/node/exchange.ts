@@ -1,8 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Exchange, UpstreamFetch } from '../../../src/index.ts'
-import { onSocketClose } from './pipelined.ts'
 import { isParsed, parsedBody, readBody } from './request-body.ts'
 import type { Target } from './target.ts'
+
+const waiting = new WeakMap<Socket, Set<() => void>>()
+
+/**
+ * Calls back when the socket closes; answers how to stop. For requests that wait behind another answer on one connection:
+ * their own response hears nothing until its turn. One listener a socket, however many wait.
+ */
+function onSocketClose(socket: Socket, listener: () => void): () => void {
+  const listeners = waiting.get(socket) ?? watch(socket)
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+function watch(socket: Socket): Set<() => void> {
+  const listeners = new Set<() => void>()
+  waiting.set(socket, listeners)
+  socket.once('close', () => {
+    for (const listener of listeners) listener()
+  })
+  return listeners
+}
 
 /**
  * A Node request as an exchange. Builds no Fetch object unless a function of the host needs one. A class, because one is made for each

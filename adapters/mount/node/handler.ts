@@ -1,14 +1,45 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { UpstreamFetch } from '../../../src/index.ts'
+import type { ByteStream, Reply, UpstreamFetch } from '../../../src/index.ts'
 import { checkOptions } from '../../lib/options.ts'
 import type { ExchangeGateway } from '../../types/gateway.ts'
 import { checkGateway } from '../lib/gateway.ts'
 import { NodeExchange } from './exchange.ts'
+import { createNodeFetch, type NodeFetch } from './fetch.ts'
 import { hasTwoHosts, isHost } from './host.ts'
+import { pump } from './pump.ts'
 import { refuse } from './refuse.ts'
-import { sendReply } from './reply.ts'
-import { sharedNodeFetch } from './shared-fetch.ts'
 import { parseTarget } from './target.ts'
+import { hasLargeRest, sendWhole } from './whole.ts'
+
+/** Sends a reply and owns its stream, which is always read to its end or cancelled. */
+function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
+  const { status, headers, body } = reply
+  const isOver = res.headersSent || res.writableEnded
+  try {
+    if (isStream(body) && req.method !== 'HEAD' && !isOver) {
+      res.writeHead(status, hasLargeRest(req) ? { ...headers, connection: 'close' } : headers)
+      void pump(exchange, res, body)
+      return
+    }
+    exchange.settle()
+    if (isStream(body)) body.cancel()
+    if (!isOver)
+      sendWhole(req, res, isStream(body) || body === undefined ? { status, headers } : { status, headers, body })
+  } catch (error) {
+    if (isStream(body)) body.cancel(error)
+    sendWhole(req, res, { status: 500, headers: {} }) // a header that HTTP cannot carry
+  }
+}
+
+const isStream = (body: Reply['body']): body is ByteStream => typeof body === 'object' && 'next' in body
+
+let shared: NodeFetch | undefined
+
+/** The connections that all handlers of this process share, made with the first request. */
+function sharedNodeFetch(): NodeFetch {
+  shared ??= createNodeFetch()
+  return shared
+}
 
 /** The options of `toNodeHandler`; all are optional. */
 export interface NodeHandlerOptions {

@@ -1,8 +1,29 @@
 import type { ServerResponse } from 'node:http'
 import type { ByteStream } from '../../../src/index.ts'
-import { cut } from './cut.ts'
 import type { NodeExchange } from './exchange.ts'
 import { turnEnd } from './turn.ts'
+
+/** How long written bytes may take to be sent before the connection is closed. */
+const FLUSH_MS = 1_000
+
+/** Breaks off a response that cannot be completed: what was written is sent, then the connection is closed. */
+function cut(res: ServerResponse): void {
+  const { socket } = res
+  if (!socket) {
+    res.destroy()
+    return
+  }
+  // Before HTTP/1.1 the end of the connection is the end of the body: only a reset tells a cut from it.
+  const canReset = res.req.httpVersion === '1.0' && !('encrypted' in socket)
+  const kill = () => {
+    clearTimeout(timer)
+    if (socket.destroyed) return
+    if (canReset) socket.resetAndDestroy()
+    else socket.destroy()
+  }
+  const timer = setTimeout(kill, FLUSH_MS)
+  socket.write('', kill)
+}
 
 /** How many unsent bytes a client that does not read may have, besides the kernel's buffers and one chunk. */
 export const WRITE_AHEAD = 16 * 1024

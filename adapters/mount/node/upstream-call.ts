@@ -1,9 +1,50 @@
 import type { Dispatcher } from 'undici'
-import type { PendingAnswer, UpstreamAnswer } from '../../../src/index.ts'
-import { NodeAnswer, type RawHeaders } from './answer.ts'
+import type { ByteStream, PendingAnswer, UpstreamAnswer } from '../../../src/index.ts'
 import { ChunkQueue, type ChunkSource } from './chunk-queue.ts'
+import type { PooledConnection } from './connection-pool.ts'
 import { decodeBody } from './decode.ts'
-import type { Lane } from './lane.ts'
+
+/** Headers as undici hands them out: names in lower case. */
+type RawHeaders = Record<string, string | string[] | undefined>
+
+/** Headers about the bytes on the wire, which do not hold for decompressed ones. */
+const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
+
+/** An answer over undici's headers. `isDecoded` hides the headers that described the body before it was decompressed. */
+class NodeAnswer implements UpstreamAnswer {
+  readonly status: number
+  readonly body: ByteStream
+  readonly #raw: RawHeaders
+  readonly #isDecoded: boolean
+
+  constructor(status: number, raw: RawHeaders, body: ByteStream, isDecoded: boolean) {
+    this.status = status
+    this.body = body
+    this.#raw = raw
+    this.#isDecoded = isDecoded
+  }
+
+  header(name: string): string | undefined {
+    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // may be something else: `constructor`
+    if (typeof value === 'string') return value
+    return Array.isArray(value) ? value.join(', ') : undefined
+  }
+
+  headers(): Iterable<[string, string]> {
+    const pairs: [string, string][] = []
+    for (const name in this.#raw) {
+      const value = this.#raw[name]
+      if (value === undefined || this.#isHidden(name)) continue
+      if (typeof value === 'string') pairs.push([name, value])
+      else for (const one of value) pairs.push([name, one])
+    }
+    return pairs
+  }
+
+  #isHidden(name: string): boolean {
+    return this.#isDecoded && WIRE_ONLY.has(name)
+  }
+}
 
 const ignore = () => {}
 
@@ -15,7 +56,7 @@ type Controller = Dispatcher.DispatchController
  */
 export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingAnswer, ChunkSource {
   readonly answer: Promise<UpstreamAnswer>
-  readonly #lane: Lane | undefined
+  readonly #connection: PooledConnection | undefined
   readonly #body = new ChunkQueue(this)
   #resolve: (answer: UpstreamAnswer) => void = ignore
   #reject: (error: Error) => void = ignore
@@ -23,9 +64,9 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   #error: Error | undefined
   isOver = false
 
-  /** Without a `lane` the call goes through somebody's dispatcher, and is paced as undici does it. */
-  constructor(lane?: Lane) {
-    this.#lane = lane
+  /** Without a connection the call goes through the dispatcher of the host, and is paced as undici does it. */
+  constructor(connection?: PooledConnection) {
+    this.#connection = connection
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -60,13 +101,13 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
 
   onResponseEnd(): void {
     if (this.isOver) return
-    const broken = this.#lane?.broken
+    const broken = this.#connection?.broken
     if (broken) {
       this.onResponseError(this.#controller, broken)
       return
     }
     this.isOver = true
-    this.#lane?.free()
+    this.#connection?.free()
     this.#body.end()
   }
 
@@ -80,12 +121,12 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   }
 
   hold(): void {
-    if (this.#lane) this.#lane.hold()
+    if (this.#connection) this.#connection.hold()
     else this.#controller?.pause()
   }
 
   release(): void {
-    if (this.#lane) this.#lane.release()
+    if (this.#connection) this.#connection.release()
     else this.#controller?.resume()
   }
 
@@ -96,6 +137,6 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     this.#reject(error)
     this.#body.end(error)
     this.#controller?.abort(error) // nothing happens to a call that undici has ended itself
-    this.#lane?.drop()
+    this.#connection?.drop()
   }
 }

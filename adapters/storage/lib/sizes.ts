@@ -2,7 +2,7 @@ import { storageError } from './error.ts'
 
 /** What a storage can hold; in bytes of UTF-8. */
 export interface Sizes {
-  /** Its name in messages. */
+  /** Its name at the start of messages. */
   store: string
   largestValueBytes: number
   longestKeyBytes: number
@@ -17,10 +17,7 @@ export function checkSizes(
   { store, largestValueBytes, longestKeyBytes, hasNul }: Sizes,
 ): void {
   const tooLarge = (what: string, limit: number) =>
-    storageError(
-      'STORAGE_TOO_LARGE',
-      `The ${what} is larger than the ${limit} bytes that ${store} takes: "${key.slice(0, 100)}".`,
-    )
+    storageError('STORAGE_TOO_LARGE', `${store} takes a ${what} of ${limit} bytes at most: "${key.slice(0, 100)}".`)
   if (bytesOf(key, longestKeyBytes) > longestKeyBytes) throw tooLarge('key', longestKeyBytes)
   if (bytesOf(value, largestValueBytes) > largestValueBytes) throw tooLarge('value', largestValueBytes)
   for (const text of [key, value])

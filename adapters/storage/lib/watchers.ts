@@ -7,19 +7,28 @@ export interface Watchers {
   readonly size: number
 }
 
-/** Makes the list of a store's watchers; the same function may watch more than once. */
-export function createWatchers(): Watchers {
+/**
+ * Makes the list of a store's watchers; the same function may watch more than once. `start` looks for changes from the first watcher on, and
+ * returns what ends that after the last one.
+ */
+export function createWatchers(start?: () => () => void): Watchers {
   const watchers = new Set<(key: string) => void>()
+  let end: (() => void) | undefined
+  const remove = (watcher: (key: string) => void) => {
+    watchers.delete(watcher)
+    if (watchers.size === 0) end = void end?.()
+  }
   return {
     add(onChange) {
       const watcher = (key: string) => onChange(key)
       watchers.add(watcher)
-      return () => void watchers.delete(watcher)
+      end ??= start?.()
+      return () => remove(watcher)
     },
     tell(key) {
       for (const watcher of watchers) queueMicrotask(() => watchers.has(watcher) && watcher(key))
     },
-    clear: () => watchers.clear(),
+    clear: () => watchers.forEach(remove),
     get size() {
       return watchers.size
     },

@@ -19,8 +19,8 @@ export type Command = readonly [string, ...string[]]
 export interface Link {
   /** Sends a command whose keys share the hash tag of `key`. */
   send(args: Command, key: string): Promise<unknown>
-  /** One more of its kind, which is not connected yet. */
-  duplicate(): Link & { connect(): Promise<unknown>; end(): void }
+  /** One more of its kind, which `connected` waits for. `end` closes it, also while it is being connected. */
+  duplicate(): Link & { connected: Promise<unknown>; end(): void }
 }
 
 /** What both packages have, with the parts of each that differ. */
@@ -28,7 +28,7 @@ interface AnyClient {
   call?(...args: string[]): Promise<unknown>
   sendCommand(...args: unknown[]): Promise<unknown>
   duplicate(...args: unknown[]): AnyClient
-  on(event: 'error', listener: () => void): unknown
+  on(event: 'connect' | 'error', listener: () => void): AnyClient
   connect(): Promise<unknown>
   /** Of `redis`. */
   destroy?(): void
@@ -56,9 +56,18 @@ function linkTo(client: AnyClient): Link {
     duplicate() {
       const args = client.isCluster ? [[], LISTENER] : client.call ? [LISTENER] : []
       const copy = client.duplicate(...args)
-      copy.on('error', () => {}) // each failure rejects a command, too
-      const end = () => (copy.destroy ? copy.destroy() : copy.disconnect())
-      return { ...linkTo(copy), connect: () => copy.connect(), end }
+      const destroy = () => {
+        try {
+          copy.destroy ? copy.destroy() : copy.disconnect()
+        } catch {} // it is closed
+      }
+      copy.on('error', noop) // each failure rejects a command, too
+      const connected = copy.connect()
+      const end = () => {
+        copy.on('connect', destroy).on('error', destroy) // `redis` goes on connecting when it is destroyed meanwhile
+        connected.then(destroy, destroy)
+      }
+      return { ...linkTo(copy), connected, end }
     },
   }
 }
@@ -69,10 +78,12 @@ const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undef
 /** What `work` resolves to; rejects when that takes longer than so many ms. */
 export function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer in ${Math.ceil(ms)} ms`)), ms)
+    const timer = setTimeout(() => reject(new Error('no answer')), Math.max(0, ms))
     work.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 }
+
+export const noop = () => {}
 
 /** Resolves after so many ms. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -93,6 +104,6 @@ export function failure(cause: unknown, store: string): Error {
   const isAway = isPassing(cause)
   return storageError(
     isAway ? 'STORAGE_UNREACHABLE' : FULL.test(text) ? 'STORAGE_UNWRITABLE' : 'STORAGE_UNREADABLE',
-    `${store} ${isAway ? 'cannot be reached' : 'was refused'}: ${text}. Check the server, its memory, and the client's address and rights.`,
+    `${store} ${isAway ? 'cannot be reached' : 'was refused'}: ${text}. Check the server.`,
   )
 }

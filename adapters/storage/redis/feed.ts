@@ -1,5 +1,5 @@
 import { fromOrdered } from '../lib/ordered-text.ts'
-import { type Command, type Link, sleep, within } from './client.ts'
+import { type Command, type Link, noop, sleep, within } from './client.ts'
 
 /** What a feed reads and whom it tells. */
 export interface FeedOptions {
@@ -16,9 +16,10 @@ export interface FeedOptions {
   onGap(): void
 }
 
-/** A wait for the next change, and how long an answer may take on top, or a connection. In ms. */
+/** A wait for the next change, and how long an answer may take on top, and a connection. In ms. */
 const BLOCK_MS = 1_000
 const ANSWER_MS = 1_500
+const CONNECT_MS = 1_000
 /** Between two connections. */
 const PAUSE_MS = 100
 /** Between two calls of `onGap` while the store answers elsewhere and the feed is blind. */
@@ -49,7 +50,7 @@ export function startFeed(options: FeedOptions): () => void {
   async function follow(): Promise<void> {
     if (!options.isReady) {
       link = options.link.duplicate()
-      await within(link.connect(), ANSWER_MS)
+      await within(link.connected, CONNECT_MS)
     }
     for (;;) {
       position ??= await locate()
@@ -99,16 +100,14 @@ export function startFeed(options: FeedOptions): () => void {
   }
 
   function end(): void {
-    try {
-      link?.end()
-    } catch {} // it was never open
+    link?.end()
     link = undefined
   }
 
   async function run(): Promise<void> {
     let toldAt = startedAt
     while (!isOver) {
-      await follow().catch(() => {}) // what it missed is told after the next connection
+      await follow().catch(noop) // what it missed is told after the next connection
       end()
       if (!isOver && options.isReachable() && performance.now() - toldAt >= BLIND_MS) {
         toldAt = performance.now()

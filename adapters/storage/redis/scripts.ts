@@ -9,40 +9,40 @@
  * at which it may be made. Returns the time of the server and `ok`, `no`, `nan`, `late` or a sum. The same id is made once.
  */
 export const WRITE = `
-local entry, index, expiry, stream, memory = unpack(KEYS)
-local operation, name, id, expected, value, ttl, writer, latest = unpack(ARGV)
+local e, i, x, s, m = unpack(KEYS)
+local op, name, id, want, value, ttl, writer, til = unpack(ARGV)
 local call = redis.call
-local time, result = call('TIME'), 'ok'
+local time, r = call('TIME'), 'ok'
 local now = time[1] * 1000 + time[2] / 1000
-local function answer(result) return { now, result } end
-local known = call('GET', memory)
+local function answer(r) return { now, r } end
+local known = call('GET', m)
 if known then return answer(known) end
-if now > tonumber(latest) then return answer('late') end
-local old = call('GET', entry)
-local version = old and '=' .. string.sub(old, 1, 36) or '-'
-if expected ~= '*' and expected ~= version or operation == 'delete' and not old then return answer('no') end
+if now > tonumber(til) then return answer('late') end
+local old = call('GET', e)
+local v = old and '=' .. string.sub(old, 1, 36) or '-'
+if want ~= '*' and want ~= v or op == 'delete' and not old then return answer('no') end
 local life = ttl == '' and {} or { 'PX', ttl }
-if operation == 'increment' then
-  local before = tonumber(string.match(old and string.sub(old, 38) or '0', '^%-?%d+$') or '')
-  local sum = before and before + value
-  if not sum or sum % 1 ~= 0 or math.max(before, -before, sum, -sum) > 9007199254740991 then return answer('nan') end
+if op == 'increment' then
+  local was = tonumber(string.match(old and string.sub(old, 38) or '0', '^%-?%d+$') or '')
+  local sum = was and was + value
+  if not sum or sum % 1 ~= 0 or math.max(was, -was, sum, -sum) > 9007199254740991 then return answer('nan') end
   value = string.format('%.0f', sum)
-  result = value
+  r = value
   if old then life = { 'KEEPTTL' } end
 end
-for _, gone in ipairs(call('ZRANGEBYSCORE', expiry, '-inf', now - 1000, 'LIMIT', 0, 10)) do
-  call('ZREM', expiry, gone)
-  call('ZREM', index, gone)
+for _, gone in ipairs(call('ZRANGEBYSCORE', x, '-inf', now - 1000, 'LIMIT', 0, 10)) do
+  call('ZREM', x, gone)
+  call('ZREM', i, gone)
 end
-if not life[1] then call('ZREM', expiry, name) end
-if operation == 'delete' then
-  call('DEL', entry)
-  call('ZREM', index, name)
+if not life[1] then call('ZREM', x, name) end
+if op == 'delete' then
+  call('DEL', e)
+  call('ZREM', i, name)
 else
-  call('SET', entry, id .. ' ' .. value, unpack(life))
-  call('ZADD', index, 0, name)
-  if life[2] then call('ZADD', expiry, now + ttl, name) end
+  call('SET', e, id .. ' ' .. value, unpack(life))
+  call('ZADD', i, 0, name)
+  if life[2] then call('ZADD', x, now + ttl, name) end
 end
-call('XADD', stream, 'MAXLEN', '~', 10000, '*', 'name', name, 'writer', writer)
-call('SET', memory, result, 'PX', 60000)
-return answer(result)`
+call('XADD', s, 'MAXLEN', '~', 10000, '*', 'name', name, 'writer', writer)
+call('SET', m, r, 'PX', 60000)
+return answer(r)`

@@ -15,7 +15,7 @@ interface SourceModel {
   cost: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
 }
 
-export interface SelectionOptions {
+interface SelectionOptions {
   /** What the provider serves; models of other kinds are left out. */
   kinds: readonly Kind[]
   /** The data's date, `YYYY-MM-DD`. */

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { authStyles, clouds, providerFormats } from '../../providers/catalog-unions.ts'
+import { authStyles, clouds, providerFormats } from '../../providers/catalog-problem.ts'
 import type { CatalogProvider } from '../../types.ts'
-import { isMember, isText, kinds, memberProblems, show, unknownFields } from './validate-field.ts'
-import { modelListProblems } from './validate-model.ts'
+import { isMember, isText, kinds, memberProblems, modelListProblems, show, unknownFields } from './validate-model.ts'
 
 /*
  * Written as a record so that a new field of the type fails the compiler here until it is checked.

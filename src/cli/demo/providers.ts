@@ -1,4 +1,6 @@
-import type { Catalog } from '../../types.ts'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createGateway } from '../../gateway.ts'
+import type { Catalog, Logger, Storage } from '../../types.ts'
 
 /** Reserved by RFC 2606: no request to it ever leaves the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
@@ -17,4 +19,48 @@ const shared = { baseUrl: DEMO_BASE_URL, models: [{ id: BROKEN }, { id: STORYTEL
 export const demoCatalog: Catalog = {
   [DEMO]: { ...shared, name: 'Demo', format: 'openai-chat' },
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },
+}
+
+/** The user's data with the demo's connections and combos laid over it, in memory: none of them is ever written. */
+export async function withDemoRecords(base: Storage, logger: Logger): Promise<Storage> {
+  const demo = await demoRecords()
+  for (const { key } of await demo.list('combos/')) {
+    if (await base.get(key))
+      logger.warn(
+        `While the demo runs, its combo stands in for yours of the same name: ${key.slice('combos/'.length)}.`,
+      )
+  }
+  return layeredStorage(demo, base)
+}
+
+/** As a gateway writes them; each combo tries the target that fails first. */
+async function demoRecords(): Promise<Storage> {
+  const storage = memoryStorage()
+  const gateway = createGateway({ storage, catalog: demoCatalog, logger: false })
+  for (const name of Object.keys(demoCatalog)) {
+    await gateway.api.connections.create({ provider: name })
+    await gateway.api.combos.create({ name, models: [`${name}/${BROKEN}`, `${name}/${STORYTELLER}`] })
+  }
+  await gateway.close()
+  return storage
+}
+
+/**
+ * `base` with the records of `top` laid over it: what is in `top` is read and changed there, everything else in `base`, and new records
+ * go to `base`. So what is in `top` never reaches it.
+ */
+export function layeredStorage(top: Storage, base: Storage): Storage {
+  const layerOf = async (key: string) => ((await top.get(key)) ? top : base)
+  return {
+    ...base,
+    get: async (key) => (await top.get(key)) ?? base.get(key),
+    set: async (key, value, options) => (await layerOf(key)).set(key, value, options),
+    delete: async (key, options) => (await layerOf(key)).delete(key, options),
+    async list(prefix, range = {}) {
+      const [over, under] = await Promise.all([top.list(prefix, range), base.list(prefix, range)])
+      const rows = new Map([...under, ...over].map((row) => [row.key, row]))
+      const sorted = [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+      return range.limit === undefined ? sorted : sorted.slice(0, range.limit)
+    },
+  }
 }

@@ -1,8 +1,8 @@
-import { startCall } from '../../lib/call.ts'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
+import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { chatAnswer } from './chat.ts'
-import { countTokens, messagesAnswer } from './messages.ts'
 import { BROKEN, DEMO_BASE_URL, STORYTELLER } from './providers.ts'
 
 /** Answers calls to the demo's address in this process, as a provider would over the wire; all others go to `upstream`. */
@@ -41,3 +41,101 @@ function failure(status: 404 | 503, message: string, isMessages: boolean): Respo
 }
 
 const modelOf = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'demo' })
+
+/** The story as an answer of OpenAI Chat Completions, streamed or whole. */
+function chatAnswer(body: JsonObject, signal: AbortSignal | undefined): Response {
+  const base = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: body.model }
+  const usage = usageOf(body.messages)
+  if (body.stream === true) {
+    const withUsage = isObject(body.stream_options) && body.stream_options.include_usage === true
+    return eventStream(chunks({ ...base, object: 'chat.completion.chunk' }, withUsage ? usage : undefined), signal)
+  }
+  const message = { role: 'assistant', content: story, refusal: null }
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
+  return Response.json({ ...base, object: 'chat.completion', choices, usage })
+}
+
+function* chunks(base: object, usage: object | undefined) {
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    event({ ...base, choices: [{ index: 0, delta, logprobs: null, finish_reason }] })
+  yield { text: chunk({ role: 'assistant', content: '' }), isWord: false }
+  for (const word of words) yield { text: chunk({ content: word }), isWord: true }
+  yield { text: chunk({}, 'stop'), isWord: false }
+  if (usage) yield { text: event({ ...base, choices: [], usage }), isWord: false }
+  yield { text: 'data: [DONE]\n\n', isWord: false }
+}
+
+const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+
+function usageOf(messages: unknown) {
+  const { input, output } = tokensOf(messages)
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
+}
+
+/** The story as an answer of Anthropic Messages, streamed or whole. */
+function messagesAnswer(body: JsonObject, signal: AbortSignal | undefined): Response {
+  const { input, output } = tokensOf(body.messages)
+  const message = { id: `msg_${randomUUID()}`, type: 'message', role: 'assistant', model: body.model }
+  const ends = { stop_reason: 'end_turn', stop_sequence: null }
+  if (body.stream !== true) {
+    const content = [{ type: 'text', text: story }]
+    return Response.json({ ...message, content, ...ends, usage: { input_tokens: input, output_tokens: output } })
+  }
+  const opening = { ...message, content: [], stop_reason: null, stop_sequence: null }
+  const start = { ...opening, usage: { input_tokens: input, output_tokens: 1 } }
+  return eventStream(events(start, { delta: ends, usage: { output_tokens: output } }), signal)
+}
+
+/** The answer of `POST /messages/count_tokens`. */
+function countTokens(body: JsonObject): Response {
+  return Response.json({ input_tokens: tokensOf(body.messages).input })
+}
+
+function* events(message: object, end: object) {
+  yield messageEvent({ type: 'message_start', message })
+  yield messageEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+  for (const text of words) {
+    yield messageEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }, true)
+  }
+  yield messageEvent({ type: 'content_block_stop', index: 0 })
+  yield messageEvent({ type: 'message_delta', ...end })
+  yield messageEvent({ type: 'message_stop' })
+}
+
+const messageEvent = (data: { type: string; [name: string]: unknown }, isWord = false) => ({
+  text: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`,
+  isWord,
+})
+
+const TEXT =
+  'A train stands before a red signal: the line ahead is broken. In the signal box somebody pulls another lever, the points ' +
+  'swing over, and the train takes the other track. Nobody on board notices more than a gentle curve.'
+
+/** The words of the demo's answer, each with the blank before it. */
+const words: readonly string[] = TEXT.split(/(?= )/)
+const story = TEXT
+
+const MS_BETWEEN_WORDS = 40
+
+/** The tokens of a request and of the story, counted by the length of their text. */
+function tokensOf(messages: unknown): { input: number; output: number } {
+  return { input: Math.ceil((JSON.stringify(messages ?? '') ?? '').length / 4), output: words.length }
+}
+
+/** The events as a stream that is pulled: those that carry a word come some time after each other. Ends at once when aborted. */
+function eventStream(events: Iterable<{ text: string; isWord: boolean }>, signal: AbortSignal | undefined): Response {
+  const left = events[Symbol.iterator]()
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = left.next()
+        if (done) return controller.close()
+        if (value.isWord) await sleep(MS_BETWEEN_WORDS, undefined, signal ? { signal } : {})
+        controller.enqueue(encoder.encode(value.text))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}

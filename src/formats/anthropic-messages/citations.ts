@@ -1,16 +1,15 @@
-import { entryOf } from '../../lib/entry-of.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { Citation } from '../canonical/citations.ts'
-import { defined } from '../canonical/defined.ts'
-import type { Losses } from '../canonical/losses.ts'
-import { textIn } from '../canonical/text-in.ts'
+import { entryOf } from '../../lib/maps.ts'
+import type { Citation } from '../canonical/parts.ts'
+import { defined, textIn } from '../canonical/values.ts'
+import type { ResponseWarnings } from '../canonical/warnings.ts'
 import type { WireCitation, WireCitationParam } from './wire.ts'
 
-/** `citations` of a text block; those of a kind that nobody knows are left out, of which `losses` is told. */
-export function parseCitations(citations: unknown, losses?: Losses): Citation[] | undefined {
+/** `citations` of a text block. Those of an unknown kind are left out and reported to `responseWarnings`. */
+export function parseCitations(citations: unknown, responseWarnings?: ResponseWarnings): Citation[] | undefined {
   if (!Array.isArray(citations)) return undefined
   const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
-  if (parsed.length < citations.length) losses?.dropped('citations')
+  if (parsed.length < citations.length) responseWarnings?.dropped('citations')
   return parsed.length > 0 ? parsed : undefined
 }
 
@@ -30,7 +29,7 @@ export function parseCitation(citation: JsonObject): Citation | undefined {
   })
 }
 
-/** What the fields of a citation of each type call the place. */
+/** What the fields of the place are called, by the type of the citation. */
 const units: Readonly<Record<string, keyof typeof places>> = {
   char_location: 'char_index',
   page_location: 'page_number',
@@ -40,19 +39,19 @@ const units: Readonly<Record<string, keyof typeof places>> = {
 
 const places = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
 
-/** A citation for a client. One of a file that is not among the documents of the request has no place in this format. */
-export function wireCitation(citation: Citation, losses: Losses): WireCitation | undefined {
+/** A citation for a client. The format cannot cite a file that is not among the documents of the request. */
+export function wireCitation(citation: Citation, responseWarnings: ResponseWarnings): WireCitation | undefined {
   const { url, quote = '', fileId = null } = citation
   if (url !== undefined) {
     const title = citation.title ?? url // AI SDK 5 and 6 refuse null
     return { type: 'web_search_result_location', cited_text: quote, encrypted_index: '', title, url }
   }
   const param = wireCitationParam(citation)
-  if (!param) losses.dropped('citations')
+  if (!param) responseWarnings.dropped('citations')
   return param && { ...param, file_id: fileId }
 }
 
-/** A citation in what the model said before. Those of the web would need the key that only their answer had. */
+/** A citation in an earlier answer. One of a web page is left out: it needs the encrypted index of its own answer. */
 export function wireCitationParam({ title, quote, document, place }: Citation): WireCitationParam | undefined {
   if (document === undefined || !place) return undefined
   const { start, end } = place

@@ -1,12 +1,11 @@
 import { isObject } from '../../lib/json.ts'
-import { once } from '../../lib/once.ts'
-import { embeddedError } from '../embedded-error.ts'
-import { fixedEndpoint } from '../endpoint.ts'
-import type { Format } from '../format.ts'
-import { KEEP_ALIVE } from './keep-alive.ts'
+import { embeddedError } from '../errors/embedded.ts'
+import { type Format, fixedEndpoint } from '../format.ts'
+import { loadTranslators } from '../load-translators.ts'
+import { operations } from '../operations.ts'
+import { messageErrors } from './errors.ts'
 import { createMessageKeeper } from './one-message.ts'
-import { watchMessageStream } from './stream.ts'
-import { messageUsage } from './usage.ts'
+import { createMessageStreamState, KEEP_ALIVE, messageUsage } from './stream-state.ts'
 
 /** Anthropic Messages. */
 export const anthropicMessages: Format = {
@@ -15,18 +14,16 @@ export const anthropicMessages: Format = {
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   endpoints: [
     fixedEndpoint('anthropic-messages', '/messages'),
-    fixedEndpoint('anthropic-messages', '/messages/count_tokens', 'count-tokens'),
+    fixedEndpoint('anthropic-messages', '/messages/count_tokens', operations.countTokens),
   ],
   clientSigns: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // also with /v1 twice, a common mistake
   requestIdHeader: 'request-id',
-  loadErrors: once(async () => (await import('./error.ts')).anthropicErrors),
-  loadModels: once(async () => (await import('./models.ts')).anthropicModels),
-  loadFailures: once(async () => (await import('./failures.ts')).messageFailures),
+  errors: messageErrors,
   keepAlive: KEEP_ALIVE,
-  watchStream: watchMessageStream,
+  watchStream: createMessageStreamState,
   createKeeper: createMessageKeeper,
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
-  loadTranslator: once(async () => (await import('./translator.ts')).messagesTranslator),
+  loadTranslator: async () => (await loadTranslators()).messagesTranslator,
 }

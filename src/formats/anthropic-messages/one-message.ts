@@ -1,18 +1,16 @@
-import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
-import { createFinder } from '../../lib/find-bytes.ts'
+import { concatBytes, createFinder, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import { withMember } from '../../lib/json-member.ts'
-import { splitEvents } from '../../lib/split-events.ts'
-import { createSseParser, eventText, type SseEvent } from '../../lib/sse.ts'
+import { withMember } from '../../lib/json-scan.ts'
+import { createSseParser, eventText, type SseEvent, splitEvents } from '../../lib/sse.ts'
 
 /**
- * Keeps a stream one message: a second `message_start`, at which Anthropic's clients throw, is left out, blocks after it that begin with
- * index 0 again are counted on, and nothing follows the end of the message. All other events stay as they are, byte for byte.
+ * Makes a stream one message: drops a second `message_start`, at which Anthropic's clients throw, gives blocks after it that begin with index 0
+ * again the next free index, and drops everything after the end of the message. All other events stay unchanged, byte for byte.
  */
 export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
   const mayMatter = createFinder(['_start"', '_stop"'])
-  const places = new Map<number, number>() // of blocks in the client's message, by the provider's index
-  const open = new Set<number>() // by the provider's index
+  const places = new Map<number, number>() // index of each block for the client, by the provider's index
+  const open = new Set<number>() // blocks, by the provider's index
   let next = 0
   let hasStarted = false
   let hasStopped = false
@@ -22,10 +20,10 @@ export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
   function keep(bytes: Uint8Array): Uint8Array {
     if (isOver) return NOTHING
     const event = eventIn(bytes)
-    const said = event && tryParseJson(event.data)
-    if (!event || !isObject(said)) return bytes
-    const { index } = said
-    switch (said.type ?? event.event) {
+    const message = event && tryParseJson(event.data)
+    if (!event || !isObject(message)) return bytes
+    const { index } = message
+    switch (message.type ?? event.event) {
       case 'message_start':
         if (!hasStarted) {
           hasStarted = true
@@ -83,8 +81,8 @@ function eventIn(bytes: Uint8Array): SseEvent | undefined {
 
 /** The event under another index of its block; unchanged where it has that. */
 function moved(bytes: Uint8Array, { event, data }: SseEvent, place: number): Uint8Array {
-  const said = tryParseJson(data)
-  if (isObject(said) && said.index === place) return bytes
+  const message = tryParseJson(data)
+  if (isObject(message) && message.index === place) return bytes
   return encodeUtf8(eventText({ event, data: withMember(data, 'index', () => String(place)) }))
 }
 

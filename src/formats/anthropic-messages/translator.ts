@@ -1,15 +1,13 @@
 import type { OptionName, Traits } from '../../traits.ts'
 import { baseTraits } from '../canonical/base-traits.ts'
 import type { Translator } from '../translator.ts'
-import { parseAnswer } from './answer-parse.ts'
-import { writeAnswer } from './answer-write.ts'
-import { parseCount, writeCount, writeCountRequest } from './count-tokens.ts'
-import { parseError } from './error-parse.ts'
-import { writeError } from './error-write.ts'
-import { parseRequest } from './request-parse.ts'
-import { writeRequest } from './request-write.ts'
-import { createReader } from './stream-parse.ts'
-import { createWriter } from './stream-write.ts'
+import { writeAnswer, writeCount } from './client/answer.ts'
+import { parseRequest } from './client/request.ts'
+import { createWriter } from './client/stream.ts'
+import { parseError, writeError } from './errors.ts'
+import { parseAnswer, parseCount } from './provider/answer.ts'
+import { writeCountRequest, writeRequest } from './provider/request.ts'
+import { createReader } from './provider/stream.ts'
 
 /** What Anthropic calls the options. */
 const optionNames: Partial<Record<OptionName, string>> = {
@@ -37,7 +35,7 @@ export const messagesTranslator: Translator = {
     turns: 'messages',
     cache: 'cache_control',
   },
-  expectsThoughts: true,
+  showsBudgetedReasoning: true,
   parseRequest,
   writeRequest,
   parseAnswer,

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../lib/json.ts'
 
 /*
- * What the writers of this format produce; a test holds it against the types of Anthropic's own client. Type aliases, so that they are
+ * What the writers of this format produce; a test checks it against the types of Anthropic's own client. Type aliases, so that they are
  * JSON objects too.
  */
 
-/** What an answer's block says of who called a tool: always the model itself. */
-export type WireCaller = { type: 'direct' }
+/** Who called a tool: always the model itself. */
+type WireCaller = { type: 'direct' }
 
 type DocumentCitation = { cited_text: string; document_index: number; document_title: string | null }
 
-/** Citations in a request; those of an answer say the file's id besides. */
+/** A citation in a request; one in an answer has the id of the file as well. */
 export type WireCitationParam =
   | (DocumentCitation & { type: 'char_location'; start_char_index: number; end_char_index: number })
   | (DocumentCitation & { type: 'page_location'; start_page_number: number; end_page_number: number })
@@ -18,7 +18,7 @@ export type WireCitationParam =
 
 export type WireCitation = (WireCitationParam & { file_id: string | null }) | WireWebCitation
 
-export type WireWebCitation = {
+type WireWebCitation = {
   type: 'web_search_result_location'
   cited_text: string
   encrypted_index: string
@@ -49,7 +49,7 @@ export type WireSearchResults = {
   caller: WireCaller
 }
 
-export type WireSearchError =
+type WireSearchError =
   | 'invalid_tool_input'
   | 'unavailable'
   | 'max_uses_exceeded'
@@ -89,7 +89,7 @@ export type WireCounts = {
 }
 
 /** Counts of the input that stay as the start of the stream had them. */
-export type WireUnknownCounts = Omit<WireCounts, UnknownCount> & { [K in UnknownCount]: null }
+type WireUnknownCounts = Omit<WireCounts, UnknownCount> & { [K in UnknownCount]: null }
 type UnknownCount = 'input_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens'
 
 export type WireUsage = WireCounts & {
@@ -99,7 +99,7 @@ export type WireUsage = WireCounts & {
   speed: null
 }
 
-/** An answer. Fields that are null are always there in the vendor's own, and its clients' types rely on them. */
+/** An answer. The fields that are always null are there because Anthropic's clients rely on them. */
 export type WireMessage = {
   id: string
   type: 'message'
@@ -111,8 +111,8 @@ export type WireMessage = {
   usage: WireUsage
 } & (WireStop | WireStart)
 
-/** What an answer has where its end will be. */
-export type WireStart = { stop_reason: null; stop_sequence: null; stop_details: null }
+/** The fields of the end, as long as there is none. */
+type WireStart = { stop_reason: null; stop_sequence: null; stop_details: null }
 
 export type WireDelta =
   | { type: 'text_delta'; text: string }
@@ -129,3 +129,117 @@ export type WireEvent =
   | { type: 'content_block_stop'; index: number }
   | { type: 'message_delta'; delta: WireStop & { container: null }; usage: WireCounts | WireUnknownCounts }
   | { type: 'message_stop' }
+
+export type WireMarked = { cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' } }
+
+export type WireImageSource =
+  | { type: 'base64'; media_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'; data: string }
+  | { type: 'url'; url: string }
+  | { type: 'file'; file_id: string }
+
+export type WireDocumentSource =
+  | { type: 'base64'; media_type: 'application/pdf'; data: string }
+  | { type: 'text'; media_type: 'text/plain'; data: string }
+  | { type: 'url'; url: string }
+  | { type: 'file'; file_id: string }
+
+export type WireTextParam = { type: 'text'; text: string; citations?: WireCitationParam[] } & WireMarked
+
+/** What a user's message or a tool's result holds. */
+export type WireUserBlock =
+  | WireTextParam
+  | ({ type: 'image'; source: WireImageSource } & WireMarked)
+  | ({
+      type: 'document'
+      source: WireDocumentSource
+      title?: string
+      context?: string
+      citations?: { enabled: true }
+    } & WireMarked)
+  | ({
+      type: 'search_result'
+      source: string
+      title: string
+      content: WireTextParam[]
+      citations?: { enabled: true }
+    } & WireMarked)
+
+export type WireToolResult = {
+  type: 'tool_result'
+  tool_use_id: string
+  content?: WireUserBlock[]
+  is_error?: true
+} & WireMarked
+
+export type WireAssistantBlock =
+  | WireTextParam
+  | WireThinking
+  | WireRedacted
+  | ({ type: 'tool_use'; id: string; name: string; input: JsonObject } & WireMarked)
+
+export type WireMessageParam =
+  | { role: 'user'; content: (WireUserBlock | WireToolResult)[] }
+  | { role: 'assistant'; content: WireAssistantBlock[] }
+  | { role: 'system'; content: WireTextParam[] }
+
+export type WireTool =
+  | ({
+      name: string
+      description?: string
+      input_schema: { type: 'object'; [keyword: string]: unknown }
+      strict?: true
+    } & WireMarked)
+  | {
+      type: 'web_search_20250305'
+      name: 'web_search'
+      max_uses?: number
+      allowed_domains?: string[]
+      blocked_domains?: string[]
+      user_location?: { type: 'approximate'; city?: string; region?: string; country?: string; timezone?: string }
+    }
+
+export type WireToolChoice =
+  | { type: 'auto' | 'any'; disable_parallel_tool_use?: true }
+  | { type: 'tool'; name: string; disable_parallel_tool_use?: true }
+  | { type: 'none' }
+
+export type WireThinkingConfig =
+  | { type: 'disabled' | 'between_tools' }
+  | {
+      type: 'adaptive'
+      display?: 'summarized' | 'omitted'
+      block_binding?: { prefix_mismatch_behavior: 'drop_block' }
+    }
+  | { type: 'enabled'; budget_tokens: number; display?: 'summarized' | 'omitted' }
+
+export type WireOutputConfig = {
+  effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+  format?: { type: 'json_schema'; schema: JsonObject }
+}
+
+/** A request, but for its stream. */
+export type WireRequest = {
+  model: string
+  max_tokens: number
+  system?: WireTextParam[]
+  messages: WireMessageParam[]
+  tools?: WireTool[]
+  tool_choice?: WireToolChoice
+  thinking?: WireThinkingConfig
+  output_config?: WireOutputConfig
+  temperature?: number
+  top_p?: number
+  top_k?: number
+  stop_sequences?: string[]
+  metadata?: { user_id: string }
+  service_tier?: 'auto' | 'standard_only'
+  speed?: 'fast'
+  cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' }
+  stream?: true
+}
+
+/** A request for the count of its tokens. */
+export type WireCountRequest = Pick<
+  WireRequest,
+  'model' | 'system' | 'messages' | 'tools' | 'tool_choice' | 'thinking' | 'output_config' | 'cache_control'
+>

@@ -1,6 +1,5 @@
 import { gatewayError } from '../../errors.ts'
-import { decodeUtf8Lenient } from '../../lib/bytes.ts'
-import { crc32 } from '../../lib/crc32.ts'
+import { crc32, decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { eventTooLong, MAX_EVENT, type SseEvent, type StreamFraming } from '../../lib/sse.ts'
 
 /** Total length, length of the headers, checksum of both. */
@@ -14,7 +13,7 @@ const LEAST = PRELUDE + 4
  */
 export const eventStreamFraming: StreamFraming = (onEvent) => {
   const prelude = new Uint8Array(PRELUDE)
-  let frame: Uint8Array = prelude // until its length is known
+  let frame: Uint8Array = prelude // the prelude first, until the length is known
   let filled = 0
 
   return {
@@ -37,7 +36,7 @@ export const eventStreamFraming: StreamFraming = (onEvent) => {
         }
       }
     },
-    end() {}, // half a frame says nothing
+    end() {}, // an incomplete frame is ignored
   }
 }
 
@@ -45,7 +44,7 @@ const uint32 = (bytes: Uint8Array, at: number): number => viewOf(bytes).getUint3
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** The length is only believed when its checksum is right. */
+/** The length of a frame, whose prelude must have the right checksum. */
 function lengthOf(prelude: Uint8Array): number {
   if (crc32(prelude.subarray(0, 8)) !== uint32(prelude, 8)) throw damaged()
   const total = uint32(prelude, 0)
@@ -72,11 +71,11 @@ function eventOf(frame: Uint8Array): SseEvent {
   }
 }
 
-/** Bytes that values have by their type; text and bytes bring their own length. */
+/** Sizes of header values by type; text and bytes have a length of their own. */
 const SIZES = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
 const TEXT = 7
 
-/** Those that are text. */
+/** The headers whose values are text. */
 function headersIn(bytes: Uint8Array): Map<string, string> {
   const headers = new Map<string, string>()
   const view = viewOf(bytes)
@@ -95,7 +94,7 @@ function headersIn(bytes: Uint8Array): Map<string, string> {
       at = start + size
     }
   } catch {
-    throw damaged() // a length that points behind the end
+    throw damaged() // a length beyond the end
   }
   return headers
 }

@@ -1,11 +1,10 @@
-import { isObject } from '../../lib/json.ts'
-import { once } from '../../lib/once.ts'
-import type { UpstreamFormat } from '../format.ts'
-import { readError } from './error.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import { newStreamProgress, type StreamState, type UpstreamFormat } from '../format.ts'
+import { converseErrors, exceptionIn, readError } from './errors.ts'
 import { eventStreamFraming } from './event-stream.ts'
-import { brokenBy } from './stop-reason.ts'
-import { watchConverseStream } from './stream.ts'
-import { converseUsage } from './usage.ts'
+import { brokenBy, converseUsage } from './fields.ts'
+import { converseTranslator } from './translator.ts'
 
 /** Converse of AWS Bedrock: one format for the models of many vendors, which only providers speak. */
 export const bedrockConverse: UpstreamFormat = {
@@ -13,20 +12,53 @@ export const bedrockConverse: UpstreamFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   framing: eventStreamFraming,
-  loadFailures: once(async () => (await import('./failures.ts')).converseFailures),
-  watchStream: watchConverseStream,
+  errors: converseErrors,
+  watchStream: createConverseStreamState,
   usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
   errorIn(answer) {
-    if (isObject(answer) && 'output' in answer)
-      return holdsNothing(answer.output) ? brokenBy(answer.stopReason) : undefined
+    if (isObject(answer) && 'output' in answer) return isEmpty(answer.output) ? brokenBy(answer.stopReason) : undefined
     const { message } = isObject(answer) ? readError(answer) : {}
     return message === undefined ? undefined : { message, status: 502, error: answer }
   },
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
-  loadTranslator: once(async () => (await import('./translator.ts')).converseTranslator),
+  loadTranslator: async () => converseTranslator,
 }
 
-function holdsNothing(output: unknown): boolean {
+function isEmpty(output: unknown): boolean {
   const content = isObject(output) && isObject(output.message) ? output.message.content : undefined
   return !Array.isArray(content) || content.length === 0
+}
+
+/** Follows a stream of events from `messageStart` to `metadata`, which comes after the end and has the token usage. */
+function createConverseStreamState(): StreamState {
+  const state = { ...newStreamProgress(), observe }
+
+  function observe({ event, data }: SseEvent) {
+    switch (event) {
+      case 'messageStart':
+      case 'contentBlockStop':
+        return
+      case 'messageStop': {
+        const payload = state.started ? undefined : tryParseJson(data)
+        state.error ??= isObject(payload) ? brokenBy(payload.stopReason) : undefined
+        state.started ||= !state.error
+        state.ended = true
+        return
+      }
+      case 'metadata': {
+        const payload = tryParseJson(data)
+        state.usage = isObject(payload) ? converseUsage(payload.usage) : undefined
+        state.closed = state.ended
+        return
+      }
+      case 'contentBlockStart':
+      case 'contentBlockDelta':
+        state.started = true
+        return
+      default:
+        state.error ??= exceptionIn(event, data)
+    }
+  }
+
+  return state
 }

@@ -1,10 +1,9 @@
 import { baseTraits } from '../canonical/base-traits.ts'
 import type { UpstreamTranslator } from '../translator.ts'
-import { parseAnswer } from './answer-parse.ts'
-import { converseCounter } from './count-tokens.ts'
-import { parseError } from './error.ts'
-import { writeRequest } from './request-write.ts'
-import { createReader } from './stream-parse.ts'
+import { parseError } from './errors.ts'
+import { parseAnswer, parseCount } from './provider/answer.ts'
+import { writeCountRequest, writeRequest } from './provider/request.ts'
+import { createReader } from './provider/stream.ts'
 
 /** Converse, from the canonical form and back. Its traits are those of a model that nothing is known of. */
 export const converseTranslator: UpstreamTranslator = {
@@ -27,6 +26,6 @@ export const converseTranslator: UpstreamTranslator = {
   writeRequest,
   parseAnswer,
   createReader,
-  counter: converseCounter,
+  counter: { writeRequest: writeCountRequest, parseCount },
   parseError,
 }

@@ -19,13 +19,13 @@ export type WireDocument = {
     citations?: { enabled: true }
   }
 }
-export type WireSearchResult = {
+type WireSearchResult = {
   searchResult: { source: string; title: string; content: WireText[]; citations: { enabled: boolean } }
 }
 export type WireMedium = WireText | WireImage | WireVideo | WireDocument | WireSearchResult
-export type WireToolResult = { toolResult: { toolUseId: string; content: WireMedium[]; status?: 'error' } }
-export type WireToolUse = { toolUse: { toolUseId: string; name: string; input: JsonObject } }
-export type WireReasoning = {
+type WireToolResult = { toolResult: { toolUseId: string; content: WireMedium[]; status?: 'error' } }
+type WireToolUse = { toolUse: { toolUseId: string; name: string; input: JsonObject } }
+type WireReasoning = {
   reasoningContent: { reasoningText: { text: string; signature: string } } | { redactedContent: string }
 }
 export type WireBlock = WireMedium | WireToolResult | WireToolUse | WireReasoning | WireCachePoint

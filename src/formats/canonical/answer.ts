@@ -1,5 +1,6 @@
 import type { AssistantPart } from './parts.ts'
-import type { TokenUsage } from './usage.ts'
+import type { CanonicalRequest } from './request.ts'
+import type { ResponseWarnings } from './warnings.ts'
 
 /** A whole answer in the canonical form. */
 export interface Answer {
@@ -33,15 +34,47 @@ export type FinishReason =
   | 'length'
   | 'context-window'
   | 'content-filter'
-  | 'pause' // a tool of the provider's own is still at work
+  | 'pause' // a tool that runs at the provider is still at work
   | 'malformed-call'
 
 /**
- * The finish reason for the client: `tool-calls` when there are calls, whatever the provider says, unless the answer was cut or filtered.
+ * The finish reason for the client: `tool-calls` when there are calls, whatever the provider reports, unless the answer was truncated or filtered.
  */
 export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
   const { reason = 'stop' } = finish ?? {}
   if (reason === 'stop' && hasToolCalls) return { ...finish, reason: 'tool-calls' }
   if (reason === 'tool-calls' && !hasToolCalls) return { ...finish, reason: 'stop' }
   return { ...finish, reason }
+}
+
+/** Warns of what a format cannot express about an end: which of several stop sequences matched, and the explanation of a refusal. */
+export function warnOfLostEnd(
+  { stopSequence, explanation }: Finish,
+  { options }: CanonicalRequest,
+  responseWarnings: ResponseWarnings,
+): void {
+  if (stopSequence !== undefined && options.stop && options.stop.length > 1) responseWarnings.dropped('stop_sequence')
+  if (explanation !== undefined) responseWarnings.dropped('explanation')
+}
+
+/** Tokens of one answer. Input counts include what was read from or written to a cache, output counts include reasoning. */
+export interface TokenUsage {
+  inputTokens: number
+  outputTokens: number
+  cacheReadTokens?: number
+  cacheWriteTokens?: number
+  reasoningTokens?: number
+}
+
+/** The tokens of two answers together; where one of them is missing, those of the other. */
+export function sumOf(one: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
+  if (!one || !other) return one ?? other
+  const sum = (name: keyof TokenUsage) => (one[name] ?? 0) + (other[name] ?? 0)
+  return {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    cacheReadTokens: sum('cacheReadTokens'),
+    cacheWriteTokens: sum('cacheWriteTokens'),
+    reasoningTokens: sum('reasoningTokens'),
+  }
 }

@@ -1,6 +1,5 @@
 import { isObject, isTooDeep, type JsonObject, MAX_DEPTH } from '../../lib/json.ts'
-import { refuseDeepAnswer } from './deep-answer.ts'
-import { parseOpaque } from './exact-json.ts'
+import { parseOpaque, refuseDeepAnswer } from './exact-json.ts'
 import type { ToolCallPart } from './parts.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -42,4 +41,10 @@ export function argumentsText(value: unknown): string {
 export function objectText(value: JsonObject): string {
   const text = JSON.stringify(value)
   return isTooDeep(text) ? refuseDeepAnswer() : text
+}
+
+/** The input of a free-form tool, from the arguments of the function that stands in for it. */
+export function freeText(call: string): string {
+  const { input } = argumentsOf(call)
+  return typeof input === 'string' ? input : call
 }

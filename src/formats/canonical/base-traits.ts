@@ -1,6 +1,6 @@
 import type { Effort, Traits } from '../../traits.ts'
 
-/** Tokens of thought by effort. A convention, not a standard: the vendors' own compatibility layers differ by a factor of two. */
+/** Reasoning tokens by effort. A convention, not a standard: the vendors' own compatibility layers differ by a factor of two. */
 const BUDGETS: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
@@ -15,11 +15,11 @@ export const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', '
 
 const NAME = { characters: 'A-Za-z0-9_-', maxLength: 64 }
 
-/** What a generous provider takes; each format says what is different with it. */
+/** The traits of a permissive provider; each format overrides what differs. */
 export const baseTraits: Traits = {
   lacks: [],
   inputs: ['image', 'image-url', 'file', 'file-url'],
-  saidImages: false,
+  assistantImages: false,
   signsAnswers: false,
   documents: false,
   toolResultInputs: [],
@@ -42,7 +42,7 @@ export const baseTraits: Traits = {
   ownTools: false,
   unionTools: false,
   searchBesideTools: true,
-  tellsSearches: false,
+  reportsSearches: false,
   plainOutput: false,
   strictTools: true,
   toolChoices: ['none', 'required', 'tool', 'allowed'],
@@ -61,7 +61,7 @@ export const baseTraits: Traits = {
     field: 'reasoning_content',
     replay: 'always',
     needsField: false,
-    bindsThoughts: false,
+    bindsReasoning: false,
     refusesForcedTool: false,
     refusesTools: false,
     excludes: [],

@@ -1,12 +1,12 @@
 import { gatewayError } from '../../errors.ts'
 import { estimateTokens } from '../estimate-tokens.ts'
 import type { Answer } from './answer.ts'
-import { defined } from './defined.ts'
 import type { AssistantPart, CompactionPart, UserPart } from './parts.ts'
-import type { CanonicalRequest, CompactionWish, RequestOptions } from './request.ts'
+import type { CanonicalRequest, CompactionMode, RequestOptions } from './request.ts'
 import type { Origin } from './state.ts'
 import type { StreamEvent } from './stream.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from './turns.ts'
+import { defined } from './values.ts'
 import type { Warnings } from './warnings.ts'
 
 /*
@@ -14,23 +14,25 @@ import type { Warnings } from './warnings.ts'
  * user, takes the place of the conversation.
  */
 
-/** Is a request of so many tokens to be compacted before it is answered? Without a threshold, from 80 % of the context window on. */
-export function isOver(wish: CompactionWish | undefined, tokens: number, window: number | undefined): boolean {
-  if (wish === undefined || wish === 'now') return false
-  const { above = window === undefined ? Number.POSITIVE_INFINITY : window * FULL } = wish
+/** Must a request of `tokens` be compacted before it is answered? The default threshold is 80 % of the context window. */
+export function mustCompact(compact: CompactionMode | undefined, tokens: number, window: number | undefined): boolean {
+  if (compact === undefined || compact === 'now') return false
+  const { above = window === undefined ? Number.POSITIVE_INFINITY : window * DEFAULT_SHARE } = compact
   return tokens > above
 }
 
-const FULL = 0.8
+const DEFAULT_SHARE = 0.8
 
-/** The most tokens of the user's messages, as estimated, that are kept beside a summary; fewer below a low threshold. */
-export const keptTokens = (wish: CompactionWish | undefined): number =>
-  wish === undefined || wish === 'now' ? KEPT_TOKENS : Math.min(KEPT_TOKENS, (wish.above ?? KEPT_TOKENS * 2) / 2)
+/** How many tokens (estimated) of the user's messages are kept beside a summary; fewer if the threshold is low. */
+export const keptTokens = (compact: CompactionMode | undefined): number =>
+  compact === undefined || compact === 'now'
+    ? KEPT_TOKENS
+    : Math.min(KEPT_TOKENS, (compact.above ?? KEPT_TOKENS * 2) / 2)
 
 const KEPT_TOKENS = 64_000
 
 /**
- * The last entries of a list that fit into `budget`, in estimated tokens. The very last one is kept in any case, and so are all that are not
+ * The last entries of a list that fit into `budget`, in estimated tokens. The last counted entry is always kept, and so are all that are not
  * `counted`.
  */
 export function keepLast<T extends object>(list: readonly T[], budget: number, counted: (one: T) => boolean): T[] {
@@ -46,7 +48,7 @@ export function keepLast<T extends object>(list: readonly T[], budget: number, c
     .toReversed()
 }
 
-/** What stands for a conversation that was compacted: its instructions, the last messages of its user, and the summary. */
+/** The turns that replace a compacted conversation: its instructions, the last messages of its user, and the summary. */
 export function compactedTurns(turns: readonly Turn[], summary: string, budget: number): Turn[] {
   const kept = turns.filter((turn) => turn.role === 'system' || (turn.role === 'user' && !isSummary(turn)))
   return [...keepLast(kept, budget, ({ role }) => role === 'user'), summaryTurn(summary)]
@@ -57,13 +59,13 @@ const summaryTurn = (summary: string): UserTurn => ({
   content: [{ type: 'text', text: `${INTRODUCTION}\n\n<summary>\n${summary.trim()}\n</summary>` }],
 })
 
-/** A later summary has what an earlier one said. */
+/** Earlier summaries are left out: the later one contains them. */
 const isSummary = ({ content: [first] }: UserTurn) => first?.type === 'text' && first.text.startsWith(INTRODUCTION)
 
 const INTRODUCTION =
   'The conversation before this point had become too long and was replaced by the summary below. My messages before it, as far as they are still here, are my own words; what you said and did, and what tools returned, is only in the summary. Go on from where it ends, without mentioning it.'
 
-/** The request for a summary. It has no tools, and calls of tools are told as text, so that any target takes it. */
+/** The request for a summary. It has no tools, and earlier tool calls are written as text, so that any target accepts it. */
 export function summaryRequest({ turns, options, ...asked }: CanonicalRequest): CanonicalRequest {
   const { output: _, toolChoice: __, ...rest } = asked
   return {
@@ -118,13 +120,13 @@ function resultsAsText({ results }: ToolTurn, names: ReadonlyMap<string, string>
   return { role: 'user', content }
 }
 
-/** The request that goes on after a summary. */
+/** The request with its conversation replaced by the summary. */
 export const continuedRequest = (asked: CanonicalRequest, summary: string): CanonicalRequest => ({
   ...asked,
   turns: compactedTurns(asked.turns, summary, keptTokens(asked.compact)),
 })
 
-/** The words of an answer to `summaryRequest`. Throws `UPSTREAM_INVALID` when there are none. */
+/** The text of an answer to `summaryRequest`. Throws `UPSTREAM_INVALID` when there is none. */
 export function summaryIn({ choices }: Answer): string {
   const text = (choices[0]?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
   if (text.trim() === '') throw gatewayError('UPSTREAM_INVALID', { message: NO_SUMMARY })
@@ -142,18 +144,18 @@ export const asCompaction = (answer: Answer): Answer => ({
 /** `asCompaction` for a stream; one without a text ends with an error. */
 export function asCompactionStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const texts = new Set<number>()
-  let isBegun = false
-  let isSaid = false
+  let isStarted = false
+  let hasText = false
 
   function add(text: string) {
-    if (!isBegun) emit({ type: 'part-start', key: 0, candidate: 0, part: { type: 'compaction', text: '' } })
-    isBegun = true
-    isSaid ||= text.trim() !== ''
+    if (!isStarted) emit({ type: 'part-start', key: 0, candidate: 0, part: { type: 'compaction', text: '' } })
+    isStarted = true
+    hasText ||= text.trim() !== ''
     emit({ type: 'part-delta', key: 0, text })
   }
 
   function end(event: StreamEvent & { type: 'end' }) {
-    if (!isSaid) {
+    if (!hasText) {
       const { usage } = event
       const error = { kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: NO_SUMMARY } as const
       return emit(usage ? { type: 'error', error, usage } : { type: 'error', error })
@@ -178,7 +180,7 @@ export function asCompactionStream(emit: (event: StreamEvent) => void): (event: 
   }
 }
 
-/** The answer with the compaction before it. */
+/** Puts the compaction before the content of an answer. */
 export const afterCompaction = (answer: Answer, summary: string): Answer => ({
   ...answer,
   choices: answer.choices.map((choice) => ({ ...choice, content: [compactionOf(summary), ...choice.content] })),
@@ -199,8 +201,11 @@ export function afterCompactionStream(
 
 const compactionOf = (text: string): CompactionPart => ({ type: 'compaction', text })
 
-/** Refuses what another vendor has compacted: without it, the conversation would be lost. */
-export function refuseForeign(turns: readonly Turn[], { origin, warnings }: { origin: Origin; warnings: Warnings }) {
+/** Refuses a compaction that another vendor has encrypted: without it, the conversation would be lost. */
+export function refuseForeignCompaction(
+  turns: readonly Turn[],
+  { origin, warnings }: { origin: Origin; warnings: Warnings },
+) {
   if (origin.format === 'openai-responses') return
   for (const turn of turns) {
     const foreign = turn.role === 'assistant' && turn.content.find(({ type }) => type === 'compaction')

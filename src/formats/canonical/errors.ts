@@ -38,24 +38,3 @@ export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
 export function statusOf({ kind, status }: CanonicalError, usual: number): number {
   return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
 }
-
-/** The kind of an error of which only the status is known. */
-export function kindOfStatus(status: number): ErrorKind {
-  return kinds[status] ?? (status >= 500 ? 'server' : 'bad-request')
-}
-
-const kinds: Readonly<Record<number, ErrorKind>> = {
-  401: 'authentication',
-  402: 'billing',
-  403: 'permission',
-  404: 'not-found',
-  408: 'timeout',
-  409: 'conflict',
-  413: 'too-large',
-  422: 'unprocessable',
-  429: 'rate-limit',
-  499: 'cancelled',
-  503: 'overloaded',
-  504: 'timeout',
-  529: 'overloaded',
-}

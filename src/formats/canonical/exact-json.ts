@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { withoutTrailing } from '../../lib/trim-end.ts'
+import { gatewayError } from '../../errors.ts'
+import { isObject, isUnsafelyDeep, type JsonObject, MAX_DEPTH, tryParseJson } from '../../lib/json.ts'
+import { withoutTrailing } from '../../lib/urls.ts'
 
 /*
  * A number of JSON may have more digits than a number of JavaScript: ids of 64 bits do. Such ones are kept as their text
@@ -63,3 +64,13 @@ function plain(source: string): string {
   const zeros = whole.length + fraction.length - digits.length
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
 }
+
+/** Refuses JSON of a provider's answer. */
+export function refuseDeepAnswer(): never {
+  throw gatewayError('UPSTREAM_INVALID', {
+    message: `The provider sent JSON that nests deeper than ${MAX_DEPTH} levels.`,
+  })
+}
+
+/** Returns the JSON text of an answer, or of one of its events, unless it nests so deep that it cannot be written again. */
+export const notTooDeep = (text: string): string => (isUnsafelyDeep(text) ? refuseDeepAnswer() : text)

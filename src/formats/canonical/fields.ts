@@ -27,7 +27,7 @@ export interface Fields {
   /** One of the words; any other is refused. */
   word<T extends string>(name: string, words: readonly T[]): T | undefined
   /** One of the words; any other is dropped with a warning. */
-  wish<T extends string>(name: string, words: readonly T[]): T | undefined
+  wordOrDrop<T extends string>(name: string, words: readonly T[]): T | undefined
   any(name: string): unknown
   /** Marks members as known that need no translation. */
   ignore(...names: string[]): void
@@ -68,7 +68,7 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
   function readNumber(name: string): number | undefined {
     const value = any(name)
     if (!isExactNumber(value)) return read(name, isNumber, 'a number')
-    warnings.changed(pathOf(name), 'clamped') // a number of the request's own that is none here
+    warnings.changed(pathOf(name), 'clamped') // an integer that a JavaScript number cannot hold
     return Number(value.rawJSON)
   }
 
@@ -96,7 +96,7 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
         warnings.refuse(pathOf(name), `must be one of ${words.join(', ')}.`)
       return word
     },
-    wish(name, words) {
+    wordOrDrop(name, words) {
       const value = fields.text(name)
       const word = words.find((known) => known === value)
       if (value !== undefined && word === undefined) warnings.dropped(pathOf(name))
@@ -117,7 +117,7 @@ export function elementFields(value: unknown, path: string, warnings: Warnings):
   return isObject(value) ? fieldsOf(value, path, warnings) : warnings.refuse(path, 'must be an object.')
 }
 
-/** The objects in a list, which may be given as one object, as Google takes a list of one. */
+/** The objects in a list. One object counts as a list of one, as Google accepts it. */
 export function entriesOf(fields: Fields, name: string, warnings: Warnings): Fields[] {
   const path = fields.path(name)
   const given = fields.any(name)

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { WireFormat } from '../../types.ts'
-import type { Citation } from './citations.ts'
 import type { MediaSource } from './media.ts'
 import type { OpaqueState } from './state.ts'
 
-/** What a vendor has a form of its own for, in that form, for targets of the same format that know it (`Traits.ownTools`). */
+/** A vendor's own JSON of a tool, a call or a result, for targets of the same format that know it (`Traits.ownTools`). */
 export interface OwnForm {
   format: WireFormat
   value: JsonObject
@@ -20,7 +19,7 @@ export interface TextPart {
   text: string
   cache?: CacheMark
   citations?: Citation[]
-  /** OpenAI Responses: is it a comment before the answer, or the answer? */
+  /** OpenAI Responses: a comment before the answer, or the answer itself. */
   phase?: 'commentary' | 'final_answer'
   logprobs?: TokenLogprob[]
   state?: OpaqueState
@@ -40,7 +39,7 @@ export interface FilePart {
   source: MediaSource
   name?: string
   context?: string
-  /** Is the answer to cite it? */
+  /** May the answer cite it? */
   citable?: boolean
   cache?: CacheMark
 }
@@ -65,7 +64,7 @@ export interface VideoPart {
   endOffset?: string
 }
 
-/** A search result that the client found itself and gives to the model. */
+/** A search result that the client supplies. */
 export interface SearchResultPart {
   type: 'search-result'
   source: string
@@ -75,13 +74,13 @@ export interface SearchResultPart {
   cache?: CacheMark
 }
 
-/** The model's words when it refuses. */
+/** The text of a refusal by the model. */
 export interface RefusalPart {
   type: 'refusal'
   text: string
 }
 
-/** A thought of the model. With an empty text only the state counts; a part with neither is left out. */
+/** Reasoning of the model. With an empty text only the state counts; a part with neither is left out. */
 export interface ReasoningPart {
   type: 'reasoning'
   text: string
@@ -94,7 +93,7 @@ export interface ToolCallPart {
   type: 'tool-call'
   id: string
   name: string
-  /** The JSON text of the model, possibly empty or cut; for a free-form tool its input. See `argumentsOf`. */
+  /** JSON as the model wrote it, possibly empty or truncated; for a free-form tool, its input. See `argumentsOf`. */
   arguments: string
   isFreeForm?: true
   state?: OpaqueState
@@ -108,12 +107,12 @@ export interface ServerToolPart {
   tool: 'web-search'
   id: string
   query: string
-  /** Why it failed, in the provider's word. */
+  /** The provider's error code, if the tool failed. */
   error?: string
   results: { url: string; title: string; text?: string }[]
 }
 
-/** What stands for the conversation before it: the gateway's own summary, or what OpenAI has encrypted. */
+/** Replaces the conversation before it: a summary by the gateway, or one that OpenAI has encrypted. */
 export interface CompactionPart {
   type: 'compaction'
   /** Empty when it is encrypted. */
@@ -141,3 +140,20 @@ export type AssistantPart =
   | ImagePart
   | AudioPart
 export type Part = UserPart | AssistantPart
+
+/** A source of a text of the model. */
+export interface Citation {
+  /** Absent when a document of the request is cited. */
+  url?: string
+  title?: string
+  /** The quoted text of the source. */
+  quote?: string
+  /** The span of the text part that it supports, in UTF-16 units; absent: the whole part. */
+  start?: number
+  end?: number
+  /** Index of the cited document among the documents of the request. */
+  document?: number
+  /** The place within the document: characters, pages (from 1) or blocks; the end is exclusive. */
+  place?: { unit: 'character' | 'page' | 'block'; start: number; end: number }
+  fileId?: string
+}

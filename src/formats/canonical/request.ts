@@ -8,7 +8,7 @@ import type { Turn } from './turns.ts'
 export interface CanonicalRequest {
   model: string
   stream: boolean
-  /** Does the client want the tokens in the stream? */
+  /** Does the client want the token usage in the stream? */
   streamUsage: boolean
   turns: Turn[]
   tools: Tool[]
@@ -17,13 +17,13 @@ export interface CanonicalRequest {
   output?: OutputFormat
   options: RequestOptions
   /** Is the conversation to be compacted? */
-  compact?: CompactionWish
+  compact?: CompactionMode
   /** Data of the client's format for writing the answer; no other code reads it. */
   client?: Readonly<Record<string, unknown>>
 }
 
-/** To compact the conversation instead of an answer, or before it when it has more tokens than that. */
-export type CompactionWish = 'now' | { above?: number }
+/** `now`: compact the conversation instead of answering; else compact it before the answer if it has more tokens than `above`. */
+export type CompactionMode = 'now' | { above?: number }
 
 export type OutputFormat =
   | { type: 'json' }
@@ -68,6 +68,6 @@ export interface ReasoningOptions {
   effort?: Effort
   /** Tokens; `auto` leaves it to the model. */
   budget?: number | 'auto'
-  /** How the thoughts are to be shown; absent: not given. */
+  /** How reasoning is to be shown; absent: not given. */
   show?: 'none' | 'summary' | 'full'
 }

@@ -1,14 +1,28 @@
+import { isObject, isTooDeep } from '../../lib/json.ts'
 import { type Answer, type Choice, type Finish, settleFinish } from './answer.ts'
+import { freeText } from './arguments.ts'
+import { parseOpaque, refuseDeepAnswer } from './exact-json.ts'
+import { createUniqueIds } from './ids.ts'
 import type { AssistantPart, TextPart } from './parts.ts'
-import { freeText } from './prepare/calls.ts'
-import type { Restoration } from './restoration.ts'
 import type { StreamEvent } from './stream.ts'
-import { createUniqueIds } from './unique-ids.ts'
-import { unwrapOutput } from './unwrap-output.ts'
+
+/** Changes to a request that must be undone in its answer. */
+export interface Restoration {
+  /** The client's names of tools, by the names that the target got. */
+  toolNames: ReadonlyMap<string, string>
+  /** The client's names of free-form tools that were sent as functions with one `input`. */
+  freeFormTools: ReadonlySet<string>
+  /** The ids of the calls in the conversation. No new call may have one of them, as clients pair results with calls by id. */
+  callIds: ReadonlySet<string>
+  /** The tool whose arguments are the structured answer. */
+  outputTool?: string
+  /** Is the structured answer wrapped in an object? */
+  isWrapped?: true
+}
 
 /** Undoes the changes of the request in the answer. */
 export function restoreAnswer(answer: Answer, restoration: Restoration): Answer {
-  if (isIdle(restoration)) return answer
+  if (isEmpty(restoration)) return answer
   const restore = createRestorer(restoration)
   return { ...answer, choices: answer.choices.map((choice) => restoreChoice(choice, restore)) }
 }
@@ -17,10 +31,10 @@ export function restoreAnswer(answer: Answer, restoration: Restoration): Answer 
 export function restoreStream(
   restoration: Restoration,
 ): (emit: (event: StreamEvent) => void) => (event: StreamEvent) => void {
-  return (emit) => (isIdle(restoration) ? emit : restoring(restoration, emit))
+  return (emit) => (isEmpty(restoration) ? emit : restoring(restoration, emit))
 }
 
-const isIdle = ({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration) =>
+const isEmpty = ({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration) =>
   toolNames.size === 0 && freeFormTools.size === 0 && callIds.size === 0 && outputTool === undefined && !isWrapped
 
 type Restorer = (part: AssistantPart) => AssistantPart
@@ -32,7 +46,7 @@ function restoreChoice({ content, finish }: Choice, restore: Restorer): Choice {
 
 const hasCall = (parts: readonly AssistantPart[]) => parts.some(({ type }) => type === 'tool-call')
 
-/** A call of the answer's tool is no tool call for the client. */
+/** A call of the output tool is no tool call for the client. */
 const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
   finish.reason === 'tool-calls' ? settleFinish(finish, hasToolCalls) : finish
 
@@ -49,7 +63,7 @@ function createRestorer({ toolNames, freeFormTools, callIds, outputTool, isWrapp
   }
 }
 
-/** What can be read out of its JSON only when that is whole. */
+/** A part that can be read from its JSON only when that is whole. */
 interface Held {
   text: string
   read(text: string): string
@@ -76,9 +90,9 @@ function restoring(restoration: Restoration, emit: (event: StreamEvent) => void)
         return emit({ ...event, part: part.type === 'tool-call' ? { ...part, arguments: '' } : part })
       }
       case 'part-delta': {
-        const sofar = held.get(event.key)
-        if (!sofar) return emit(event)
-        sofar.text += event.text
+        const open = held.get(event.key)
+        if (!open) return emit(event)
+        open.text += event.text
         return
       }
       case 'part-end': {
@@ -95,3 +109,17 @@ function restoring(restoration: Restoration, emit: (event: StreamEvent) => void)
     }
   }
 }
+
+/** The property of the wrapping object that holds the answer. */
+export const WRAPPER = 'answer'
+
+/** Takes the answer out of its wrapping object, also of a truncated one; any other text stays unchanged. Throws `UPSTREAM_INVALID` on JSON that nests too deep. */
+function unwrapOutput(text: string): string {
+  if (isTooDeep(text)) refuseDeepAnswer()
+  const value = parseOpaque(text)
+  if (value === undefined) return text.replace(BEGINNING, '')
+  const isWrapped = isObject(value) && Object.hasOwn(value, WRAPPER) && Object.keys(value).length === 1
+  return isWrapped ? JSON.stringify(value[WRAPPER]) : text
+}
+
+const BEGINNING = new RegExp(`^\\s*\\{\\s*"${WRAPPER}"\\s*:\\s*`)

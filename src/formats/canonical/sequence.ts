@@ -1,10 +1,9 @@
-import { type Finish, settleFinish } from './answer.ts'
+import { type Finish, settleFinish, type TokenUsage } from './answer.ts'
 import { type CanonicalError, MALFORMED_CALL } from './errors.ts'
 import type { PartStartEvent, ReaderEvent, StreamEvent } from './stream.ts'
-import type { TokenUsage } from './usage.ts'
 
 /** Puts the events of a reader into the order of `StreamEvent`. */
-export interface Sequence {
+interface Sequence {
   take(event: ReaderEvent): void
   /** Ends the stream: an error unless there was a finish or an end mark. */
   end(): void
@@ -28,7 +27,7 @@ export function createSequence(emit: (event: StreamEvent) => void, asked = Numbe
         return
       case 'start':
         if (event.usage) usage = event.usage
-        if (isStarted) return // some providers say it twice
+        if (isStarted) return // some providers send it twice
         isStarted = true
         return emit(event)
       case 'part-start':
@@ -49,7 +48,7 @@ export function createSequence(emit: (event: StreamEvent) => void, asked = Numbe
         return
       case 'error':
         return fail(event.error)
-      case 'unreadable': // before the answer, or behind its finish, it may be anything
+      case 'unreadable': // harmless before the answer and after its finish
         if (isStarted && !isComplete())
           fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE })
         return

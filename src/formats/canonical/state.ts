@@ -8,15 +8,15 @@ export interface Origin {
 }
 
 /** The kind of the state in the format of its origin. */
-export type StateKind =
-  | 'signature' // Anthropic: of the thoughts that it stands on
-  | 'redacted' // Anthropic: thoughts that nobody may read
-  | 'encrypted' // OpenAI Responses: thoughts under an item id
+type StateKind =
+  | 'signature' // Anthropic: of the reasoning that it stands on
+  | 'redacted' // Anthropic: reasoning that is encrypted whole
+  | 'encrypted' // OpenAI Responses: reasoning under an item id
   | 'thought-signature' // Gemini: on any part
   | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
-  | 'text' // Chat Completions: the readable thoughts themselves (`reasoning_content`) have to return; `data` is empty
+  | 'text' // Chat Completions: the readable reasoning itself (`reasoning_content`) must be sent back; `data` is empty
 
-/** State of a model that must be sent back unchanged to its origin, and to nobody else. */
+/** State of a model that must be sent back unchanged to its origin, and to no other provider. */
 export interface OpaqueState {
   origin: Origin
   kind: StateKind
@@ -25,7 +25,7 @@ export interface OpaqueState {
   id?: string
 }
 
-/** May the provider at `target` see this state? State that no gateway has marked is taken to be the client's own affair with that format. */
+/** May the provider at `target` see this state? State without a gateway's mark may come from any account of its format. */
 export function belongsTo(state: OpaqueState, target: Origin): boolean {
   const { format, account } = state.origin
   return format === target.format && (account === '' || account === target.account)
@@ -39,7 +39,7 @@ export function sealState({ origin, kind, data, id = '' }: OpaqueState): string 
   return [MARK, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
 }
 
-/** The state in a string that a client sent; one without the gateway's mark is of the client's own format, by an account not known. */
+/** The state in a string that a client sent; one without the gateway's mark is of the client's own format, from an unknown account. */
 export function unsealState(text: string, bare: { format: ProviderFormat; kind: StateKind; id?: string }): OpaqueState {
   return readSealed(text) ?? bareState(text, bare)
 }
@@ -65,8 +65,8 @@ function bareState(data: string, { format, kind, id }: { format: ProviderFormat;
 const MARK = 'signalbox-1'
 
 /**
- * Stands where others have their proof, on a thought that came without one. Vendors refuse such a thought of another's: by the mark, a request
- * that gives it back is translated also where the formats are the same.
+ * The signature of reasoning that came without one. Vendors refuse unsigned reasoning of another vendor: by this mark, a request that returns
+ * it is translated even where client and provider have the same format.
  */
 export const UNSIGNED = `${MARK}:unsigned`
 

@@ -1,20 +1,18 @@
-import type { Finish } from './answer.ts'
-import type { Citation } from './citations.ts'
+import type { Finish, TokenUsage } from './answer.ts'
 import type { CanonicalError } from './errors.ts'
-import type { AssistantPart, TokenLogprob } from './parts.ts'
+import type { AssistantPart, Citation, TokenLogprob } from './parts.ts'
 import type { OpaqueState } from './state.ts'
-import type { TokenUsage } from './usage.ts'
 
 export interface StartEvent {
   type: 'start'
   id?: string
   model?: string
-  /** What is known of the input so far. */
+  /** Tokens of the input, if already known. */
   usage?: TokenUsage
 }
 
 /**
- * Starts a part. Its `key` is 0, 1, 2 … in the order of starts; several parts may be open at once. A text, a thought, a refusal and the
+ * Starts a part. Its `key` is 0, 1, 2 … in the order of starts; several parts may be open at once. Text, reasoning, refusals and the
  * arguments of a call start empty and continue in deltas; any other part is complete in its start.
  */
 export interface PartStartEvent {
@@ -25,7 +23,7 @@ export interface PartStartEvent {
 }
 
 /** More of the part's text, or of its arguments. Never empty unless it has logprobs. */
-export interface PartDeltaEvent {
+interface PartDeltaEvent {
   type: 'part-delta'
   key: number
   text: string
@@ -33,27 +31,27 @@ export interface PartDeltaEvent {
 }
 
 /** The opaque state of an open part, whole. */
-export interface PartStateEvent {
+interface PartStateEvent {
   type: 'part-state'
   key: number
   state: OpaqueState
 }
 
-export interface PartCitationEvent {
+interface PartCitationEvent {
   type: 'part-citation'
   key: number
   citation: Citation
 }
 
-export interface PartEndEvent {
+interface PartEndEvent {
   type: 'part-end'
   key: number
 }
 
-export interface ErrorEvent {
+interface ErrorEvent {
   type: 'error'
   error: CanonicalError
-  /** Of what was said before, where it is known. */
+  /** Tokens used so far, if known. */
   usage?: TokenUsage
 }
 

@@ -1,5 +1,7 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { elementFields, type Fields } from './fields.ts'
 import type { CacheMark, OwnForm } from './parts.ts'
+import type { Warnings } from './warnings.ts'
 
 export interface FunctionTool {
   type: 'function'
@@ -40,3 +42,76 @@ export type ToolChoice =
   | { type: 'auto' | 'none' | 'required' }
   | { type: 'tool'; name: string }
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
+
+/** A tool that runs at the client's own vendor and that no other format has. Parsers leave it out of the canonical request. */
+export interface VendorTool {
+  type: 'vendor'
+  /** The name that a choice of the client forces it by. */
+  name?: string
+  /** The message when it is refused. */
+  refusal: string
+}
+
+/** A tool as a client offers it. Parsers place a vendor tool with the path of its type as the field `kind`. */
+export type OfferedTool = Tool | VendorTool
+
+/** Leaves out the tools that only the client's own vendor runs. */
+export function withoutVendorTools(
+  tools: readonly OfferedTool[],
+  choice: ToolChoice | undefined,
+  warnings: Warnings,
+): Tool[] {
+  return withoutTools(tools, {
+    choice,
+    warnings,
+    isLacking: (tool) => tool.type === 'vendor',
+    isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
+    refuse: (tool) => warnings.refuse(warnings.pathOf(tool, 'tools', 'kind'), tool.refusal),
+  })
+}
+
+interface Rules<T, L extends T> {
+  choice: ToolChoice | undefined
+  warnings: Warnings
+  /** Is it a tool that the target lacks? */
+  isLacking(tool: T): tool is L
+  isForced(tool: L): boolean
+  refuse(tool: L): never
+}
+
+/**
+ * Drops the tools that the target lacks, each with a warning. Refuses the request if one of them is forced or no other tool is left. With the
+ * choice `none` they are left out without a warning, since none of them may be called.
+ */
+export function withoutTools<T extends object, L extends T>(
+  tools: readonly T[],
+  { choice, warnings, isLacking, isForced, refuse }: Rules<T, L>,
+): Exclude<T, L>[] {
+  const kept = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
+  if (kept.length === tools.length || choice?.type === 'none') return kept
+  for (const tool of tools) {
+    if (!isLacking(tool)) continue
+    if (kept.length === 0 || isForced(tool)) refuse(tool)
+    warnings.dropped(warnings.pathOf(tool, 'tools'))
+  }
+  return kept
+}
+
+/** The declared tools in a list of the request, each labelled by `nameTool`. */
+export function toolsIn(owner: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = owner.path(name)
+  return (owner.list(name) ?? []).map((entry, index) => {
+    const tool = elementFields(entry, `${path}[${index}]`, warnings)
+    nameTool(tool, warnings)
+    return tool
+  })
+}
+
+/** Labels the path of a declared tool with its name, or else its type, for the refusals of it and of its fields. */
+export function nameTool({ value, at }: Fields, warnings: Warnings): void {
+  const callee = [value, value.function, value.custom].find((part) => isObject(part) && typeof part.name === 'string')
+  const name = isObject(callee) ? callee.name : value.type
+  if (typeof name === 'string') warnings.label(at, `tool "${name.slice(0, MAX_LENGTH)}"`)
+}
+
+const MAX_LENGTH = 100

@@ -1,4 +1,5 @@
 import { gatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /** What happened to something that the target cannot accept unchanged. */
 export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
@@ -10,13 +11,13 @@ export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
 export interface Warnings {
   /** It is left out; the answer may be slightly worse. */
   dropped(field: string): void
-  /** It is said differently: `clamped` to what the target takes, `replaced` by something near, `moved` elsewhere, `added` for the target's sake. */
+  /** It is changed: `clamped` to what the target takes, `replaced` by something near, `moved` elsewhere, `added` for the target's sake. */
   changed(field: string, change: Change): void
   /** Leaving it out would change the meaning. Throws `INVALID_REQUEST` that names the field; `data.param` has it alone. */
   refuse(field: string, why: string): never
-  /** The client has said a canonical field under this name, of the several that its format knows for it. */
-  said(field: string, name: string): void
-  /** The client spells words of its fields in another way than the format does. */
+  /** The client has used this name for a canonical field, of the several that its format has for it. */
+  useName(field: string, name: string): void
+  /** How the client spells words in the names of fields, by the spelling of the format. */
   spell(words: ReadonlyMap<string, string>): void
   /**
    * Remembers where in the client's request an object stands, so that a loss found later can name it. Copies by spread remember it, too.
@@ -33,7 +34,7 @@ export interface Warnings {
 
 export type FieldNames = Readonly<Record<string, string>>
 
-export interface WarningOptions {
+interface WarningOptions {
   isStrict: boolean
   /** The client's names of canonical fields (`Translator.fieldNames`). */
   names?: FieldNames
@@ -47,11 +48,11 @@ interface Placed {
 
 export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
   const found = new Set<string>()
-  const said = new Map<string, string>()
+  const usedNames = new Map<string, string>()
   const labels = new Map<string, string>()
   let spelling: ReadonlyMap<string, string> = new Map()
   const nameOf = (field: string) => {
-    const name = said.get(field) ?? names[field] ?? field
+    const name = usedNames.get(field) ?? names[field] ?? field
     return spelling.size === 0 ? name : name.replace(/\w+/g, (word) => spelling.get(word) ?? word)
   }
 
@@ -79,7 +80,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     changed,
     refuse,
     dropped: (field) => changed(field, 'dropped'),
-    said: (field, name) => void said.set(field, name),
+    useName: (field, name) => void usedNames.set(field, name),
     spell(words) {
       spelling = words
     },
@@ -105,3 +106,42 @@ function isWithin(loss: string, found: ReadonlySet<string>): boolean {
     if (found.has(loss.slice(0, at))) return true
   return false
 }
+
+/** Collects what of a provider's answer its client does not get. An answer is paid for, so that no loss of it is ever refused. */
+export interface ResponseWarnings {
+  /** `name`: what the provider calls it (`code_execution_tool_result`), or, of what the client's format has no place for, what it is. */
+  dropped(name: string): void
+  /** `dropped:answer.citations`: each once, in the order of discovery. */
+  list(): readonly string[]
+}
+
+export function createResponseWarnings(): ResponseWarnings {
+  let found: Set<string> | undefined // most answers lose nothing
+  return {
+    dropped(name) {
+      found ??= new Set()
+      if (found.size < MOST) found.add(`dropped:answer.${name.slice(0, MAX_NAME)}`)
+    },
+    list: () => (found ? [...found] : NONE),
+  }
+}
+
+/** Providers choose the names, and how many there are. */
+const MOST = 100
+const MAX_NAME = 100
+
+const NONE: readonly string[] = []
+
+/** The format's names for a canonical field, with `.` before members; the first of several that are given counts. */
+export type Synonyms = Readonly<Record<string, readonly string[]>>
+
+/** Remembers which names the client has used, for warnings. */
+export function noteNames(body: JsonObject, synonyms: Synonyms, warnings: Warnings): void {
+  for (const [field, names] of Object.entries(synonyms)) {
+    const name = names.find((path) => valueAt(body, path) !== undefined)
+    if (name !== undefined) warnings.useName(field, name)
+  }
+}
+
+const valueAt = (body: unknown, path: string): unknown =>
+  path.split('.').reduce((value, name) => (isObject(value) ? (value[name] ?? undefined) : undefined), body)

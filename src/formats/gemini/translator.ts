@@ -1,16 +1,33 @@
 import type { OptionName, Traits } from '../../traits.ts'
 import { baseTraits, EFFORTS } from '../canonical/base-traits.ts'
 import type { Translator } from '../translator.ts'
-import { parseAnswer } from './answer-parse.ts'
-import { writeAnswer } from './answer-write.ts'
-import { parseCount, parseCountRequest, writeCount, writeCountRequest } from './count-tokens.ts'
-import { parseError } from './error-parse.ts'
-import { writeError } from './error-write.ts'
-import { optionNames } from './option-names.ts'
-import { parseRequest } from './request-parse.ts'
-import { writeRequest } from './request-write.ts'
-import { createReader } from './stream-parse.ts'
-import { createWriter } from './stream-write.ts'
+import { writeAnswer, writeCount } from './client/answer.ts'
+import { parseCountRequest, parseRequest } from './client/request.ts'
+import { createWriter } from './client/stream.ts'
+import { parseError, writeError } from './errors.ts'
+import { parseAnswer, parseCount } from './provider/answer.ts'
+import { writeCountRequest, writeRequest } from './provider/request.ts'
+import { createReader } from './provider/stream.ts'
+
+/** The names of the options that this format has. */
+const optionNames: Readonly<Partial<Record<OptionName, string>>> = {
+  candidates: 'generationConfig.candidateCount',
+  frequencyPenalty: 'generationConfig.frequencyPenalty',
+  labels: 'labels',
+  logprobs: 'generationConfig.responseLogprobs',
+  maxOutputTokens: 'generationConfig.maxOutputTokens',
+  modalities: 'generationConfig.responseModalities',
+  presencePenalty: 'generationConfig.presencePenalty',
+  reasoning: 'generationConfig.thinkingConfig',
+  seed: 'generationConfig.seed',
+  serviceTier: 'serviceTier',
+  speech: 'generationConfig.speechConfig',
+  stop: 'generationConfig.stopSequences',
+  store: 'store',
+  temperature: 'generationConfig.temperature',
+  topK: 'generationConfig.topK',
+  topP: 'generationConfig.topP',
+}
 
 /** Gemini generateContent, to and from the canonical form. */
 export const geminiTranslator: Translator = {
@@ -24,7 +41,7 @@ export const geminiTranslator: Translator = {
     turns: 'contents',
     detail: 'generationConfig.mediaResolution',
   },
-  keepsThoughts: true,
+  hidesReasoning: true,
   parseRequest,
   writeRequest,
   parseAnswer,
@@ -37,18 +54,18 @@ export const geminiTranslator: Translator = {
 }
 
 /**
- * The Gemini API. Budgets are what all its models understand; those that think by levels say so. Vertex takes labels and has nothing to
- * store.
+ * The traits of the Gemini API. Budgets are accepted by all its models; models with levels have that in the catalog. Vertex accepts labels, and
+ * stores nothing.
  */
 function traits(): Traits {
   return {
     ...baseTraits,
     lacks: ['labels'],
     unionTools: true,
-    tellsSearches: true,
+    reportsSearches: true,
     plainOutput: true,
     inputs: ['image', 'file', 'audio', 'video', 'youtube'],
-    saidImages: true,
+    assistantImages: true,
     toolResultInputs: ['image', 'file'],
     maxStopSequences: 5,
     developerRole: false,

@@ -4,9 +4,9 @@ import type { JsonObject } from '../../lib/json.ts'
 
 export type WireBlob = { mimeType: string; data: string }
 export type WireFileData = { mimeType: string; fileUri: string }
-export type WireVideoMetadata = { fps?: number; startOffset?: string; endOffset?: string }
+type WireVideoMetadata = { fps?: number; startOffset?: string; endOffset?: string }
 
-export type WireFunctionCall = { id?: string; name: string; args: JsonObject }
+type WireFunctionCall = { id?: string; name: string; args: JsonObject }
 export type WireFunctionResponse = {
   id?: string
   name: string
@@ -88,7 +88,7 @@ export type WireUsage = {
   totalTokenCount: number
 }
 
-export type WireToken = { token: string; logProbability: number }
+type WireToken = { token: string; logProbability: number }
 export type WireLogprobs = { chosenCandidates: WireToken[]; topCandidates?: { candidates: WireToken[] }[] }
 
 export type WireSource = { uri?: string; title?: string; text?: string }

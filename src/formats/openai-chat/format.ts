@@ -1,17 +1,32 @@
-import { isObject, type JsonObject } from '../../lib/json.ts'
-import { once } from '../../lib/once.ts'
-import { embeddedError } from '../embedded-error.ts'
-import { fixedEndpoint } from '../endpoint.ts'
-import type { Format } from '../format.ts'
-import { KEEP_ALIVE } from './keep-alive.ts'
-import { errorInChoices, errorOf, watchChatStream } from './stream.ts'
-import { chatUsage } from './usage.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { withMember } from '../../lib/json-scan.ts'
+import { embeddedError } from '../errors/embedded.ts'
+import { type Format, fixedEndpoint, type UsageRequest } from '../format.ts'
+import { loadTranslators } from '../load-translators.ts'
+import { operations } from '../operations.ts'
+import { chatErrors } from './errors.ts'
+import { chatUsage, createChatStreamState, errorInChoices, errorOf, KEEP_ALIVE } from './stream-state.ts'
 
-const hasChoices = ({ choices }: JsonObject) => Array.isArray(choices) && choices.length > 0
+/** Most chunks have no usage, or null; they need not be parsed. */
+const HAS_USAGE = /"usage"\s*:\s*\{/
 
-/** The answer's own error, or that of a choice. */
-const errorInAnswer = (answer: JsonObject): unknown =>
-  hasChoices(answer) ? errorInChoices(answer.choices) : errorOf(answer)
+/** The usage is requested by `stream_options.include_usage` and reported in a chunk without choices. */
+const chatUsageRequest: UsageRequest = {
+  // A value of another type is left for the provider to refuse.
+  isOpen: ({ stream_options: options = null }) =>
+    options === null || (isObject(options) && (options.include_usage ?? false) === false),
+  ask: (body) =>
+    withMember(body, 'stream_options', (options) =>
+      withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
+    ),
+  isAnswer({ data }) {
+    if (!HAS_USAGE.test(data)) return false
+    const chunk = tryParseJson(data)
+    if (!isObject(chunk) || !isObject(chunk.usage) || chunk.error) return false
+    const { choices = null } = chunk
+    return choices === null || (Array.isArray(choices) && choices.length === 0)
+  },
+}
 
 /** OpenAI Chat Completions. */
 export const openaiChat: Format = {
@@ -20,19 +35,25 @@ export const openaiChat: Format = {
   defaultHeaders: {},
   endpoints: [
     fixedEndpoint('openai-chat', '/chat/completions'),
-    fixedEndpoint('openai-chat', '/completions', 'complete'),
+    fixedEndpoint('openai-chat', '/completions', operations.complete),
   ],
   clientSigns: { headers: [] },
   requestIdHeader: 'x-request-id',
-  loadErrors: once(async () => (await import('./error.ts')).chatErrors),
-  loadModels: once(async () => (await import('../openai-models.ts')).openaiModels),
-  loadFailures: once(async () => (await import('./failures.ts')).chatFailures),
+  errors: chatErrors,
   keepAlive: KEEP_ALIVE,
   streamMember: 'stream_options',
-  watchStream: watchChatStream,
+  watchStream: createChatStreamState,
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
   isAnswer: hasChoices,
-  loadUsageQuestion: once(async () => (await import('./usage-question.ts')).chatUsageQuestion),
-  loadTranslator: once(async () => (await import('./translator.ts')).chatTranslator),
+  usageRequest: chatUsageRequest,
+  loadTranslator: async () => (await loadTranslators()).chatTranslator,
 }
+
+function hasChoices({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) && choices.length > 0
+}
+
+/** The error of an answer, or of one of its choices. */
+const errorInAnswer = (answer: JsonObject): unknown =>
+  hasChoices(answer) ? errorInChoices(answer.choices) : errorOf(answer)

@@ -1,20 +1,30 @@
-import type { OptionName, Traits } from '../../traits.ts'
+import type { OptionName } from '../../traits.ts'
 import { baseTraits } from '../canonical/base-traits.ts'
-import { writeError } from '../openai-error.ts'
+import { parseProviderError } from '../errors/parse.ts'
+import { writeError } from '../openai-errors.ts'
 import type { Translator } from '../translator.ts'
-import { parseVendorError } from '../vendor-error.ts'
-import { parseAnswer } from './answer-parse.ts'
-import { writeAnswer } from './answer-write.ts'
-import { optionNames } from './option-names.ts'
-import { parseRequest } from './request-parse.ts'
-import { writeRequest } from './request-write.ts'
-import { createReader } from './stream-parse.ts'
-import { createWriter } from './stream-write.ts'
+import { writeAnswer } from './client/answer.ts'
+import { parseRequest } from './client/request.ts'
+import { createWriter } from './client/stream.ts'
+import { optionNames } from './fields.ts'
+import { parseAnswer } from './provider/answer.ts'
+import { writeRequest } from './provider/request.ts'
+import { createReader } from './provider/stream.ts'
 
-/** OpenAI Chat Completions, to and from the canonical form. */
+/** Translates OpenAI Chat Completions to the canonical form and back. */
 export const chatTranslator: Translator = {
-  traits: traits(),
-  carries: new Set(Object.keys(optionNames) as OptionName[]), // its type says so
+  /** Those of OpenAI itself; compatible vendors are described by how they differ from them. */
+  traits: {
+    ...baseTraits,
+    lacks: ['topK'],
+    inputs: ['image', 'image-url', 'file', 'audio'],
+    freeFormTools: true,
+    webSearch: true,
+    jsonNeedsWord: true,
+    cacheMarks: 'prompt_cache_breakpoint',
+    reasoning: { ...baseTraits.reasoning, replay: 'never' },
+  },
+  carries: new Set(Object.keys(optionNames) as OptionName[]), // by its type, the keys are all option names
   fieldNames: {
     ...optionNames,
     toolChoice: 'tool_choice',
@@ -29,20 +39,6 @@ export const chatTranslator: Translator = {
   writeAnswer,
   createReader,
   createWriter,
-  parseError: parseVendorError,
+  parseError: parseProviderError,
   writeError,
-}
-
-/** OpenAI itself; the vendors that follow it differ from this. */
-function traits(): Traits {
-  return {
-    ...baseTraits,
-    lacks: ['topK'],
-    inputs: ['image', 'image-url', 'file', 'audio'],
-    freeFormTools: true,
-    webSearch: true,
-    jsonNeedsWord: true,
-    cacheMarks: 'prompt_cache_breakpoint',
-    reasoning: { ...baseTraits.reasoning, replay: 'never' },
-  }
 }

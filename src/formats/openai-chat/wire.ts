@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
 
 /*
- * What the writers of this format produce; a test holds it against the types of OpenAI's own client. Fields that OpenAI does not have are
- * extensions which its clients pass over: `reasoning_content`, `reasoning_details`, `images`, `cache_control`.
+ * What is written in this format; a test compares it with the types of OpenAI's own client. Fields that OpenAI does not have are extensions
+ * that its clients ignore: `reasoning_content`, `reasoning_details`, `images`, `cache_control`.
  */
 
-export interface CacheControl {
+interface CacheControl {
   type: 'ephemeral'
   ttl?: string
 }
@@ -27,18 +27,20 @@ export type WireUserPart =
   | WireVideoPart
   | ({ type: 'file'; file: { file_data?: string; filename?: string; file_id?: string } } & WireMarks)
 
-/** Video is OpenRouter's. */
+/** An extension of OpenRouter. */
 export interface WireVideoPart {
   type: 'video_url'
   video_url: { url: string }
 }
 
 export type WireSystemMessage = { role: 'system' | 'developer'; content: string | WireTextPart[]; name?: string }
-export type WireUserMessage = { role: 'user'; content: string | WireUserPart[]; name?: string }
+
+type WireUserMessage = { role: 'user'; content: string | WireUserPart[]; name?: string }
+
 export type WireToolMessage = { role: 'tool'; tool_call_id: string; content: string | WireTextPart[] }
 
-/** Mistral's. */
-export interface WireThinking {
+/** Reasoning in the content, as Mistral has it. */
+interface WireThinking {
   type: 'thinking'
   thinking: { type: 'text'; text: string }[]
 }
@@ -62,8 +64,8 @@ export type WireToolCall =
   | { id: string; type: 'function'; function: { name: string; arguments: string }; extra_content?: JsonObject }
   | { id: string; type: 'custom'; custom: { name: string; input: string } }
 
-/** One answer's message. */
-export type WireReply = {
+/** The message of an answer. */
+export type WireAnswerMessage = {
   role: 'assistant'
   content: string | null
   refusal: string | null
@@ -94,7 +96,7 @@ export interface WireDetail {
   signature?: string
   data?: string
   id?: string
-  /** The place of the thought among the parts of the turn. */
+  /** The index of the reasoning among the parts of the turn. */
   index: number
   format: string
 }
@@ -123,21 +125,21 @@ export type WireAnswer = {
   model: string
   choices: {
     index: number
-    message: WireReply
+    message: WireAnswerMessage
     finish_reason: WireFinish
     logprobs: { content: WireLogprob[] | null; refusal: null } | null
   }[]
   usage?: WireUsage
 }
 
-/** What a chunk adds to a candidate. */
+/** What a chunk adds to a choice. */
 export type WireDelta = {
   role?: 'assistant'
   content?: string
   refusal?: string
   tool_calls?: ({ index: number } & Partial<WireToolCall>)[]
   function_call?: { name?: string; arguments?: string }
-  audio?: NonNullable<WireReply['audio']>
+  audio?: NonNullable<WireAnswerMessage['audio']>
   annotations?: WireAnnotation[]
   images?: WireImage[]
   reasoning_content?: string
@@ -151,14 +153,12 @@ export type WireTool =
     } & WireMarks)
   | { type: 'custom'; custom: { name: string; description?: string; format?: WireGrammar } }
 
-export interface WireGrammar {
+interface WireGrammar {
   type: 'grammar'
   grammar: { syntax: 'lark' | 'regex'; definition: string }
 }
 
-export type WireNamedTool =
-  | { type: 'function'; function: { name: string } }
-  | { type: 'custom'; custom: { name: string } }
+type WireNamedTool = { type: 'function'; function: { name: string } } | { type: 'custom'; custom: { name: string } }
 
 export type WireToolChoice =
   | 'auto'

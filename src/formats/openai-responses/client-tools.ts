@@ -6,11 +6,11 @@ import type { ToolResult } from '../canonical/turns.ts'
 import type { WireClientCall } from './wire.ts'
 
 /*
- * Tools that OpenAI defines and clients run. They have a type, items and outputs of their own; to models that do not know them they are functions
- * of the same name, and calls of these become items again.
+ * Tools that OpenAI defines and clients run. They have a type, items and outputs of their own. For models that do not know them they become
+ * functions of the same name, and calls of these become items again.
  */
 
-/** The types of the tools, which are the names of the functions, too. */
+/** The types of the tools, which are also the names of the functions. */
 export type ClientToolKind = 'shell' | 'local_shell' | 'apply_patch'
 
 interface Definition {
@@ -18,26 +18,33 @@ interface Definition {
   schema: JsonObject
   /** The arguments of the function, from an item that is a call. */
   argumentsOf(item: JsonObject): unknown
-  /** The item without its id, from arguments; undefined when they are not those of the tool. */
+  /** The item without its ids, from the arguments of the function; undefined if they do not fit the tool. */
   callOf(args: JsonObject): ClientCall | undefined
-  /** What the model reads of the output. */
+  /** The output as text for the model. */
   outputOf(item: JsonObject): string
 }
 
-/** A call without what it has as an item of one answer. */
-type ClientCall = Bare<WireClientCall>
-type Bare<Call> = Call extends unknown ? Omit<Call, 'id' | 'call_id' | 'status'> : never
+/** A call without the fields that belong to an item of an answer. */
+type ClientCall = WithoutItemFields<WireClientCall>
+
+type WithoutItemFields<Call> = Call extends unknown ? Omit<Call, 'id' | 'call_id' | 'status'> : never
 
 const TEXT = { type: 'string' }
+
 const NUMBER = { type: 'integer' }
+
 const LIST = { type: 'array', items: TEXT }
 
-const object = (properties: JsonObject, ...required: string[]): JsonObject => ({ type: 'object', properties, required })
+const objectSchema = (properties: JsonObject, ...required: string[]): JsonObject => ({
+  type: 'object',
+  properties,
+  required,
+})
 
 const definitions: Readonly<Record<ClientToolKind, Definition>> = {
   shell: {
     description: 'Runs shell commands on the machine of the user, side by side, and returns what each of them prints.',
-    schema: object(
+    schema: objectSchema(
       {
         commands: { ...LIST, description: 'The commands, each one line for the shell.' },
         timeout_ms: { ...NUMBER, description: 'The longest time that a command may take, in milliseconds.' },
@@ -45,7 +52,7 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
       },
       'commands',
     ),
-    argumentsOf: ({ action }) => (isObject(action) ? said(action) : {}),
+    argumentsOf: ({ action }) => (isObject(action) ? withoutEmpty(action) : {}),
     callOf({ commands, command, timeout_ms, max_output_length }) {
       const lines = textsIn(commands ?? command)
       if (!lines) return undefined
@@ -56,11 +63,11 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
       }
       return { type: 'shell_call', action, environment: { type: 'local' } }
     },
-    outputOf: ({ output }) => (Array.isArray(output) ? output.filter(isObject).map(runText).join('\n\n') : ''),
+    outputOf: ({ output }) => (Array.isArray(output) ? output.filter(isObject).map(outputOfRun).join('\n\n') : ''),
   },
   local_shell: {
     description: 'Runs one command on the machine of the user and returns what it prints.',
-    schema: object(
+    schema: objectSchema(
       {
         command: { ...LIST, description: 'The program and its arguments.' },
         working_directory: TEXT,
@@ -70,7 +77,7 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
       'command',
     ),
     argumentsOf: ({ action }) => {
-      const { type: _, env, ...args } = isObject(action) ? said(action) : {}
+      const { type: _, env, ...args } = isObject(action) ? withoutEmpty(action) : {}
       return isObject(env) && Object.keys(env).length > 0 ? { ...args, env } : args
     },
     callOf({ command, working_directory, timeout_ms, env }) {
@@ -91,7 +98,7 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
   apply_patch: {
     description:
       'Creates, changes or deletes one file of the user. A diff has no header and no line numbers. To create a file, each line of the diff is "+" and a line of the file. To change one, each hunk begins with a line "@@", which may name the function or class that it is in, and goes on with lines that stay (" "), go ("-") and come ("+"), with about three lines around each change.',
-    schema: object(
+    schema: objectSchema(
       {
         type: { type: 'string', enum: ['create_file', 'update_file', 'delete_file'] },
         path: { ...TEXT, description: 'The path of the file, within the project.' },
@@ -112,11 +119,11 @@ const definitions: Readonly<Record<ClientToolKind, Definition>> = {
   },
 }
 
-/** Is it the type of such a tool, and so its name as a function? */
+/** Is it the type of such a tool, which is also its name as a function? */
 export const isClientTool = (type: unknown): type is ClientToolKind =>
   typeof type === 'string' && Object.hasOwn(definitions, type)
 
-/** A declared tool as a function; undefined when it is none of these, or a shell that runs at OpenAI. */
+/** A declared tool as a function; undefined for other tools, and for a shell that runs at OpenAI. */
 export function clientTool(tool: Fields): FunctionTool | undefined {
   const { type, environment } = tool.value
   if (!isClientTool(type)) return undefined
@@ -126,54 +133,54 @@ export function clientTool(tool: Fields): FunctionTool | undefined {
   const skills = Array.isArray(place.skills) ? place.skills.filter(isObject) : []
   const listed = skills.map(({ name, path, description: use }) => `- ${name} (${path}): ${use}`)
   const whole = [description, ...(listed.length > 0 ? ['Skills, to be read before use:', ...listed] : [])].join('\n')
-  return { type: 'function', name: type, description: whole, schema, own: ownForm(tool.value) }
+  return { type: 'function', name: type, description: whole, schema, own: ownFormOf(tool.value) }
 }
 
-/** A call that the client gives back, or that OpenAI has made; undefined when the item is none. */
+/** A call in a client's input or in an answer of OpenAI; undefined for other items. */
 export function clientCall(item: JsonObject): Omit<ToolCallPart, 'id'> | undefined {
   const kind = kindOfItem(item.type, '_call')
   if (!kind) return undefined
   const text = JSON.stringify(definitions[kind].argumentsOf(item))
-  return { type: 'tool-call', name: kind, arguments: text, own: ownForm(item) }
+  return { type: 'tool-call', name: kind, arguments: text, own: ownFormOf(item) }
 }
 
-/** The output of such a call; undefined when the item is none. */
+/** The output of such a call; undefined for other items. */
 export function clientResult(item: JsonObject): Omit<ToolResult, 'callId'> | undefined {
   const kind = kindOfItem(item.type, '_call_output')
   if (!kind) return undefined
   const text = definitions[kind].outputOf(item)
   const isFailed = kind === 'apply_patch' && item.status === 'failed'
-  return { name: kind, content: [{ type: 'text', text }], ...(isFailed && { isError: true }), own: ownForm(item) }
+  return { name: kind, content: [{ type: 'text', text }], ...(isFailed && { isError: true }), own: ownFormOf(item) }
 }
 
-/** The call of a function as the item that the client knows; undefined when its arguments are not those of the tool. */
+/** The call of a function as the tool's item; undefined if the arguments do not fit the tool. */
 export function clientItem(kind: ClientToolKind, input: string): ClientCall | undefined {
   const args = tryParseJson(input)
   return isObject(args) ? definitions[kind].callOf(args) : undefined
 }
 
-const ownForm = (value: JsonObject) => ({ format: 'openai-responses' as const, value })
+const ownFormOf = (value: JsonObject) => ({ format: 'openai-responses' as const, value })
 
 function kindOfItem(type: unknown, ending: string): ClientToolKind | undefined {
   const kind = typeof type === 'string' && type.endsWith(ending) ? type.slice(0, -ending.length) : undefined
   return isClientTool(kind) ? kind : undefined
 }
 
-/** One command, or a list of them. */
+/** A command, or a list of commands, as a list. */
 function textsIn(value: unknown): string[] | undefined {
   const list = typeof value === 'string' ? [value] : value
   if (!Array.isArray(list) || list.length === 0) return undefined
   return list.every((text): text is string => typeof text === 'string') ? list : undefined
 }
 
-const said = (object: JsonObject): JsonObject =>
+const withoutEmpty = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined))
 
 const numberOr = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function runText({ stdout, stderr, outcome }: JsonObject): string {
+function outputOfRun({ stdout, stderr, outcome }: JsonObject): string {
   const { type, exit_code: code } = isObject(outcome) ? outcome : {}
   const end = type === 'timeout' ? ['timed out'] : code === undefined ? [] : [`exit code: ${code}`]
   const parts = [textOf(stdout), ...(textOf(stderr) === '' ? [] : [`stderr:\n${textOf(stderr)}`])]

@@ -1,22 +1,22 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ReasoningPart } from '../canonical/parts.ts'
 import { type OpaqueState, type Origin, sealState, UNSIGNED, unsealState } from '../canonical/state.ts'
-import type { WireThought, WireThoughtInput } from './wire.ts'
+import type { WireReasoning, WireReasoningInput } from './wire.ts'
 
 /*
- * A reasoning item is one thought: summaries, or the thoughts themselves where the provider shows them, and their encrypted form, which is
- * bound to the id of the item. Providers that do not encrypt want the thoughts themselves back: state of the kind `text`.
+ * A reasoning item holds summaries, or the reasoning text itself if the provider shows it, and the encrypted reasoning, which is bound to the id
+ * of the item. Providers that do not encrypt accept the text itself back: state of the kind `text`.
  */
 
-/** Between the summaries of one item. */
-export const JOINT = '\n\n'
+/** What separates the summaries of one item. */
+export const SUMMARY_SEPARATOR = '\n\n'
 
-/** What an item says: its summaries, unless the thoughts themselves are what has to return. */
-function readableThoughts({ summary, content }: JsonObject, state: OpaqueState | undefined) {
-  const summaries = textsIn(summary).join(JOINT)
-  const thoughts = textsIn(content).join(JOINT)
-  const isSummary = summaries !== '' && (thoughts === '' || state?.kind !== 'text')
-  return { text: isSummary ? summaries : thoughts, isSummary }
+/** The readable text of an item: its summaries, unless the reasoning text is what has to return to the provider. */
+function readableText({ summary, content }: JsonObject, state: OpaqueState | undefined) {
+  const summaries = textsIn(summary).join(SUMMARY_SEPARATOR)
+  const text = textsIn(content).join(SUMMARY_SEPARATOR)
+  const isSummary = summaries !== '' && (text === '' || state?.kind !== 'text')
+  return { text: isSummary ? summaries : text, isSummary }
 }
 
 function textsIn(parts: unknown): string[] {
@@ -26,34 +26,34 @@ function textsIn(parts: unknown): string[] {
   )
 }
 
-/** State of a provider's item. Thoughts that came as summaries only have none: nobody could use them. */
-export function thoughtState(item: JsonObject, origin: Origin): OpaqueState | undefined {
+/** The state in a provider's item; an item of summaries alone has none, since a provider has no use for them. */
+export function reasoningState(item: JsonObject, origin: Origin): OpaqueState | undefined {
   const { encrypted_content: data, id, content } = item
   if (typeof data === 'string' && data !== '' && data !== UNSIGNED)
     return { origin, kind: 'encrypted', data, ...(typeof id === 'string' && id !== '' && { id }) }
   return textsIn(content).length > 0 ? { origin, kind: 'text', data: '' } : undefined
 }
 
-/** A provider's item; undefined when it says nothing. */
-export function parseThought(item: JsonObject, origin: Origin): ReasoningPart | undefined {
-  return thoughtPart(item, thoughtState(item, origin))
+/** Parses a provider's item; `undefined` if it holds neither text nor state. */
+export function parseReasoningItem(item: JsonObject, origin: Origin): ReasoningPart | undefined {
+  return reasoningPart(item, reasoningState(item, origin))
 }
 
-/** An item that a client gives back: ours with the state of whoever thought it, or its own. */
-export function parseThoughtInput(item: JsonObject): ReasoningPart | undefined {
+/** Parses an item that a client sends back: the gateway's own, with the state of any format, or one of OpenAI. */
+export function parseReasoningInput(item: JsonObject): ReasoningPart | undefined {
   const { encrypted_content: data, id } = item
   if (typeof data !== 'string' || data === '' || data === UNSIGNED)
-    return thoughtPart(item, thoughtState(item, UNKNOWN))
+    return reasoningPart(item, reasoningState(item, UNKNOWN_ORIGIN))
   const bare = { format: 'openai-responses', kind: 'encrypted' } as const
-  const part = thoughtPart(item, unsealState(data, typeof id === 'string' ? { ...bare, id } : bare))
-  if (part?.state && part.state.origin.format !== 'openai-responses') delete part.isSummary // our own way to show it
+  const part = reasoningPart(item, unsealState(data, typeof id === 'string' ? { ...bare, id } : bare))
+  if (part?.state && part.state.origin.format !== 'openai-responses') delete part.isSummary // the gateway has written it as one
   return part
 }
 
-const UNKNOWN: Origin = { format: 'openai-responses', account: '' }
+const UNKNOWN_ORIGIN: Origin = { format: 'openai-responses', account: '' }
 
-function thoughtPart(item: JsonObject, state: OpaqueState | undefined): ReasoningPart | undefined {
-  const { text, isSummary } = readableThoughts(item, state)
+function reasoningPart(item: JsonObject, state: OpaqueState | undefined): ReasoningPart | undefined {
+  const { text, isSummary } = readableText(item, state)
   if (text === '' && !state) return undefined
   const part: ReasoningPart = { type: 'reasoning', text }
   if (isSummary) part.isSummary = true
@@ -61,8 +61,8 @@ function thoughtPart(item: JsonObject, state: OpaqueState | undefined): Reasonin
   return part
 }
 
-/** A thought that returns to its provider. */
-export function writeThoughtInput({ text, state }: ReasoningPart): WireThoughtInput {
+/** Writes reasoning that returns to its provider. */
+export function writeReasoningInput({ text, state }: ReasoningPart): WireReasoningInput {
   const bound = state?.id === undefined ? {} : { id: state.id }
   if (state?.kind === 'text')
     return { type: 'reasoning', ...bound, summary: [], content: [{ type: 'reasoning_text', text }] }
@@ -72,11 +72,11 @@ export function writeThoughtInput({ text, state }: ReasoningPart): WireThoughtIn
     : { type: 'reasoning', summary }
 }
 
-/** A thought for a client, who shows summaries and echoes what is encrypted. */
-export function wireThought(id: string, text: string, state: OpaqueState | undefined): WireThought {
+/** Writes reasoning for a client, which shows the summary and sends the encrypted content back. */
+export function wireReasoning(id: string, text: string, state: OpaqueState | undefined): WireReasoning {
   const summary = summariesOf(text)
   if (!state && text === '') return { type: 'reasoning', id, summary }
   return { type: 'reasoning', id, summary, encrypted_content: state ? sealState(state) : UNSIGNED }
 }
 
-const summariesOf = (text: string): WireThought['summary'] => (text === '' ? [] : [{ type: 'summary_text', text }])
+const summariesOf = (text: string): WireReasoning['summary'] => (text === '' ? [] : [{ type: 'summary_text', text }])

@@ -1,49 +1,23 @@
-import type { OptionName, Traits } from '../../traits.ts'
+import type { OptionName } from '../../traits.ts'
 import { baseTraits } from '../canonical/base-traits.ts'
-import { writeError } from '../openai-error.ts'
+import { parseProviderError } from '../errors/parse.ts'
+import { writeError } from '../openai-errors.ts'
 import type { Translator } from '../translator.ts'
-import { parseVendorError } from '../vendor-error.ts'
-import { answerIn } from './answer-in.ts'
-import { parseAnswer } from './answer-parse.ts'
-import { writeAnswer } from './answer-write.ts'
-import { writeCompaction } from './compaction.ts'
-import { parseCount, writeCount, writeCountRequest } from './count-tokens.ts'
-import { optionNames } from './option-names.ts'
-import { parseRequest } from './request-parse.ts'
-import { writeRequest } from './request-write.ts'
-import { createReader } from './stream-parse.ts'
-import { createWriter } from './stream-write.ts'
+import { writeAnswer, writeCount } from './client/answer.ts'
+import { writeCompaction } from './client/compaction.ts'
+import { parseRequest } from './client/request.ts'
+import { createWriter } from './client/stream.ts'
+import { optionNames } from './fields.ts'
+import { answerInStream, parseAnswer } from './provider/answer.ts'
+import { parseCount, writeCountRequest, writeRequest } from './provider/request.ts'
+import { createReader } from './provider/stream.ts'
 
-/** OpenAI Responses, to and from the canonical form. */
+const media = ['image', 'image-url', 'file', 'file-url'] as const
+
+/** Translates OpenAI Responses to the canonical form and back. */
 export const responsesTranslator: Translator = {
-  traits: traits(),
-  carries: new Set(Object.keys(optionNames) as OptionName[]), // its type says so
-  fieldNames: {
-    ...optionNames,
-    toolChoice: 'tool_choice',
-    output: 'text.format',
-    show: 'reasoning.summary',
-    turns: 'input',
-    cache: 'prompt_cache_breakpoint',
-  },
-  keepsThoughts: true,
-  parseRequest,
-  writeRequest,
-  parseAnswer,
-  answerIn,
-  writeAnswer,
-  writeCompaction,
-  createReader,
-  createWriter,
-  counter: { writeRequest: writeCountRequest, parseCount, writeCount },
-  parseError: parseVendorError,
-  writeError,
-}
-
-/** OpenAI itself; the vendors that follow it differ from this. */
-function traits(): Traits {
-  const media = ['image', 'image-url', 'file', 'file-url'] as const
-  return {
+  /** Those of OpenAI itself; compatible vendors are described by how they differ from them. */
+  traits: {
     ...baseTraits,
     lacks: ['frequencyPenalty', 'presencePenalty'],
     inputs: media,
@@ -54,5 +28,26 @@ function traits(): Traits {
     webSearch: true,
     jsonNeedsWord: true,
     cacheMarks: 'prompt_cache_breakpoint',
-  }
+  },
+  carries: new Set(Object.keys(optionNames) as OptionName[]), // by its type, the keys are all option names
+  fieldNames: {
+    ...optionNames,
+    toolChoice: 'tool_choice',
+    output: 'text.format',
+    show: 'reasoning.summary',
+    turns: 'input',
+    cache: 'prompt_cache_breakpoint',
+  },
+  hidesReasoning: true,
+  parseRequest,
+  writeRequest,
+  parseAnswer,
+  answerInStream,
+  writeAnswer,
+  writeCompaction,
+  createReader,
+  createWriter,
+  counter: { writeRequest: writeCountRequest, parseCount, writeCount },
+  parseError: parseProviderError,
+  writeError,
 }

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../lib/json.ts'
 
 /*
- * What the writers of this format produce; a test holds it against the types of OpenAI's own client. `input_audio` is the one extension: few
- * providers take sound here.
+ * What is written in this format; a test compares it with the types of OpenAI's own client. `input_audio` is the only extension: few providers
+ * accept audio here.
  */
 
 export interface WireMark {
   prompt_cache_breakpoint?: { mode: 'explicit'; ttl?: '30m' | '12h' }
 }
 
-export type WireInputText = { type: 'input_text'; text: string } & WireMark
+type WireInputText = { type: 'input_text'; text: string } & WireMark
 
 export type WireInputPart =
   | WireInputText
@@ -22,23 +22,23 @@ export type WireInputPart =
   | ({ type: 'input_file'; file_data?: string; file_url?: string; file_id?: string; filename?: string } & WireMark)
   | ({ type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } } & WireMark)
 
-/** What the model said before: without the ids that it had, which only mean something where they are stored. */
-export type WireSaidPart =
+/** A part of an earlier message of the model, without its id, which has a meaning only where it is stored. */
+export type WireOutputPart =
   | { type: 'output_text'; text: string; annotations: WireAnnotation[] }
   | { type: 'refusal'; refusal: string }
 
-export type WirePhase = 'commentary' | 'final_answer'
+type WirePhase = 'commentary' | 'final_answer'
 
 export type WireInputItem =
   | { type: 'message'; role: 'user' | 'system' | 'developer'; content: string | WireInputPart[] }
-  | { type: 'message'; role: 'assistant'; content: string | WireSaidPart[]; phase?: WirePhase }
-  | WireThoughtInput
+  | { type: 'message'; role: 'assistant'; content: string | WireOutputPart[]; phase?: WirePhase }
+  | WireReasoningInput
   | WireCompactionInput
   | { type: 'function_call'; call_id: string; name: string; arguments: string }
   | { type: 'custom_tool_call'; call_id: string; name: string; input: string }
   | { type: 'function_call_output' | 'custom_tool_call_output'; call_id: string; output: string | WireInputPart[] }
 
-export type WireThoughtInput = {
+export type WireReasoningInput = {
   type: 'reasoning'
   id?: string
   summary: WireSummary[]
@@ -50,12 +50,12 @@ export type WireCompactionInput = { type: 'compaction'; id?: string; encrypted_c
 
 export type WireCompaction = { type: 'compaction'; id: string; encrypted_content: string }
 
-export interface WireSummary {
+interface WireSummary {
   type: 'summary_text'
   text: string
 }
 
-export type WireSearch = { type: 'search'; query: string; sources: { type: 'url'; url: string }[] }
+type WireSearch = { type: 'search'; query: string; sources: { type: 'url'; url: string }[] }
 
 export type WireTool =
   | {
@@ -74,7 +74,7 @@ export type WireTool =
       filters?: { allowed_domains: string[] }
     }
 
-export interface WireGrammar {
+interface WireGrammar {
   type: 'grammar'
   syntax: 'lark' | 'regex'
   definition: string
@@ -105,7 +105,7 @@ export interface WireLogprob {
   top_logprobs: { token: string; logprob: number; bytes: number[] }[]
 }
 
-export type WireText = { type: 'output_text'; text: string; annotations: WireAnnotation[]; logprobs: WireLogprob[] }
+type WireText = { type: 'output_text'; text: string; annotations: WireAnnotation[]; logprobs: WireLogprob[] }
 
 export type WireContent = WireText | { type: 'refusal'; refusal: string }
 
@@ -120,7 +120,7 @@ export type WireMessage = {
   phase?: WirePhase
 }
 
-export type WireThought = { type: 'reasoning'; id: string; summary: WireSummary[]; encrypted_content?: string }
+export type WireReasoning = { type: 'reasoning'; id: string; summary: WireSummary[]; encrypted_content?: string }
 
 export type WireCall =
   | {
@@ -170,7 +170,7 @@ export type WireClientCall =
 export type WireOutputItem =
   | WireClientCall
   | WireMessage
-  | WireThought
+  | WireReasoning
   | WireCompaction
   | WireCall
   | { type: 'web_search_call'; id: string; status: 'in_progress' | 'completed' | 'failed'; action: WireSearch }
@@ -184,9 +184,9 @@ export type WireUsage = {
   total_tokens: number
 }
 
-export type WireStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
+type WireStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
-/** What becomes of an answer; the rest of a response says what was asked. */
+/** The fields of a response that hold its outcome; the others repeat the request. */
 export type WireOutcome = {
   status: WireStatus
   completed_at: number | null

@@ -73,7 +73,7 @@ export const anthropic: readonly Row[] = [
     formats,
     providers: /^anthropic$/,
     models: /^claude-[a-z]+-(?:5[-.][1-9](?!\d)|[6-9])/,
-    reasoning: { bindsThoughts: true },
+    reasoning: { bindsReasoning: true },
   },
   // What is Anthropic's own service and not the model's: Bedrock, Vertex and followers refuse or ignore it.
   { formats, providers: /^(?!anthropic$)/, lacks: ['cacheOptions', 'endUser', 'serviceTier'], lateSystem: false },

@@ -52,7 +52,7 @@ export const google: readonly Row[] = [
     lacks: ['store'],
     inputs: ['image', 'image-url', 'file', 'file-url', 'audio', 'audio-url', 'video', 'video-url', 'youtube'],
     callIds: false,
-    tellsSearches: false,
+    reportsSearches: false,
   },
   {
     formats: chat,

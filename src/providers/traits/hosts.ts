@@ -21,7 +21,7 @@ export const hosts: readonly Row[] = [
       replay: 'always',
     },
   },
-  { formats, providers: /^openrouter$/, saidImages: true },
+  { formats, providers: /^openrouter$/, assistantImages: true },
   { formats, providers: /^openrouter$/, models: /^(?:claude|gemini)/, cacheMarks: 'cache_control' },
   {
     formats,

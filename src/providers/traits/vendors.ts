@@ -5,7 +5,7 @@ const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
 const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * What single vendors of Chat Completions differ in from other followers of OpenAI. Sources: the documentation that definitions.*.ts
+ * What single vendors of Chat Completions differ in from other followers of OpenAI. Sources: the documentation that definitions.ts
  * names, October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai and the compatibility table of
  * https://github.com/earendil-works/pi.
  */

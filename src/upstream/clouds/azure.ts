@@ -1,30 +1,16 @@
 import type { UpstreamCall } from '../../lib/exchange.ts'
-import { pathSegment } from '../../lib/path-segment.ts'
-import { withoutTrailing } from '../../lib/trim-end.ts'
+import { withModel } from '../../lib/json-scan.ts'
+import { pathSegment, withoutTrailing } from '../../lib/urls.ts'
 import type { Target } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
-import { withModel } from '../body-model.ts'
-import { type Ask, callBelow } from '../request.ts'
-import type { CloudRules } from './rules.ts'
-
-/** Azure OpenAI: the user has a resource, in which each model is a deployment with a name of the user's choice. */
-export const azureRules: CloudRules = {
-  settings: ['resource', 'apiVersion', 'deployment'],
-  settingsProblem({ resource, baseUrl, format }) {
-    if (format !== undefined && !format.startsWith('openai-'))
-      return 'Azure OpenAI speaks the formats "openai-chat" and "openai-responses".'
-    if (resource || baseUrl) return undefined
-    return 'Azure OpenAI needs "providerSpecificData.resource", the name in https://<resource>.openai.azure.com, or "providerSpecificData.baseUrl".'
-  },
-  credentialProblem: () => undefined,
-}
+import { callBelow, type UpstreamRequest } from '../request.ts'
 
 /**
  * The call to `/openai/v1`, where the body names the deployment; with a dated `apiVersion`, to the older address, where the path does. API
  * keys go into `api-key`, Entra ID tokens are bearer tokens.
  */
 export function azureCall(
-  { path, headers, body }: Ask,
+  { path, headers, body }: UpstreamRequest,
   { target, data, apiKey }: { target: Pick<Target, 'model'>; data: ProviderSpecificData; apiKey: string },
 ): UpstreamCall {
   const { apiVersion, deployment } = data

@@ -1,27 +1,13 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { awsCredentials } from '../../lib/credential-shapes.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
-import { withoutTrailing } from '../../lib/trim-end.ts'
+import { withoutTrailing } from '../../lib/urls.ts'
 import type { ProviderSpecificData } from '../../types.ts'
-import { type Ask, callBelow } from '../request.ts'
-import { awsCredentials } from './aws-credentials.ts'
-import type { CloudRules } from './rules.ts'
-import { signV4 } from './sigv4.ts'
-
-/** AWS Bedrock: a region, and a Bedrock API key or the access keys of a user or role. */
-export const bedrockRules: CloudRules = {
-  settings: ['region'],
-  settingsProblem({ region, format }) {
-    if (format !== undefined) return 'Bedrock is asked through Converse; leave "providerSpecificData.format" out.'
-    return region ? undefined : 'Bedrock needs "providerSpecificData.region", such as "us-east-1".'
-  },
-  credentialProblem: (apiKey) =>
-    ACCESS_KEY.test(apiKey) && !awsCredentials(apiKey)
-      ? 'Access keys of AWS are sent as "<access key id>:<secret access key>", with ":<session token>" behind them if they have one.'
-      : undefined,
-}
+import { callBelow, type UpstreamRequest } from '../request.ts'
 
 /** The call to the region's address, or the connection's. A Bedrock API key is a bearer token; with access keys the call is signed. */
 export async function bedrockCall(
-  ask: Ask,
+  ask: UpstreamRequest,
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
@@ -29,13 +15,19 @@ export async function bedrockCall(
   const { headers, body = '' } = call
   const credentials = awsCredentials(apiKey)
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }
-  // Only what nobody on the way may change is signed.
-  const { host, pathname, search } = new URL(call.url)
-  const signed = { method: call.method, host, pathname, search, body, headers: only(headers, 'content-type') }
-  return {
-    ...call,
-    headers: { ...headers, ...(await signV4(signed, { ...credentials, region, service: 'bedrock', now })) },
-  }
+  const signer = new AwsV4Signer({
+    ...credentials,
+    method: call.method,
+    url: call.url,
+    headers: only(headers, 'content-type'), // proxies may change the others
+    allHeaders: true,
+    body: typeof body === 'string' ? body : new Uint8Array(body), // the copy satisfies the type, which excludes shared memory
+    region,
+    service: 'bedrock',
+    datetime: new Date(now).toISOString().replace(/[-:]|\.\d+/g, ''),
+  })
+  const signed = await signer.sign()
+  return { ...call, headers: { ...headers, ...Object.fromEntries(signed.headers) } }
 }
 
 const address = (region: string): string =>
@@ -43,6 +35,3 @@ const address = (region: string): string =>
 
 const only = (headers: Readonly<Record<string, string>>, name: string): Record<string, string> =>
   headers[name] === undefined ? {} : { [name]: headers[name] }
-
-/** The prefixes of access key ids: of users, and of temporary credentials. */
-const ACCESS_KEY = /^A[KS]IA/

@@ -1,11 +1,11 @@
 import { gatewayError } from '../../errors.ts'
 import { targetName } from '../../providers/target.ts'
 import type { Clock } from '../../types.ts'
-import type { CloudCall } from '../cloud-call.ts'
+import type { CloudCall } from '../request.ts'
 import { azureCall } from './azure.ts'
 import { bedrockCall } from './bedrock.ts'
 import { createGoogleTokens } from './google-tokens.ts'
-import { cloudRules } from './known.ts'
+import { cloudRules } from './rules.ts'
 import { vertexCall } from './vertex.ts'
 
 /** Makes the calls to targets in clouds; keeps their access tokens. */

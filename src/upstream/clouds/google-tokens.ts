@@ -1,12 +1,13 @@
+import { SignJWT } from 'jose/jwt/sign'
+import { importPKCS8 } from 'jose/key/import'
 import { gatewayError } from '../../errors.ts'
-import { decodeUtf8Lenient, encodeUtf8, readAll } from '../../lib/bytes.ts'
-import { fromBase64, toBase64Url } from '../../lib/encoding.ts'
+import { decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
 import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import { makeRoom } from '../../lib/make-room.ts'
+import { evictOldest } from '../../lib/maps.ts'
 import type { Clock } from '../../types.ts'
-import { openUpstream } from '../open.ts'
-import type { ServiceAccount } from './service-account.ts'
+import { ProviderCall } from '../call.ts'
+import type { ServiceAccount } from './rules.ts'
 
 /** Resolves to an access token of the service account. Rejects with `UPSTREAM_CREDENTIALS` when Google refuses it. */
 export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Promise<string>
@@ -24,7 +25,7 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
   function ask(account: ServiceAccount, fetch: UpstreamFetch): Known {
     const asked = exchange(account, { fetch, clock })
     const known: Known = { token: asked.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
-    makeRoom(tokens, MAX_ACCOUNTS)
+    evictOldest(tokens, MAX_ACCOUNTS)
     tokens.set(account.privateKey, known)
     asked.then(
       ({ seconds }) => {
@@ -60,7 +61,7 @@ async function exchange(account: ServiceAccount, { fetch, clock }: { fetch: Upst
     body: body.toString(),
   }
   const limits = { headersTimeoutMs: 10_000, silenceTimeoutMs: 10_000, totalTimeoutMs: 20_000 }
-  const { status, body: stream } = await openUpstream(call, { fetch, clock, limits }).answer
+  const { status, body: stream } = await new ProviderCall(call, { fetch, clock, limits }).answer
   const answer = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => noToken('too_long'))))
   const { access_token: token, expires_in: seconds, error } = isObject(answer) ? answer : {}
   if (status === 200 && typeof token === 'string' && FIELD_VALUE.test(token))
@@ -79,21 +80,18 @@ const noToken = (why: string) =>
 /** A JWT, signed with RS256 (RFC 7519), valid for an hour, the longest that Google accepts. */
 async function assertion({ email, privateKey, keyId }: ServiceAccount, now: number): Promise<string> {
   const issuedAt = Math.floor(now / 1_000)
-  const header = { alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) }
-  const claims = { iss: email, scope: SCOPE, aud: ADDRESS, iat: issuedAt, exp: issuedAt + 3_600 }
-  const text = [header, claims].map((part) => toBase64Url(encodeUtf8(JSON.stringify(part)))).join('.')
-  const signature = await crypto.subtle.sign(RS256.name, await usable(privateKey), encodeUtf8(text))
-  return `${text}.${toBase64Url(new Uint8Array(signature))}`
-}
-
-const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
-const RS256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
-
-async function usable(privateKey: string): Promise<CryptoKey> {
+  const jwt = new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+    .setIssuer(email)
+    .setAudience(ADDRESS)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + 3_600)
   try {
-    const der = fromBase64(privateKey.replace(/-----[A-Z ]+-----|\s/g, ''))
-    return await crypto.subtle.importKey('pkcs8', der, RS256, false, ['sign'])
+    return await jwt.sign(await importPKCS8(privateKey.trim(), ALGORITHM))
   } catch {
     throw gatewayError('UPSTREAM_CREDENTIALS', { message: 'The private key of the service account cannot be read.' })
   }
 }
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const ALGORITHM = 'RS256'

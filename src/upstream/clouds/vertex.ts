@@ -1,28 +1,112 @@
+import { decodeUtf8Lenient } from '../../lib/bytes.ts'
 import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
-import { withoutTrailing } from '../../lib/trim-end.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { scanTopLevel, withMembers } from '../../lib/json-scan.ts'
+import { pathSegment, withoutTrailing } from '../../lib/urls.ts'
 import type { Target } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
-import { type Ask, callBelow } from '../request.ts'
+import { callBelow, type UpstreamRequest } from '../request.ts'
 import type { GoogleTokens } from './google-tokens.ts'
-import type { CloudRules } from './rules.ts'
-import { serviceAccount } from './service-account.ts'
-import { claudeOnVertex } from './vertex-claude.ts'
-import { geminiOnVertex } from './vertex-gemini.ts'
+import { API_KEY, serviceAccount } from './rules.ts'
 
-/** Google Vertex AI: a project, and the key file of a service account, an access token, or a Vertex API key. */
-export const vertexRules: CloudRules = {
-  settings: ['project', 'region'],
-  takesJson: true,
-  settingsProblem({ project, format }, apiKey) {
-    if (format !== undefined)
-      return 'Vertex AI is asked in the format of each model; leave "providerSpecificData.format" out.'
-    if (project || apiKey === undefined || API_KEY.test(apiKey) || serviceAccount(apiKey)?.project) return undefined
-    return 'Vertex AI needs "providerSpecificData.project", the id of a project of Google Cloud, unless the credential tells it.'
-  },
-  credentialProblem: (apiKey) =>
-    apiKey.startsWith('{') && !serviceAccount(apiKey)
-      ? 'As JSON, "apiKey" must be the key file of a service account.'
-      : undefined,
+/**
+ * A Messages request in Vertex's form: the model and the streaming mode are in the path, the version is in the body, and fields that Vertex
+ * refuses are removed. https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
+ */
+function claudeOnVertex({ path, headers: all, body }: UpstreamRequest, model: string): Omit<UpstreamRequest, 'query'> {
+  const { 'anthropic-version': _, 'anthropic-beta': asked = '', ...headers } = all
+  const text = withoutScopes(typeof body === 'string' ? body : decodeUtf8Lenient(body))
+  const version = { anthropic_version: 'vertex-2023-10-16' }
+  if (path.endsWith('/count_tokens')) {
+    // It has a model of its own, and knows no betas.
+    const counted = withMembers(text, { without: REFUSED, added: version })
+    return { path: `${PUBLISHER}/count-tokens:rawPredict`, headers, body: counted }
+  }
+  const betas = asked.split(',').map((beta) => beta.trim())
+  const inHeader = [...new Set(betas.flatMap((beta) => HEADER[beta] ?? []))].join(',')
+  const inBody = betas.filter((beta) => BODY.test(beta))
+  const [stream] = scanTopLevel(text, ['stream']).spans
+  const isStream = stream !== undefined && text.slice(stream.start, stream.end) === 'true'
+  const name = pathSegment(model).replaceAll('%40', '@')
+  return {
+    path: `${PUBLISHER}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
+    headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },
+    body: withMembers(text, {
+      without: ['model', ...REFUSED],
+      added: inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
+    }),
+  }
+}
+
+const PUBLISHER = '/publishers/anthropic/models'
+
+/** Top-level caching exists only at Anthropic itself. */
+const REFUSED = ['anthropic_version', 'cache_control']
+
+/** The betas that Vertex accepts in the header; any other is an error. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
+const HEADER: Readonly<Record<string, string>> = {
+  'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19',
+  'compact-2026-01-12': 'compact-2026-01-12',
+  'computer-use-2025-01-24': 'computer-use-2025-01-24',
+  'computer-use-2025-11-24': 'computer-use-2025-11-24',
+  'context-management-2025-06-27': 'context-management-2025-06-27',
+  'interleaved-thinking-2025-05-14': 'interleaved-thinking-2025-05-14',
+  'tool-search-tool-2025-10-19': 'tool-search-tool-2025-10-19',
+  'web-search-2025-03-05': 'web-search-2025-03-05',
+}
+
+/** The beta that Vertex accepts only in the body. */
+const BODY = /^context-1m-/
+
+/** Removes the cache scope, which exists only at Anthropic itself. The pattern cannot match inside a string, where quotes are escaped. */
+const withoutScopes = (text: string): string =>
+  text.replace(/"cache_control"\s*:\s*\{[^{}]*\}/g, (mark) =>
+    mark.replace(/,\s*"scope"\s*:\s*"[^"]*"|"scope"\s*:\s*"[^"]*"\s*,?\s*/, ''),
+  )
+
+/** A Gemini request in Vertex's form: the publisher in the path, without fields that only the Gemini API accepts. */
+function geminiOnVertex({ path, headers, body }: UpstreamRequest): Omit<UpstreamRequest, 'query'> {
+  const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
+  const json = STRANGE.test(text) ? tryParseJson(text) : undefined
+  return {
+    path: `/publishers/google${path}`,
+    headers,
+    body: isObject(json) ? JSON.stringify(adapted(json)) : text,
+  }
+}
+
+/** Fields that may have to be removed; most requests have none of them and stay unchanged. */
+const STRANGE = /"(?:id|store|generateContentRequest|generate_content_request)"\s*:/
+
+/** Vertex has no storage, counts bare contents only, and matches calls to results by name and order. */
+function adapted(json: JsonObject): JsonObject {
+  const whole = json.generateContentRequest ?? json.generate_content_request
+  const { store: _, ...request } = isObject(whole) ? only(whole, COUNTED) : json
+  const { contents } = request
+  return Array.isArray(contents) ? { ...request, contents: contents.map(withoutIds) } : request
+}
+
+const COUNTED = /^(?:contents|system_?instruction|tools|generation_?config)$/i
+
+const only = (json: JsonObject, names: RegExp): JsonObject =>
+  Object.fromEntries(Object.entries(json).filter(([name]) => names.test(name)))
+
+function withoutIds(content: unknown): unknown {
+  if (!isObject(content) || !Array.isArray(content.parts)) return content
+  const parts = content.parts.map((part: unknown) => {
+    if (!isObject(part)) return part
+    const named = CALLS.filter((name) => isObject(part[name]))
+    return { ...part, ...Object.fromEntries(named.map((name) => [name, withoutId(part[name])])) }
+  })
+  return { ...content, parts }
+}
+
+const CALLS = ['functionCall', 'function_call', 'functionResponse', 'function_response']
+
+function withoutId(call: unknown): unknown {
+  if (!isObject(call)) return call
+  const { id: _, ...rest } = call
+  return rest
 }
 
 interface Means {
@@ -34,7 +118,10 @@ interface Means {
 }
 
 /** The call to the region's address, or the connection's. An API key needs no project. */
-export async function vertexCall(ask: Ask, { target, data, apiKey, tokens, fetch }: Means): Promise<UpstreamCall> {
+export async function vertexCall(
+  ask: UpstreamRequest,
+  { target, data, apiKey, tokens, fetch }: Means,
+): Promise<UpstreamCall> {
   const { region = 'global' } = data
   const account = serviceAccount(apiKey)
   const project = data.project ?? account?.project
@@ -49,7 +136,7 @@ export async function vertexCall(ask: Ask, { target, data, apiKey, tokens, fetch
 }
 
 /** Gemini and Claude are called in their own formats, below their publishers; other models through the OpenAI-compatible endpoint. */
-function spoken(ask: Ask, { model, format }: Means['target']): Omit<Ask, 'query'> {
+function spoken(ask: UpstreamRequest, { model, format }: Means['target']): Omit<UpstreamRequest, 'query'> {
   if (format === 'gemini') return geminiOnVertex(ask)
   if (format === 'anthropic-messages') return claudeOnVertex(ask, model)
   return { ...ask, path: `/endpoints/openapi${ask.path}` }
@@ -64,6 +151,3 @@ function address(region: string): string {
 }
 
 const root = (baseUrl: string) => withoutTrailing(baseUrl.trim(), '/').replace(/\/v1(?:beta1)?$/, '')
-
-/** The prefixes of Google API keys; access tokens have others. */
-const API_KEY = /^(?:AIza|AQ\.)/

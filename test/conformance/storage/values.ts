@@ -2,6 +2,7 @@ import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
 const TEXTS = [
+  '\ufeff{}', // which decoders take for a byte order mark
   '',
   ' ',
   '0',

@@ -2,7 +2,7 @@ import { messagesTranslator } from '../../../src/formats/anthropic-messages/tran
 import type { CanonicalError, ErrorKind } from '../../../src/formats/canonical/errors.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const read = suite("reading Anthropic's errors")
+const read = suite("parsing Anthropic's errors")
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   messagesTranslator.parseError({ status, body, header: (name) => headers[name], now: 0 })
@@ -55,7 +55,7 @@ const table: Record<string, [status: number, body: unknown, expected: Partial<Ca
 }
 
 for (const [name, [status, body, expected, headers]] of Object.entries(table)) {
-  read(`understands ${name}`, () => {
+  read(`an error is parsed: ${name}`, () => {
     const told = parse(status, body, { ...headers })
     const picked = Object.fromEntries(Object.entries(told).filter(([field]) => field in expected))
     assert.equal(picked, expected)
@@ -86,7 +86,7 @@ const kinds: Record<ErrorKind, [status: number, type: string]> = {
 }
 
 for (const [kind, [status, type]] of Object.entries(kinds) as [ErrorKind, [number, string]][]) {
-  write(`has a status and a type for ${kind}`, () => {
+  write(`an error of kind ${kind} has its status and type`, () => {
     const told = written(kind)
     assert.is(told.status, status)
     assert.is(Object(told.body.error).type, type)
@@ -94,13 +94,13 @@ for (const [kind, [status, type]] of Object.entries(kinds) as [ErrorKind, [numbe
   })
 }
 
-write('keeps a finer status of the same class', () => {
+write('a more specific status of the same class is kept', () => {
   assert.is(written('server', { status: 502 }).status, 502)
   assert.is(written('timeout', { status: 408 }).status, 408)
   assert.is(written('overloaded', { status: 503 }).status, 529)
 })
 
-write('says that the prompt is too long in the words that clients look for', () => {
+write('an overflow has the message that clients look for', () => {
   const message = (said: string) => Object(written('context-overflow', { message: said }).body.error).message
   assert.is(
     message('The input token count exceeds the maximum'),
@@ -111,7 +111,7 @@ write('says that the prompt is too long in the words that clients look for', () 
   assert.is(message(sum), sum)
 })
 
-write('tells how long to wait, in whole seconds, and when waiting does not help', () => {
+write('an error has its wait in whole seconds, and a sign when retrying does not help', () => {
   assert.equal(written('rate-limit', { retryAfterMs: 34_400 }).headers, { 'retry-after': '35' })
   assert.equal(written('billing').headers, { 'x-should-retry': 'false' })
 })

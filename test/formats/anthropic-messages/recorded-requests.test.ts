@@ -7,7 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 
-const test = suite('recorded requests for messages')
+const test = suite('recorded Messages requests')
 
 /** The request as it goes to Anthropic again, through the canonical form. */
 function again(request: JsonObject): { body: JsonObject; warnings: string[] } {
@@ -83,7 +83,7 @@ const withoutNulls = (value: JsonObject): JsonObject =>
     ),
   )
 
-test('are the same when they are written again, but for what is told', () => {
+test('recorded requests stay the same when written again, but for what warnings name', () => {
   const counts = { same: 0, changed: 0, refused: 0 }
   for (const { name, url, request } of recordedExchanges(['anthropic'])) {
     if (!/\/v1\/messages(\?|$)/.test(url) || !isObject(request)) continue

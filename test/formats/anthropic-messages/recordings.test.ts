@@ -10,7 +10,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
-const test = suite('recorded messages')
+const test = suite('recordings of Messages')
 
 /** The stream as a client of the same format gets it when it goes through the canonical form, cut as told. */
 function translated(bytes: Uint8Array, cuts: readonly number[]): string[] {
@@ -92,7 +92,7 @@ test("say the same to Anthropic's own client, wherever they are cut", () => {
 
 const isMessages = (url: string) => /\/v1\/messages(\?|$)/.test(url)
 
-test('answers say the same when they are written again', () => {
+test('recorded answers mean the same when they are written again', () => {
   let understood = 0
   for (const { name, url, answer } of recordedExchanges(['anthropic'])) {
     if (!isMessages(url) || !isObject(answer) || !Array.isArray(answer.content)) continue
@@ -124,7 +124,7 @@ function blocksOf(content: unknown): JsonObject[] {
   })
 }
 
-test('errors are understood', () => {
+test('recorded errors are parsed', () => {
   const kinds = recordedExchanges(['anthropic'])
     .filter(({ url, status }) => isMessages(url) && status >= 400)
     .map(({ status, answer }) =>

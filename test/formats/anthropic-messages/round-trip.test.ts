@@ -10,13 +10,13 @@ import { createSseParser } from '../../../src/lib/sse.ts'
 import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { finish, list, plainReply, reply, request, usage } from './arbitraries.ts'
+import { finish, list, plainReply, reply, request, usage } from './support/arbitraries.ts'
 
-const test = suite('what is written in this format is read as it was')
+const test = suite('round trips of Messages')
 
 const runs = { numRuns: 25 }
 
-test('a request, as the provider gets it', () => {
+test('a request for a provider is parsed as it was', () => {
   fc.assert(
     fc.property(request, (given) => {
       const { target, warnings } = contexts(messagesTranslator)
@@ -30,7 +30,7 @@ test('a request, as the provider gets it', () => {
 
 const replies = fc.array(plainReply, { maxLength: 5 })
 
-test('an answer, as the client gets it', () => {
+test('an answer for a client is parsed as it was', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -42,7 +42,7 @@ test('an answer, as the client gets it', () => {
   )
 })
 
-test('an answer that the client gives back, with all that only its maker understands', () => {
+test('an answer that the client returns is parsed as it was, with all opaque state', () => {
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
@@ -54,7 +54,7 @@ test('an answer that the client gives back, with all that only its maker underst
   )
 })
 
-test('a stream', () => {
+test('a stream for a client is parsed as it was', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -85,7 +85,7 @@ function eventsOf(part: AssistantPart, key: number): StreamEvent[] {
   return [start({ type: 'text', text: '' }), delta(part.text), ...citations, end]
 }
 
-test('megabytes of arguments in linear time', () => {
+test('megabytes of arguments take linear time', () => {
   const piece = `event: content_block_delta\ndata: ${JSON.stringify({
     ...{ type: 'content_block_delta', index: 0 },
     delta: { type: 'input_json_delta', partial_json: '{"a":[{"b":1}]},'.repeat(4) },

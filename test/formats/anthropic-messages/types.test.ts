@@ -1,6 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { WireBlock, WireEvent, WireMessage, WireText } from '../../../src/formats/anthropic-messages/wire.ts'
-import type { WireCountRequest, WireRequest } from '../../../src/formats/anthropic-messages/wire-request.ts'
+import type {
+  WireBlock,
+  WireCountRequest,
+  WireEvent,
+  WireMessage,
+  WireRequest,
+  WireText,
+} from '../../../src/formats/anthropic-messages/wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 /** Compiles only if what the writers of this format produce is what Anthropic's own client takes. */

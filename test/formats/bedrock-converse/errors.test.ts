@@ -60,7 +60,7 @@ for (const [status, body, type, error] of cases) {
   test(`${status} ${JSON.stringify(body)}`, () => assert.equal(parsed(status, body, type), error))
 }
 
-test('an answer that is none is told', () => {
+test('an answer that is an error is noticed', () => {
   assert.equal(bedrockConverse.errorIn({ message: 'broken' }), {
     message: 'broken',
     status: 502,
@@ -74,7 +74,7 @@ test('an answer that is none is told', () => {
           origin: { format: 'bedrock-converse', account: '' },
           traits: converseTranslator.traits,
           newId: () => '',
-          losses: undefined as never,
+          responseWarnings: undefined as never,
         },
       ),
     /without content/,

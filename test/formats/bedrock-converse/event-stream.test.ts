@@ -1,6 +1,5 @@
 import { eventStreamFraming } from '../../../src/formats/bedrock-converse/event-stream.ts'
-import { concatBytes, encodeUtf8 } from '../../../src/lib/bytes.ts'
-import { crc32 } from '../../../src/lib/crc32.ts'
+import { concatBytes, crc32, encodeUtf8 } from '../../../src/lib/bytes.ts'
 import type { SseEvent } from '../../../src/lib/sse.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseFrames, exceptionFrame, frame, frameOf } from '../support/event-stream.ts'
@@ -15,11 +14,11 @@ function read(chunks: Iterable<Uint8Array>): SseEvent[] {
   return events
 }
 
-test('have the checksum that everybody has', () => {
+test('frames have the standard CRC-32 checksum', () => {
   assert.is(crc32(encodeUtf8('123456789')), 0xcbf43926)
 })
 
-test('are read alike wherever they are cut', () => {
+test('frames are parsed alike wherever they are cut', () => {
   const bytes = concatBytes(converseFrames())
   const whole = read([bytes])
   assert.is(whole.length, 7)
@@ -29,7 +28,7 @@ test('are read alike wherever they are cut', () => {
   assert.equal(read(Array.from(bytes, (byte) => Uint8Array.of(byte))), whole)
 })
 
-test('tell exceptions and errors by their names', () => {
+test('exceptions and errors are parsed by their names', () => {
   const error = { ':message-type': 'error', ':error-code': 'throttlingException', ':error-message': 'slow' }
   assert.equal(read([exceptionFrame('modelStreamErrorException', 'broken'), frame(error, '')]), [
     { event: 'modelStreamErrorException', data: '{"message":"broken"}' },
@@ -37,7 +36,7 @@ test('tell exceptions and errors by their names', () => {
   ])
 })
 
-test('may have headers of every type', () => {
+test('a frame may have headers of every type', () => {
   const name = [1, 0x61]
   const values = [[0], [1], [2, 9], [3, 0, 9], [4, 0, 0, 0, 9], [5, ...Array(8).fill(9)], [6, 0, 2, 9, 9]]
   const more = [
@@ -50,12 +49,12 @@ test('may have headers of every type', () => {
   assert.equal(read([bytes]), [{ event: 'x', data: '{}' }])
 })
 
-test('half a frame at the end says nothing', () => {
+test('an incomplete frame at the end is ignored', () => {
   const bytes = concatBytes(converseFrames())
   assert.is(read([bytes.subarray(0, -1)]).length, 6)
 })
 
-test('are refused when a byte is wrong, wherever it is', () => {
+test('a frame is refused when a byte is wrong, wherever it is', () => {
   const [bytes = new Uint8Array()] = converseFrames()
   for (let at = 0; at < bytes.length; at++) {
     const wrong = bytes.slice()
@@ -64,7 +63,7 @@ test('are refused when a byte is wrong, wherever it is', () => {
   }
 })
 
-test('are refused when headers run over their end', () => {
+test('a frame is refused when its headers exceed their length', () => {
   for (const headers of [
     [5, 0x61],
     [1, 0x61, 7, 0xff, 0xff, 1],
@@ -74,7 +73,7 @@ test('are refused when headers run over their end', () => {
     assert.throws(() => read([frameOf(headers, encodeUtf8('{}'))]), /damaged event stream/, String(headers))
 })
 
-test('are refused beyond 16 MiB a frame before anything of it is kept', () => {
+test('a frame of more than 16 MiB is refused before any of it is kept', () => {
   const prelude = new Uint8Array(12)
   const view = new DataView(prelude.buffer)
   view.setUint32(0, 0xf0000000)

@@ -7,7 +7,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { isCi, times } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients, type Understood, wholeClients } from '../support/clients.ts'
-import { merged, payloadsOf, plainly, recorded } from './recorded.ts'
+import { merged, payloadsOf, plainly, recorded } from './support/recorded.ts'
 
 const test = suite('recorded exchanges with Converse, for the client of every format')
 
@@ -68,7 +68,7 @@ const shareOf = (format: WireFormat) =>
   [...cases()].filter((_, at) => isCi || at % wireFormats.length === wireFormats.indexOf(format))
 
 for (const format of wireFormats) {
-  test(`are heard alike by ${format}`, async () => {
+  test(`recordings mean the same to clients of ${format}`, async () => {
     let answer = json({})
     const world = await openWorld({ fetch: fakeUpstream(() => answer), catalog, connections })
     const differing: JsonObject[] = []

@@ -9,9 +9,9 @@ import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { recordedExchanges } from '../support/recordings.ts'
-import { brokenRules } from './converse-rules.ts'
+import { brokenRules } from './support/converse-rules.ts'
 
-const test = suite('recorded requests, for Converse')
+const test = suite('recorded requests written for Converse')
 
 /** Which folders hold requests of a format, and how many of them Converse can be asked at least. */
 const sources: [format: WireFormat, folders: string[], least: number][] = [
@@ -29,7 +29,7 @@ const models = [
 const modelsFor = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
 
 for (const [format, folders, least] of sources) {
-  test(`from clients of ${format} keep to its rules`, async () => {
+  test(`requests of ${format} clients keep the rules of Converse`, async () => {
     const client = await formatOf(format).loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }

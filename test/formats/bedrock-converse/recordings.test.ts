@@ -7,7 +7,7 @@ import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
 import { isObject } from '../../../src/lib/json.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { merged, payloadsOf, plainly, recorded } from './recorded.ts'
+import { merged, payloadsOf, plainly, recorded } from './support/recorded.ts'
 
 const test = suite('recorded exchanges with Converse')
 
@@ -25,7 +25,7 @@ function understood(parts: readonly AssistantPart[]) {
 
 const finishes: Record<string, string> = { end_turn: 'stop', tool_use: 'tool-calls', max_tokens: 'length' }
 
-test('whole answers say what they said', () => {
+test('recorded whole answers are parsed', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
@@ -80,7 +80,7 @@ for (const [how, size] of [
   ['byte by byte', 1],
   ['in pieces', 37],
 ] as const) {
-  test(`streams say what their frames say, ${how}`, () => {
+  test(`recorded streams are parsed, ${how}`, () => {
     let count = 0
     for (const { name, bytes } of recorded()) {
       if (!bytes) continue

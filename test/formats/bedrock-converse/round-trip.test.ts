@@ -10,7 +10,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { eventFrame } from '../support/event-stream.ts'
 
-const test = suite('answers of Converse, whatever they say')
+const test = suite('round trips of Converse answers')
 
 const said = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() === text)
 const base64 = fc.base64String({ minLength: 4 })
@@ -96,7 +96,7 @@ function partsOf(events: readonly StreamEvent[]): AssistantPart[] {
   return [...parts.values()]
 }
 
-test('a stream is read as the whole answer is, wherever its texts and its frames are cut', () => {
+test('a stream is parsed like the whole answer, wherever its texts and its frames are cut', () => {
   fc.assert(
     fc.property(blocks, sizes, sizes, (content, lengths, chunks) => {
       const events = heard(concatBytes([...framesOf(content, lengths)]), chunks)
@@ -108,7 +108,7 @@ test('a stream is read as the whole answer is, wherever its texts and its frames
   )
 })
 
-test('an answer goes back as the blocks that it came in', () => {
+test('an answer is sent back in the blocks that it came in', () => {
   fc.assert(
     fc.property(blocks, (content) => {
       const parts = whole(content).choices[0]?.content ?? []

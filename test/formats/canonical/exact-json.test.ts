@@ -4,7 +4,7 @@ import { fieldsOf } from '../../../src/formats/canonical/fields.ts'
 import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('numbers with more digits than a number has')
+const test = suite('numbers with more digits than JavaScript keeps')
 
 /** What comes back of a number as part of a body, and as part of something that is only passed on. */
 const numbers: Record<string, [body: string, opaque: string]> = {
@@ -20,7 +20,7 @@ const numbers: Record<string, [body: string, opaque: string]> = {
   '100000000000000000000000': ['1e+23', '1e+23'],
 }
 
-test('come back with all of them', () => {
+test('long numbers keep all digits', () => {
   for (const [source, [body, opaque]] of Object.entries(numbers)) {
     for (const text of [`{"a":${source}}`, `{"a":[${source}]}`, `[{"b":"x"},\n${source}]`]) {
       assert.is(
@@ -36,17 +36,17 @@ test('come back with all of them', () => {
   assert.is(parseExactly('{"a":12345678901234567890'), undefined)
 })
 
-test('come back from arguments, which are an object in some formats and a text in others', () => {
+test('long numbers in arguments keep all digits, as an object and as a text', () => {
   const text = '{"id":9007199254740993,"text":"9007199254740993","list":[12345678901234567890.5]}'
   assert.is(argumentsText(argumentsOf(text)), text)
 })
 
-test('cost nothing where there are none', () => {
+test('text without long numbers is parsed once', () => {
   const parsed = { a: 1 }
   assert.is(exactObject('{"a":1}', parsed), parsed)
 })
 
-test('are told where the gateway has to understand them', () => {
+test('a long number in an option is rounded with a warning', () => {
   const warnings = createWarnings({ isStrict: false })
   const fields = fieldsOf(exactObject('{"seed":9007199254740993}', {}), '', warnings)
   assert.is(fields.number('seed'), 9_007_199_254_740_992)

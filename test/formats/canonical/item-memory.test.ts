@@ -1,7 +1,7 @@
 import { createItemMemory } from '../../../src/formats/canonical/item-memory.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('the memory of answered items')
+const test = suite('items remembered for references')
 
 const item = (id: string, text = '') => ({ id, type: 'message', text })
 
@@ -20,7 +20,7 @@ test('an item is found by its owner and its id alone', () => {
   }
 })
 
-test('the oldest of more than 10,000 items are forgotten first', () => {
+test('the oldest of more than 10,000 items are evicted first', () => {
   const memory = createItemMemory()
   for (let nth = 0; nth < 10_005; nth++) memory.keep('k', `msg_${nth}`, '{}')
   assert.is(memory.has('k', 'msg_4'), false)

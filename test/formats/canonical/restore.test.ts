@@ -33,15 +33,15 @@ const table: Record<string, [given: AssistantPart, expected: AssistantPart, fini
   'what was not touched': [call('f', '{}'), call('f', '{}'), 'tool-calls'],
 }
 
-const test = suite('what the target was told otherwise')
+const test = suite('undoing changes of the request in its answer')
 
 for (const [name, [given, expected, reason]] of Object.entries(table)) {
-  test(`reads as the client has it: ${name}`, () => {
+  test(`an answer is restored: ${name}`, () => {
     const answer: Answer = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
     assert.equal(restoreAnswer(answer, restoration).choices, [{ content: [expected], finish: { reason } }])
   })
 
-  test(`reads as the client has it in a stream: ${name}`, () => {
+  test(`a stream is restored: ${name}`, () => {
     const events: StreamEvent[] = []
     const take = restoreStream(restoration)((event) => events.push(event))
     const said = given.type === 'tool-call' ? given.arguments : ''

@@ -28,7 +28,7 @@ const last = (events: readonly ReaderEvent[]) => run(events).at(-1)
 
 const test = suite('the sequence of a stream')
 
-test('leaves out what comes of candidates that nobody asked for', () => {
+test('candidates beyond those asked for are left out', () => {
   const told: StreamEvent[] = []
   const sequence = createSequence((event) => told.push(event), 1)
   const events: ReaderEvent[] = [
@@ -48,7 +48,7 @@ test('leaves out what comes of candidates that nobody asked for', () => {
   ])
 })
 
-test('starts once, closes what is open and ends with reason and usage, whatever order they came in', () => {
+test('a stream starts once, closes open parts and ends with reasons and usage, in whatever order they came', () => {
   const expected = [
     { type: 'start' },
     text(0),
@@ -81,12 +81,12 @@ test('an event that cannot be read is an error once the answer has begun, and un
   assert.is(last([text(0), finish('stop'), unreadable])?.type, 'end')
 })
 
-test('one of several candidates that did not finish is an error', () => {
+test('a stream in which one of several candidates did not finish ends with an error', () => {
   const second: ReaderEvent = { type: 'part-start', key: 1, candidate: 1, part: { type: 'text', text: '' } }
   assert.is(last([text(0), second, finish('stop')])?.type, 'error')
 })
 
-test('calls show in the content: the reason follows it, but a cut call stays cut', () => {
+test('the finish reason follows the calls in the content, but a truncated answer stays truncated', () => {
   assert.equal(last([call(0), finish('stop')]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
   assert.equal(last([call(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
   assert.equal(last([call(0), finish('length')]), { type: 'end', finishes: [{ reason: 'length' }] })

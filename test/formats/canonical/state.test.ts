@@ -1,7 +1,11 @@
 import fc from 'fast-check'
-import { attachStates, detachStates, detachStream } from '../../../src/formats/canonical/detach.ts'
 import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
 import { belongsTo, type OpaqueState, sealState, unsealState } from '../../../src/formats/canonical/state.ts'
+import {
+  moveStateToReasoning,
+  moveStreamStateToReasoning,
+  returnStateToParts,
+} from '../../../src/formats/canonical/state-in-reasoning.ts'
 import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -14,7 +18,7 @@ const signature = (data: string): OpaqueState => ({
 
 const seal = suite('sealed state')
 
-seal('reads back as it was, whatever is in it', () => {
+seal('sealed state is read back unchanged, whatever it holds', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1 })
   fc.assert(
     fc.property(text, text, fc.string(), (account, id, data) => {
@@ -32,14 +36,14 @@ seal("what the gateway has not sealed is of the client's own format", () => {
   assert.equal(unsealState('signalbox-1:nonsense', bare).kind, 'signature')
 })
 
-seal('belongs to its own account only', () => {
+seal('state belongs to its own account only', () => {
   const state = signature('s')
   assert.ok(belongsTo(state, { format: 'gemini', account: 'google/1' }))
   assert.not(belongsTo(state, { format: 'gemini', account: 'google/2' }))
   assert.not(belongsTo(state, { format: 'openai-chat', account: 'google/1' }))
 })
 
-const detach = suite('state that formats keep in thoughts only')
+const detach = suite('state in formats that have it in reasoning only')
 
 const parts: AssistantPart[] = [
   { type: 'reasoning', text: 'hm' },
@@ -48,15 +52,15 @@ const parts: AssistantPart[] = [
   { type: 'tool-call', id: 'b', name: 'f', arguments: '{}' },
 ]
 
-detach('leaves its part and comes back to it', () => {
-  const detached = detachStates(parts)
+detach('state moves into reasoning and returns to its part', () => {
+  const detached = moveStateToReasoning(parts)
   assert.ok(detached.every((part) => part.type === 'reasoning' || !('state' in part)))
-  assert.equal(attachStates(detached), parts)
+  assert.equal(returnStateToParts(detached), parts)
 })
 
-detach('does the same in a stream', () => {
+detach('state of a stream moves into reasoning and returns to its part', () => {
   const told: StreamEvent[] = []
-  const take = detachStream((event) => told.push(event))
+  const take = moveStreamStateToReasoning((event) => told.push(event))
   parts.forEach((part, key) => {
     const late = part.type === 'text' ? part.state : undefined
     take({ type: 'part-start', key, candidate: 0, part: late ? { type: 'text', text: 'so' } : part })
@@ -69,5 +73,5 @@ detach('does the same in a stream', () => {
     const part = event.type === 'part-state' ? read[event.key] : undefined
     if (event.type === 'part-state' && part?.type === 'reasoning') read[event.key] = { ...part, state: event.state }
   }
-  assert.equal(attachStates(read), parts)
+  assert.equal(returnStateToParts(read), parts)
 })

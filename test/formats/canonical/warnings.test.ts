@@ -3,7 +3,7 @@ import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const names = { maxOutputTokens: 'max_tokens' }
-const test = suite('losses of a translation')
+const test = suite('warnings of a translation')
 
 test("are told once each, by the client's names", () => {
   const warnings = createWarnings({ isStrict: false, names })
@@ -13,7 +13,7 @@ test("are told once each, by the client's names", () => {
   assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
 })
 
-test('name no member of what is dropped as a whole', () => {
+test('warnings name no member of a field that is dropped as a whole', () => {
   const warnings = createWarnings({ isStrict: false })
   for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.dropped(field)
   warnings.changed('config.thoughts.budget', 'clamped')
@@ -23,7 +23,7 @@ test('name no member of what is dropped as a whole', () => {
   ])
 })
 
-test('are refused in strict mode, naming the field', () => {
+test('losses are refused in strict mode, naming the field', () => {
   const warnings = createWarnings({ isStrict: true, names })
   assert.throws(() => warnings.changed('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
   assert.throws(
@@ -32,7 +32,7 @@ test('are refused in strict mode, naming the field', () => {
   )
 })
 
-test('know where a part stood', () => {
+test('warnings name the place of a part', () => {
   const warnings = createWarnings({ isStrict: false })
   const part = {}
   warnings.place(part, 'messages[1].content[0]')
@@ -42,7 +42,7 @@ test('know where a part stood', () => {
 
 const calls = suite('arguments of a call')
 
-calls('become an object where one is wanted, and none is lost', () => {
+calls('arguments become an object, and none are lost', () => {
   assert.equal(argumentsOf(' '), {})
   assert.equal(argumentsOf('{"a":1}'), { a: 1 })
   for (const text of ['{"path":"/tm', '[1]', '"x"', 'null']) assert.is(argumentsText(argumentsOf(text)), text)

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { lost, message } from './answer-losses.ts'
 import { ask, providerOf, type Question, streamOf } from './support.ts'
 
-const test = suite('cases: what of an answer cannot be carried')
+const test = suite('cases: losses of an answer')
 
 /** Some fields of requests that decide on what is lost. */
 const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
@@ -46,7 +46,7 @@ for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
     })
   }
 
-test('a loss of the answer is no reason to refuse it, though the request is strict', async () => {
+test('an answer is not refused for its losses, even if the request is strict', async () => {
   const { answer } = message([{ type: 'mcp_tool_use', id: 'm1', name: 'f', input: {} }])
   const question = { ...questionOf('openai-chat', 'anthropic-messages'), body: {}, answer: () => json(answer) }
   const { response, warned } = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })

@@ -26,7 +26,7 @@ const calling = {
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '' } })),
 }
 
-test('results that follow each other are one turn, with the words behind them', async () => {
+test('consecutive results are one turn, with the text after them', async () => {
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
   const messages = [{ role: 'user', content: 'go' }, calling, ...results, { role: 'user', content: 'and?' }]
   const { sent } = await sentBy('openai-chat', { messages })
@@ -46,7 +46,7 @@ test('results that follow each other are one turn, with the words behind them', 
   assert.ok(sent.toolConfig, 'a history with calls is refused unless tools are declared')
 })
 
-test('what only Anthropic itself knows is not sent', async () => {
+test('fields that only Anthropic knows are not sent', async () => {
   const body = {
     system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', scope: 'global' } }],
     messages: [{ role: 'user', content: 'a' }],
@@ -63,7 +63,7 @@ test('what only Anthropic itself knows is not sent', async () => {
 
 for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
   for (const stream of [false, true])
-    test(`an answer that is nothing but ${stopReason} is none${stream ? ', streamed' : ''}`, async () => {
+    test(`an answer of nothing but ${stopReason} is a failure${stream ? ', streamed' : ''}`, async () => {
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
       const frames = [
         eventFrame('messageStart', { role: 'assistant' }),

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, formatOf } from './support.ts'
 
-const test = suite('cases: a user who says nothing')
+const test = suite('cases: blank turns of a user')
 
 /** A conversation that ends with the user's blanks, and what the client calls that turn. */
 const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: string]> = {
@@ -50,7 +50,7 @@ for (const client of clients) {
   for (const [provider, expected] of Object.entries(last)) {
     const model = `${provider}/m`
     if (formatOf(model) === client) continue
-    test(`has a turn all the same: ${client} for ${provider}`, async () => {
+    test(`a blank turn stays a turn: ${client} for ${provider}`, async () => {
       for (const [index, blanks] of ['', ' \n'].entries()) {
         const [body, field] = ending[client](blanks)
         const question = { client, model, body, answer: () => json(whole[formatOf(model)]) }
@@ -66,7 +66,7 @@ for (const client of clients) {
   }
 }
 
-test('needs no turn beside the results of tools', async () => {
+test('a blank turn beside results of tools is left out', async () => {
   const messages = [
     said('user', 'Hi'),
     { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f' } }] },

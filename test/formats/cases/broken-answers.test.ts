@@ -25,7 +25,7 @@ const empty: Readonly<Record<string, JsonObject>> = {
 
 for (const client of wireFormats) {
   for (const [what, chunk] of Object.entries(empty))
-    test(`${what} is no answer, streamed or not: ${client}`, async () => {
+    test(`${what} is a failure, streamed or not: ${client}`, async () => {
       for (const stream of [true, false]) {
         const { response, up } = await ask({
           ...{ client, stream, ...chain },
@@ -39,7 +39,7 @@ for (const client of wireFormats) {
       }
     })
 
-  test(`the only target's broken answer is told as such: ${client}`, async () => {
+  test(`the broken answer of the only target is an error: ${client}`, async () => {
     for (const stream of [true, false]) {
       const chunk = empty['a malformed call'] ?? {}
       const answer = () => (stream ? streamOf('gemini', [chunk]) : json(chunk))
@@ -50,7 +50,7 @@ for (const client of wireFormats) {
     }
   })
 
-  test(`a stream that breaks behind its first word is no success, nor has it a clean end: ${client}`, async () => {
+  test(`a stream that breaks after its first content is a failure without a normal end: ${client}`, async () => {
     const { response, up, world } = await ask({
       ...{ client, stream: true, ...chain },
       answer: () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
@@ -64,7 +64,7 @@ for (const client of wireFormats) {
 }
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
-  test(`what is said before the end ${reason} is an answer`, async () => {
+  test(`content before the end ${reason} is an answer`, async () => {
     const answer = () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
       const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })

@@ -31,7 +31,7 @@ const types = (content: JsonObject[]) => content.map(({ type }) => type)
 const three = ['c1', 'c2', 'c3']
 const loop = [user('go'), calling(three), ...three.map((id) => result(id)), user('and?')]
 
-test('results that follow each other are one turn, with the words behind them', async () => {
+test('consecutive results are one turn, with the text after them', async () => {
   const messages = messagesIn(await sentTo('messages/m', 'openai-chat', { messages: loop }))
   assert.equal(
     messages.map(({ role }) => role),
@@ -88,7 +88,7 @@ const called = [
   { type: 'function_call_output', call_id: 'call_1', output: 'done' },
 ]
 
-test('a call is known by its call id, never by the id of its item', async () => {
+test('a call is identified by its call id, never by the id of its item', async () => {
   const [, turn, answer] = messagesIn(await sentTo('chat/m', 'openai-responses', { input: called }))
   assert.equal([turn?.tool_calls?.[0]?.id, answer?.tool_call_id], ['call_1', 'call_1'])
   const items = itemsIn(await sentTo('responses/m', 'openai-chat', { messages: loop }))
@@ -108,7 +108,7 @@ test('a call is known by its call id, never by the id of its item', async () => 
   assert.is(output?.tool_call_id, repaired?.tool_calls?.[0]?.id)
 })
 
-test('ids are made to fit, the same in call and result, and different where they were', async () => {
+test('ids are made to fit, the same in call and result, and different for different calls', async () => {
   const long = ['toolu_01ABCdefGHI', `call.${'x'.repeat(60)}.1`, `call.${'x'.repeat(60)}.2`]
   const body = { messages: [user('go'), calling(long), ...long.map((id) => result(id)), user('and?')] }
   const mistral = messagesIn(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
@@ -152,7 +152,7 @@ const shown = [
   ]),
 ]
 
-test('an image in a result stays an image, behind all results where they hold text only', async () => {
+test('an image in a result stays an image, after all results if those hold text only', async () => {
   const chat = messagesIn(await sentTo('chat/m', 'anthropic-messages', { messages: shown }))
   assert.equal(
     chat.map(({ role }) => role),
@@ -167,7 +167,7 @@ test('an image in a result stays an image, behind all results where they hold te
   assert.match(JSON.stringify(sent), /"inlineData":\{[^}]*"data":"iVBOR/)
 })
 
-test('nothing stands between a call and its result: the assistant’s words stay in the turn of the call', async () => {
+test('nothing stands between a call and its result: text of the assistant stays in the turn of the call', async () => {
   const between = [
     called[0],
     called[1],

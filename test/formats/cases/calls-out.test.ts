@@ -17,7 +17,7 @@ const { world } = await openDoor(() => streamOf(from, events))
 const ask = (client: WireFormat) => request(world, { client, model: `${providerOf[from]}/m`, stream: true })
 
 for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(callCases)) {
-  test(`${name}: every client hears the same calls`, async () => {
+  test(`${name}: every client gets the same calls`, async () => {
     from = origin
     events = sent
     for (const client of wireFormats) {
@@ -69,7 +69,7 @@ const cut = [
   delta({}, 'length'),
 ]
 
-test('a call that the limit cut is told as it is, and that it was cut', async () => {
+test('a call that the limit has cut is sent as it is, with the reason', async () => {
   from = 'openai-chat'
   events = cut
   const chat = JSON.stringify(await dataOf(await ask('openai-chat')))

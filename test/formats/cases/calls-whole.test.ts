@@ -132,7 +132,7 @@ for (const [name, [from, answer, [finish, ...calls]]] of Object.entries(table)) 
   })
 }
 
-test('a call that is left out of an answer is told', async () => {
+test('a call that is left out of an answer is reported as lost', async () => {
   const answer = () => json(chat([fn('', '{}'), fn('f', '{}')], 'tool_calls'))
   for (const client of ['anthropic-messages', 'gemini', 'openai-responses'] as const) {
     const { warned } = await ask({ client, model: 'chat/m', answer })

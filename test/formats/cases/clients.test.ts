@@ -8,7 +8,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { said, whole } from './answers.ts'
 import { ask, formatOf, openDoor, providerOf, request, streamOf } from './support.ts'
 
-const test = suite('cases: what clients do besides')
+const test = suite('cases: clients')
 
 const open = () =>
   openDoor(({ provider, body, url }) => {
@@ -41,7 +41,7 @@ test('fifty counts at once are estimated here where the provider cannot count', 
   assert.is(up.calls.length, 0)
 })
 
-test('the limit of a chat client has the name that a thinking model knows, and sampling is left out', async () => {
+test('the limit of a chat client has the field name that a reasoning model accepts, and sampling is left out', async () => {
   const body = { max_tokens: 100, temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] }
   const { sent, warned } = await ask({
     ...{ client: 'anthropic-messages', model: 'openai/gpt-5-mini', body },
@@ -51,7 +51,7 @@ test('the limit of a chat client has the name that a thinking model knows, and s
   assert.equal(warned, ['dropped:temperature'])
 })
 
-test('options of a stream that is not asked for go nowhere', async () => {
+test('stream options without a stream are left out', async () => {
   for (const model of ['messages/m', 'responses/m', 'gemini/m']) {
     const body = { stream_options: { include_usage: true } }
     const { sent, warned } = await ask({
@@ -64,7 +64,7 @@ test('options of a stream that is not asked for go nowhere', async () => {
   }
 })
 
-test('a prompt that Gemini blocks is an answer that was filtered', async () => {
+test('a prompt that Gemini blocks is a filtered answer', async () => {
   const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 7 } }
   for (const stream of [false, true]) {
     const answer = () => (stream ? streamOf('gemini', [blocked]) : json(blocked))

@@ -73,7 +73,7 @@ const schema = {
   $defs: { item: { type: 'string' } },
 }
 
-test('the schema of a tool goes unchanged to all who read JSON Schema', async () => {
+test('the schema of a tool goes unchanged to providers that accept JSON Schema', async () => {
   const fields = {
     'openai/m': 'parameters',
     'responses/m': 'parameters',
@@ -92,7 +92,7 @@ test('the schema of a tool goes unchanged to all who read JSON Schema', async ()
   }
 })
 
-test('the schema of a tool is rewritten for who reads less', () => {
+test('the schema of a tool is rewritten for providers that accept less', () => {
   const { target } = contexts(geminiTranslator, { format: 'gemini', traits: { schema: 'openapi' } })
   const asks = { model: 'm', stream: false, streamUsage: false, turns: [], options: {} }
   const { body } = geminiTranslator.writeRequest({ ...asks, tools: [{ type: 'function', name: 'f', schema }] }, target)
@@ -132,7 +132,7 @@ const betas = {
   'anthropic-version': '2023-06-01',
 }
 
-test('what only Anthropic knows stays with Anthropic', async () => {
+test('fields that only Anthropic knows go to Anthropic only', async () => {
   for (const model of ['chat/m', 'mistral/m', 'responses/m', 'gemini/m']) {
     const { sent, call, response, warned } = await asked('anthropic-messages', model, claudeCode, betas)
     assert.is(response.status, 200)
@@ -149,7 +149,7 @@ test('what only Anthropic knows stays with Anthropic', async () => {
   assert.is(call?.headers.get('anthropic-beta'), betas['anthropic-beta'])
 })
 
-test('choices that are empty or have no delta are passed over, and the first chunk with an id counts', async () => {
+test('choices that are empty or have no delta are ignored, and the first chunk with an id counts', async () => {
   const filter = { id: '', model: '', object: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
   const trailing = { ...delta({}), choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] }
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]
@@ -161,7 +161,7 @@ test('choices that are empty or have no delta are passed over, and the first chu
   }
 })
 
-test('content in parts is text and thoughts', async () => {
+test('content in parts is text and reasoning', async () => {
   const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }
   const events = [
     delta({ role: 'assistant', content: '' }),
@@ -179,7 +179,7 @@ test('content in parts is text and thoughts', async () => {
   }
 })
 
-test('what a provider searched before stands apart from what it said', async () => {
+test('the text about a search is a paragraph of its own', async () => {
   const said = (text: string) => ({ type: 'text', text })
   const content = [
     said('Let me look.'),

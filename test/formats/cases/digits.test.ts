@@ -83,7 +83,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP')],
 }
 
-test('keep their digits where a follower of Anthropic says all arguments at once', async () => {
+test('integers keep their digits if a vendor of Messages sends all arguments at once', async () => {
   const events = [messageStart(), ...block(0, use), ...messageEnd('tool_use')]
   const { response } = await ask({
     ...{ client: 'openai-chat', model: 'messages/m', stream: true },
@@ -92,7 +92,7 @@ test('keep their digits where a follower of Anthropic says all arguments at once
   assert.match(await response.text(), /9007199254740993\b/)
 })
 
-test('keep their digits where a follower of OpenAI says all arguments at once as an object', async () => {
+test('integers keep their digits if a vendor of Chat Completions sends all arguments as an object', async () => {
   const object = { index: 0, ...fn, function: { name: 'f', arguments: args } }
   const events = [delta({ tool_calls: [object] }), delta({}, 'tool_calls')]
   const answer = () => streamOf('openai-chat', events)
@@ -103,7 +103,7 @@ test('keep their digits where a follower of OpenAI says all arguments at once as
 for (const client of wireFormats) {
   for (const from of wireFormats) {
     if (client === from) continue
-    test(`keep their digits: ${client} and ${from}`, async () => {
+    test(`integers keep their digits: ${client} and ${from}`, async () => {
       const question = { client, model: `${providerOf[from]}/m`, body: history[client] }
       const once = await ask({ ...question, answer: () => json(answers[from]) })
       assert.match(once.call?.body ?? '', /9007199254740993\b/)

@@ -42,7 +42,7 @@ const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: str
 }
 
 for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)) {
-  test(`keep their words, and what is lost is named: ${model}`, async () => {
+  test(`documents keep their text, and losses are named: ${model}`, async () => {
     const body = asked(plain, pdf)
     const answer = () => json(whole[formatOf(model)])
     const { sent, warned } = await ask({ client: 'anthropic-messages', model, body, answer })
@@ -53,7 +53,7 @@ for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)
   })
 }
 
-test('are words in the result of a tool, too', async () => {
+test('a document in the result of a tool becomes text, too', async () => {
   const messages = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },

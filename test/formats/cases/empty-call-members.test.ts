@@ -116,7 +116,7 @@ test('a tool and a forced tool are what their types name', async () => {
   assert.equal([sent.tool_choice, warned], [{ type: 'function', name: 'g' }, []])
 })
 
-test('a message that has an empty function_call and no calls says its text', async () => {
+test('a message with an empty function_call and no calls has its text', async () => {
   const messages = [
     { role: 'user', content: 'go' },
     { role: 'assistant', content: 'a', ...noFunctionCall },

@@ -77,7 +77,7 @@ const counted: Record<string, (JsonObject | '[DONE]')[]> = {
 }
 
 for (const [where, events] of Object.entries(counted)) {
-  test(`tokens that are told ${where} are told once, at the end`, async () => {
+  test(`tokens that are reported ${where} are reported once, at the end`, async () => {
     const answer = () => streamOf('openai-chat', events)
     const messages = await ask({ client: 'anthropic-messages', model: 'chat/m', stream: true, answer })
     const deltas = (await dataOf(messages.response)).filter(({ type }) => type === 'message_delta')
@@ -113,7 +113,7 @@ test('tokens are shown to a chat client that asks, in one chunk without choices,
 
 const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
-test('an error as the first event is one of the attempt: the next target, or a status of its own', async () => {
+test('an error as the first event fails the attempt: the next target is tried, or the status is the error’s', async () => {
   const answer = () => streamOf('anthropic-messages', [overloaded])
   for (const client of wireFormats) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
@@ -136,7 +136,7 @@ const words = [first, delta({ content: 'b' }), delta({ content: 'c' })]
 const failed = { error: { code: 400, message: 'Provider returned error' } }
 
 for (const client of wireFormats) {
-  test(`an error in mid stream is told in its words, and nothing else is tried: ${client}`, async () => {
+  test(`an error within a stream keeps its message, and no other target is tried: ${client}`, async () => {
     const { response, up } = await ask({
       client,
       model: 'chain',
@@ -164,7 +164,7 @@ for (const client of wireFormats) {
     assert.match(await response.text(), /no luck/)
   })
 
-  test(`a provider that dies in mid stream is not replaced by another: ${client}`, async () => {
+  test(`a provider that fails within a stream is not replaced by another: ${client}`, async () => {
     const { response, up } = await ask({
       client,
       model: 'chain',
@@ -178,7 +178,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('a message that starts twice is one where it is translated', async () => {
+test('a message that starts twice is translated as one', async () => {
   const events = said['anthropic-messages']('a')
   for (const at of [1, 4]) {
     const twice = [...events.slice(0, at), messageStart(), ...events.slice(at)]

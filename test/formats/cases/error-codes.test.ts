@@ -5,7 +5,7 @@ import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { ask, providerOf } from './support.ts'
 
-const test = suite('cases: what clients of each format can tell an error by')
+const test = suite('cases: codes of errors for clients of each format')
 
 const openai = (type: string, code: string | null, message = 'no') => ({ error: { message, type, param: null, code } })
 const anthropic = (type: string, message = 'no') => ({ type: 'error', error: { type, message } })
@@ -166,7 +166,7 @@ const first: Readonly<Record<WireFormat, (what: string) => string>> = {
 
 for (const what of ['a model that does not exist', 'a prompt that is too long', 'a limit of rate'])
   for (const client of wireFormats)
-    test(`${what}, told by the first event of a stream, to a client of ${client}`, async () => {
+    test(`${what}, in the first event of a stream, to a client of ${client}`, async () => {
       for (const from of wireFormats.filter((format) => vendorOf(format) !== vendorOf(client))) {
         const answer = () => sse([first[from](what)])
         const { response } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })

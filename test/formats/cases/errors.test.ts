@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { messageStart } from './answers.ts'
 import { ask, catalog, providerOf, streamOf } from './support.ts'
 
-const test = suite('cases: errors in the words that clients act on')
+const test = suite('cases: errors in the form that clients act on')
 
 /** What each vendor says when the prompt does not fit. */
 const overflows: Record<string, [from: WireFormat, status: number, body: JsonObject]> = {
@@ -75,7 +75,7 @@ const told: Readonly<Record<WireFormat, (error: JsonObject) => void>> = {
 }
 
 for (const [vendor, [from, status, body]] of Object.entries(overflows)) {
-  test(`a prompt that is too long for ${vendor} is known to every client`, async () => {
+  test(`a prompt that is too long for ${vendor} is an error that every client recognizes`, async () => {
     for (const client of wireFormats) {
       if (client === from) continue
       const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer: () => json(body, status) })
@@ -89,7 +89,7 @@ const TOO_LONG = { code: 'context_length_exceeded', message: 'Your input exceeds
 const failed = { type: 'response.failed', response: { id: 'r', status: 'failed', error: TOO_LONG } }
 
 for (const client of wireFormats) {
-  test(`a prompt that turns out too long in the stream is a 400 as well: ${client}`, async () => {
+  test(`a prompt that a stream reports as too long is a 400: ${client}`, async () => {
     const begun = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
     const answer = () => streamOf('openai-responses', [begun, failed])
     const { response } = await ask({ client, model: 'responses/m', stream: true, answer })
@@ -97,7 +97,7 @@ for (const client of wireFormats) {
     told[client]((await response.json()).error)
   })
 
-  test(`a prompt that is too long for one is told so when the others fail: ${client}`, async () => {
+  test(`a prompt that is too long for one target is reported as such when the others fail: ${client}`, async () => {
     const overflow = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
     const { response, up } = await ask({
       client,
@@ -112,7 +112,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('a prompt that is too long in mid stream is told in the words of the client', async () => {
+test('a prompt that a stream reports as too long later is an error in the form of the client', async () => {
   const error = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' }
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } }
   const answer = () => streamOf('anthropic-messages', [messageStart(), text, { type: 'error', error }])

@@ -29,7 +29,7 @@ const anthropic = [
   { type: 'message_stop' },
 ]
 
-test('is failed for clients of Responses', async () => {
+test('a failed search has the status failed for clients of Responses', async () => {
   const question = { client: 'openai-responses', model: 'messages/m' } as const
   const content = [search, failed('max_uses_exceeded')]
   const { response } = await ask({ ...question, answer: () => json({ ...whole['anthropic-messages'], content }) })
@@ -40,7 +40,7 @@ test('is failed for clients of Responses', async () => {
   assert.equal([item?.type, item?.status], ['web_search_call', 'failed'])
 })
 
-test('has an error for clients of Messages', async () => {
+test('a failed search has an error for clients of Messages', async () => {
   const output = [call('failed'), call('completed')]
   const answer = () => json({ ...whole['openai-responses'], output })
   const { response } = await ask({ client: 'anthropic-messages', model: 'responses/m', answer })
@@ -49,7 +49,7 @@ test('has an error for clients of Messages', async () => {
   assert.equal(found.content, [])
 })
 
-test('is told in the history', async () => {
+test('a failed search is text in the history', async () => {
   const { sent } = await ask({
     client: 'anthropic-messages',
     model: 'chat/m',

@@ -35,7 +35,7 @@ for (const from of wireFormats) {
 }
 
 for (const client of wireFormats) {
-  test(`line separators of Unicode end no line for whoever takes them for one: ${client}`, async () => {
+  test(`line separators of Unicode are escaped for clients that split lines at them: ${client}`, async () => {
     const from = client === 'openai-chat' ? 'gemini' : 'openai-chat'
     const text = 'one\u2028two\u2029three'
     const answers = [() => bytesAnswer([bytesOf(from, text)]), () => json(wholeOf(from, text))]
@@ -75,7 +75,7 @@ const rewritten: Record<string, (text: string) => string[]> = {
 
 for (const [name, rewrite] of Object.entries(rewritten)) {
   for (const from of wireFormats) {
-    test(`${name}: the same is heard, ${from}`, async () => {
+    test(`${name}: the client gets the same answer, ${from}`, async () => {
       const text = eventsOf(from, said[from]('one', ' é\u0001two')).join('')
       for (const client of wireFormats) {
         const told = await heard(from, client, rewrite(text).map(encodeUtf8))
@@ -85,7 +85,7 @@ for (const [name, rewrite] of Object.entries(rewritten)) {
   }
 }
 
-test('one event of megabytes is heard, however small the reads', async () => {
+test('one event of megabytes is read, however small the pieces', async () => {
   const long = 'x'.repeat(2_000_000)
   const bytes = encodeUtf8(
     eventsOf('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, formatOf } from './support.ts'
 
-const test = suite('cases: what clients and models of Gemini have of their own')
+const test = suite('cases: clients and models of Gemini')
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const parameters = { type: 'object', properties: { a: { type: 'string' } } }
@@ -28,7 +28,7 @@ test('one function declaration that is no list is the tool of the request', asyn
   assert.equal(sent.tools, [{ type: 'function', function: declaration }])
 })
 
-test('a tool in one object that cannot be carried is named by its place', async () => {
+test('an unsupported tool in one object is named by its path', async () => {
   const body = { contents, tools: { functionDeclarations: [declaration], codeExecution: {} } }
   assert.equal((await sentTo('chat/m', body)).warned, ['dropped:tools.codeExecution'])
 })
@@ -58,7 +58,7 @@ for (const [name, generationConfig] of Object.entries(formats)) {
   })
 }
 
-test('a responseFormat of plain text asks for nothing, and one of JSON for an object', async () => {
+test('a responseFormat of plain text has no effect, and one of JSON requests an object', async () => {
   const plain = { responseFormat: [{ text: { mimeType: 'text/plain' } }] }
   assert.is((await sentTo('chat/m', { contents, generationConfig: plain })).sent.response_format, undefined)
   const anyJson = { responseFormat: [{ text: { mimeType: 'application/json' } }] }
@@ -66,7 +66,7 @@ test('a responseFormat of plain text asks for nothing, and one of JSON for an ob
   assert.equal(sent.response_format, { type: 'json_object' })
 })
 
-test('a responseFormat of pictures is named as lost', async () => {
+test('a responseFormat of images is named as lost', async () => {
   const generationConfig = { responseFormat: [{ text: { schema } }, { image: { aspectRatio: '1:1' } }] }
   const { warned } = await sentTo('chat/m', { contents, generationConfig })
   assert.equal(warned, ['dropped:generationConfig.responseFormat[1].image'])
@@ -93,12 +93,12 @@ test('a newer model of Gemini gets the search and the functions', async () => {
   assert.equal(warned, [])
 })
 
-test('an older model of Gemini searches where there are no functions, or none may be called', async () => {
+test('an older model of Gemini searches if there are no functions, or none may be called', async () => {
   const { sent, warned } = await sentTo('gemini/gemini-2.5-pro', { ...both, tools: [] }, 'openai-chat')
   assert.equal([sent.tools, warned], [[{ googleSearch: {} }], []])
 })
 
-test('an older model of Gemini that is made to search gets no functions', async () => {
+test('an older model of Gemini with a forced search gets no functions', async () => {
   const tools = [
     { type: 'web_search_20250305', name: 'web_search' },
     { name: 'look', input_schema: parameters },

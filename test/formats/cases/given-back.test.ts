@@ -8,7 +8,7 @@ import { answerOf } from './answer-of.ts'
 import { geminiChunk, whole } from './answers.ts'
 import { ask, catalog, openDoor, providerOf, request, streamOf } from './support.ts'
 
-const test = suite('cases: what a client gives back')
+const test = suite('cases: history that a client sends back')
 
 /** The answer as a turn of the conversation, and what the client says next. */
 const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
@@ -78,14 +78,14 @@ const details = [
 ]
 
 for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
-  test(`details of thoughts keep their fields: ${client}`, async () => {
+  test(`details of reasoning keep their fields: ${client}`, async () => {
     const message = { role: 'assistant', content: 'a', reasoning_details: details }
     const answer = { ...whole['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
     assert.equal((await turnAgain(client, 'openrouter/m', answer)).reasoning_details, details)
   })
 
 for (const client of ['openai-chat', 'gemini'] as const)
-  test(`thoughts around a search stay in front of the words: ${client}`, async () => {
+  test(`reasoning around a search stays before the text: ${client}`, async () => {
     const thought = (thinking: string) => ({ type: 'thinking', thinking, signature: `${thinking}=` })
     const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'rain' } }
     const found = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
@@ -110,7 +110,7 @@ const signatures = (parts: JsonObject[]) =>
 for (const client of ['openai-chat', 'openai-responses'] as const)
   for (const [name, parts] of said)
     for (const isStream of client === 'openai-responses' ? [false, true] : [false])
-      test(`pictures keep their signatures: ${name}, ${client}${isStream ? ', streamed' : ''}`, async () => {
+      test(`images keep their signatures: ${name}, ${client}${isStream ? ', streamed' : ''}`, async () => {
         const chunks = [...parts.map((part) => geminiChunk([part])), geminiChunk([], 'STOP')]
         const answer = geminiChunk(parts, 'STOP')
         const again = await turnAgain(client, 'gemini/m', answer, isStream ? chunks : undefined)
@@ -120,7 +120,7 @@ for (const client of ['openai-chat', 'openai-responses'] as const)
         assert.equal(signatures(again.parts), client === 'openai-chat' ? wanted.sort(byText) : wanted)
       })
 
-test('a model that draws gets no words and no pictures of others without the word for no signature', async () => {
+test('an image model gets text and images from elsewhere with the value for a missing signature', async () => {
   const skip = 'skip_thought_signature_validator'
   for (const [model, first, other] of [
     [DRAWS, skip, skip],
@@ -143,7 +143,7 @@ for (const [client, elsewhere] of [
   ['openai-responses', 'responses/m'],
 ] as const)
   for (const stream of [false, true])
-    test(`a thought that nobody has signed reaches no vendor that wants a proof: ${client}${stream ? ', streamed' : ''}`, async () => {
+    test(`unsigned reasoning reaches no vendor that demands signatures: ${client}${stream ? ', streamed' : ''}`, async () => {
       const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
       const { world, up } = await openDoor(({ provider }) => {
         if (provider !== 'gemini') return json(whole[client])
@@ -167,7 +167,7 @@ const commented = { id: 'resp_1', object: 'response', status: 'completed', outpu
 
 for (const client of wireFormats.filter((format) => format !== 'openai-responses'))
   for (const stream of [false, true])
-    test(`a comment before a call is one again: ${client}${stream ? ', streamed' : ''}`, async () => {
+    test(`commentary before a call keeps its phase: ${client}${stream ? ', streamed' : ''}`, async () => {
       const end = { type: 'response.completed', response: commented }
       const { world, up } = await openDoor(
         () => (stream && up.calls.length === 1 ? streamOf('openai-responses', [end]) : json(commented)),

@@ -30,19 +30,19 @@ const textOf = ({ candidates }: JsonObject): string => {
   return content.parts.map(({ text }) => text).join('')
 }
 
-test('is asked for within an object, and is a list for the client', async () => {
+test('a list is requested within an object, and the client gets the list', async () => {
   const { sent, response, warned } = await ask({ ...question, answer: () => json(saying('{"answer": ["Bern"]}')) })
   assert.equal((sent.response_format as { json_schema: JsonObject }).json_schema.schema, wrapped)
   assert.equal([textOf(await response.json()), warned], ['["Bern"]', []])
 })
 
-test('is a list in a stream', async () => {
+test('a list arrives in a stream', async () => {
   const answer = () => streamOf('openai-chat', said['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
   const { response } = await ask({ ...question, stream: true, answer })
   assert.is(textOf(await answerOf.gemini(response)), '[12,"Bern"]')
 })
 
-test('is the beginning of a list where it was cut, and other words are as they were', async () => {
+test('a list that was cut arrives as its beginning, and other text is unchanged', async () => {
   for (const [text, expected] of [
     ['{"answer": ["Be', '["Be'],
     ['I cannot.', 'I cannot.'],
@@ -53,7 +53,7 @@ test('is the beginning of a list where it was cut, and other words are as they w
   }
 })
 
-test('is asked for by a tool where the target knows no schema', async () => {
+test('a list is requested by a tool if the target does not support schemas', async () => {
   const use = { type: 'tool_use', id: 't1', name: 'answer', input: { answer: ['Bern'] } }
   const { sent, response } = await ask({
     ...question,
@@ -65,7 +65,7 @@ test('is asked for by a tool where the target knows no schema', async () => {
   assert.is(textOf(await response.json()), '["Bern"]')
 })
 
-test('is asked for as it is where lists are taken', async () => {
+test('a list is requested unchanged from targets that accept its schema', async () => {
   const output_config = { format: { type: 'json_schema', schema: { ...list, $defs } } }
   const { sent } = await ask({
     client: 'anthropic-messages',

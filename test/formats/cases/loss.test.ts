@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, formatOf } from './support.ts'
 
-const test = suite('cases: what cannot be carried')
+const test = suite('cases: losses of a request')
 
 const user = (content: unknown) => ({ role: 'user', content })
 
@@ -102,7 +102,7 @@ for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
   })
 }
 
-test('a client hears of how much more is lost than has room in a header', async () => {
+test('a warning header ends with the number of losses that do not fit', async () => {
   const messages = Array.from({ length: 42 }, () => ({ ...user('Hi'), name: 'Bob' }))
   const { warned } = await ask({
     client: 'openai-chat',

@@ -9,7 +9,7 @@ import { block, messageEnd, messageStart, whole } from './answers.ts'
 import { begin, goOn, thinking } from './conversations.ts'
 import { ask, dataOf, formatOf, openDoor, request, streamOf } from './support.ts'
 
-const test = suite('cases: thoughts')
+const test = suite('cases: reasoning')
 
 const asked = (client: WireFormat, model: string, body: JsonObject) =>
   ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
@@ -32,7 +32,7 @@ async function forgetful(model: string, at: 'the same' | 'another') {
 const signaturesIn = ({ contents }: { contents: { parts: JsonObject[] }[] }) =>
   contents[1]?.parts.filter(({ functionCall }) => functionCall).map(({ thoughtSignature }) => thoughtSignature)
 
-test('a tool loop whose thoughts the client has lost goes on with those that were remembered for it', async () => {
+test('a tool loop whose reasoning the client has lost goes on with the remembered reasoning', async () => {
   const { messages, thinking: asked } = await forgetful('anthropic/claude-sonnet-4-5', 'the same')
   assert.is(asked.type, 'enabled')
   assert.equal(messages[1].content.slice(0, 2), [
@@ -42,18 +42,18 @@ test('a tool loop whose thoughts the client has lost goes on with those that wer
   assert.equal(signaturesIn(await forgetful('gemini/m', 'the same')), ['SIGNATURE-1', undefined])
 })
 
-test('a tool loop whose thoughts nobody has any more goes on without thinking', async () => {
+test('a tool loop whose reasoning is not remembered goes on without reasoning', async () => {
   const sent = await forgetful('anthropic/claude-sonnet-4-5', 'another')
   assert.equal(sent.thinking, { type: 'disabled' })
   assert.is(sent.messages[1].content[0].type, 'tool_use')
 })
 
-test('a signature that nobody has any more is replaced by the word that stands for it, on the first call', async () => {
+test('a lost signature is replaced by the value for a missing one, on the first call', async () => {
   const signatures = signaturesIn(await forgetful('gemini/m', 'another'))
   assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
 
-test('a vendor that wants its thoughts in each turn gets those of the turn before', async () => {
+test('a vendor that expects its reasoning in each turn gets that of the turn before', async () => {
   const model = 'deepseek/deepseek-v4-pro'
   const { world, up } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'
@@ -64,7 +64,7 @@ test('a vendor that wants its thoughts in each turn gets those of the turn befor
 
 const signed = { type: 'thinking', thinking: '', signature: 'x' }
 
-test('thoughts of which only the signature is shown are kept, those with neither are not', async () => {
+test('reasoning with only a signature is kept, reasoning with neither text nor signature is not', async () => {
   const empty = { type: 'thinking', thinking: '', signature: '' }
   const content = [signed, empty, { type: 'text', text: 'a' }]
   const answer = { ...whole['anthropic-messages'], content }
@@ -91,7 +91,7 @@ test('thoughts of which only the signature is shown are kept, those with neither
   assert.equal(turn.content, [signed, { type: 'text', text: 'a' }])
 })
 
-test('of reasoning items only those that stand for themselves are sent, and the next are asked for', () => {
+test('only reasoning items with content are sent, and encrypted reasoning is requested', () => {
   const { target, warnings } = contexts(responsesTranslator, { format: 'openai-responses' })
   const input = [
     { role: 'user', content: 'a' },
@@ -129,7 +129,7 @@ const off: Record<string, (sent: JsonObject) => boolean> = {
 }
 
 for (const [model, isOff] of Object.entries(off)) {
-  test(`a forced call and thoughts are never asked for together: ${model}`, async () => {
+  test(`a forced call and reasoning are never requested together: ${model}`, async () => {
     const client = formatOf(model) === 'openai-chat' ? 'openai-responses' : 'openai-chat'
     const { sent, warned } = await asked(client, model, { ...begin[client], tool_choice: 'required' })
     const isForced = sent.tool_choice !== undefined && !/auto/.test(JSON.stringify(sent.tool_choice))
@@ -138,7 +138,7 @@ for (const [model, isOff] of Object.entries(off)) {
   })
 }
 
-test('a budget of thoughts leaves room within the limit of the answer', async () => {
+test('a budget of reasoning leaves tokens within the limit of the answer', async () => {
   for (const [limit, effort] of [
     [1_024, 'high'],
     [1_500, 'medium'],
@@ -163,11 +163,11 @@ const shown: readonly (readonly [model: string, asked: JsonObject, wish: string]
 ]
 
 for (const [model, config, wish] of shown)
-  test(`thoughts that a client of Anthropic wants are shown to it: ${model} ${JSON.stringify(config)}`, async () => {
+  test(`a client of Anthropic gets the reasoning that it has asked for: ${model} ${JSON.stringify(config)}`, async () => {
     assert.ok(JSON.stringify(await thinkingOf(model, config)).includes(wish))
   })
 
-test('thoughts that it does not want, or leaves to the model, are not asked for', async () => {
+test('reasoning that a client of Anthropic has not asked for is not requested', async () => {
   const quiet = [
     { type: 'enabled', budget_tokens: 2_048, display: 'omitted' },
     { type: 'adaptive' },

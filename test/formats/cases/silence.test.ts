@@ -7,7 +7,7 @@ import { clients } from '../support/clients.ts'
 import { said } from './answers.ts'
 import { eventsOf, openDoor, providerOf, request } from './support.ts'
 
-const test = suite('cases: a provider that does not even begin to answer')
+const test = suite('cases: a provider that is silent before its answer')
 
 /** What each client passes over. */
 const sign: Readonly<Record<WireFormat, RegExp>> = {
@@ -36,7 +36,7 @@ const decoder = new TextDecoder()
 for (const client of wireFormats) {
   const others = (['openai-chat', 'anthropic-messages'] as const).filter((from) => from !== client)
   for (const from of others) {
-    test(`is covered by a sign of life at least every 15 s, and heard in the end: ${from} for ${client}`, async () => {
+    test(`a silent provider is covered by a keep-alive at least every 15 s, and its answer arrives: ${from} for ${client}`, async () => {
       const { clock, reader, world, headers } = await late(client, from, () => sse(eventsOf(from, said[from]('Hello'))))
       const isSign = async () => assert.match(decoder.decode((await reader.read()).value), sign[client])
       await isSign()
@@ -61,7 +61,7 @@ for (const client of wireFormats) {
     })
   }
 
-  test(`has its failure told as an event: ${client}`, async () => {
+  test(`the failure of a silent provider is an event: ${client}`, async () => {
     const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
     const { clock, reader, world } = await late(client, others[0] ?? 'openai-chat', busy)
     await reader.read()
@@ -73,7 +73,7 @@ for (const client of wireFormats) {
     assert.match(String(world.told.requests[0]?.status), /^(?:503|529)$/)
   })
 
-  test(`is given up as soon as the client leaves: ${client}`, async () => {
+  test(`the call of a silent provider ends as soon as the client leaves: ${client}`, async () => {
     const { reader, world, up, clock } = await late(client, others[0] ?? 'openai-chat', () => sse([]))
     await reader.read()
     await reader.cancel()
@@ -82,7 +82,7 @@ for (const client of wireFormats) {
   })
 }
 
-test("is waited for where it speaks the client's own format, whose status and headers are its own", async () => {
+test("a silent provider of the client's own format is awaited, since its status and headers are passed on", async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
   const { world, up } = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
@@ -93,7 +93,7 @@ test("is waited for where it speaks the client's own format, whose status and he
   assert.equal([status, headers.get('x-signalbox-attempts')], [503, 'chat/m=503:server'])
 })
 
-test('does not keep the client from hearing what is lost on the way to it', async () => {
+test('the stream of a silent provider names the losses of its answer', async () => {
   const clock = fakeClock()
   const answer = () =>
     clock.sleep(20_000).then(() => sse(eventsOf('anthropic-messages', said['anthropic-messages']('a'))))
@@ -106,7 +106,7 @@ test('does not keep the client from hearing what is lost on the way to it', asyn
   await body?.cancel()
 })
 
-test('is covered in an array as well, where no events were asked for', async () => {
+test('a silent provider is covered in a JSON array as well', async () => {
   const clock = fakeClock()
   const answers = [() => sse(eventsOf('openai-chat', said['openai-chat']('Hello'))), () => json({ error: 'down' }, 500)]
   const bodies: string[] = []

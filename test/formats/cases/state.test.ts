@@ -8,7 +8,7 @@ import { answerOf } from './answer-of.ts'
 import { begin, goOn, SECRETS, thinking, thinkingStream } from './conversations.ts'
 import { formatOf, openDoor, providerOf, request, streamOf } from './support.ts'
 
-const test = suite('cases: what only its maker understands')
+const test = suite('cases: opaque state')
 
 const open = () =>
   openDoor(({ provider, url, body }) => {
@@ -87,25 +87,25 @@ for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
     for (const stream of [false, true])
-      test(`returns though the client keeps its calls alone: ${from} through ${client}, ${stream ? '' : 'not '}streamed`, async () => {
+      test(`the state returns although the client keeps calls alone: ${from} through ${client}, ${stream ? '' : 'not '}streamed`, async () => {
         const door = await open()
         const answer = await firstTurn(door.world, client, from, stream)
         returned[from](await nextTurn(door, client, from, callsAlone[client](answer)))
       })
 
-    test(`returns to its maker as it was: ${from} through a client of ${client}`, async () => {
+    test(`the state returns unchanged to its provider: ${from} through a client of ${client}`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from)
       returned[from](await nextTurn(door, client, from, answer))
     })
 
-    test(`returns to its maker out of a stream: ${from} through a client of ${client}`, async () => {
+    test(`the state of a stream returns to its provider: ${from} through a client of ${client}`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from, true)
       returned[from](await nextTurn(door, client, from, answer))
     })
 
-    test(`reaches nobody else: ${from} through a client of ${client}`, async () => {
+    test(`the state reaches no other provider: ${from} through a client of ${client}`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from)
       const elsewhere = wireFormats.filter((to) => to !== from).map((to) => ({ door, to }))

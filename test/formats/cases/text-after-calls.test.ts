@@ -165,7 +165,7 @@ for (const client of wireFormats) {
   for (const target of targets) {
     if (target === client) continue
     for (const text of ['after', '\n']) {
-      test(`stays in its turn from ${client} to ${target}, text ${quoted(text)}`, async () => {
+      test(`text after a call stays in its turn from ${client} to ${target}, text ${quoted(text)}`, async () => {
         const lines = outline[target](await sentTo(target, client, conversation[client](text)))
         assert.equal(lines, client === 'openai-chat' ? textFirst(expected[target](text)) : expected[target](text))
       })
@@ -199,7 +199,7 @@ const apart: Partial<Record<WireFormat, JsonObject>> = {
 for (const [client, body] of Object.entries(apart) as [WireFormat, JsonObject][]) {
   for (const target of targets) {
     if (target === client) continue
-    test(`joins the turn of its call from a message of its own, from ${client} to ${target}`, async () =>
+    test(`text in a message after the call joins the turn of the call, from ${client} to ${target}`, async () =>
       assert.equal(outline[target](await sentTo(target, client, body)), expected[target]('after')))
   }
 }
@@ -215,7 +215,7 @@ const interrupted = (role: 'user' | 'developer') => ({
   ],
 })
 
-test('stays in its turn when a user’s message between call and result moves after the results', async () => {
+test('text after a call stays in its turn when a user’s message before the result moves after the results', async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('user'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'user: "hurry"'])
   const blocks = await sentTo('anthropic-messages', 'openai-responses', interrupted('user'))
@@ -225,12 +225,12 @@ test('stays in its turn when a user’s message between call and result moves af
   ])
 })
 
-test('stays in its turn when a developer’s message between call and result moves after the results', async () => {
+test('text after a call stays in its turn when a developer’s message before the result moves after the results', async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('developer'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'system: "hurry"'])
 })
 
-test('is a paragraph of its own beside the text before the call in Chat Completions', async () => {
+test('text after a call is a paragraph of its own in Chat Completions', async () => {
   const body = {
     messages: [
       { role: 'user', content: 'go' },
@@ -249,7 +249,7 @@ test('is a paragraph of its own beside the text before the call in Chat Completi
   assert.equal(outline['openai-chat'](sent), expected['openai-chat']('before\n\nafter'))
 })
 
-test('stays after the results of calls that had all their results before it', async () => {
+test('text after a call stays after the results if all of them came before it', async () => {
   const messages = [
     { role: 'user', content: 'go' },
     ...(conversation['openai-chat']('x').messages as JsonObject[]).slice(1),

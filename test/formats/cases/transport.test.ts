@@ -12,7 +12,7 @@ const compressed = (body: ConstructorParameters<typeof Response>[0], type: strin
   new Response(body, { status, headers: { 'content-type': type, 'content-encoding': 'gzip', 'content-length': '31' } })
 
 for (const from of wireFormats) {
-  test(`what was compressed for the gateway is not told to be so for the client: ${from}`, async () => {
+  test(`a body that was compressed for the gateway has no content-encoding for the client: ${from}`, async () => {
     const model = `${providerOf[from]}/m`
     for (const client of wireFormats) {
       const text = JSON.stringify(whole[from])
@@ -42,7 +42,7 @@ const alive: Readonly<Record<WireFormat, RegExp>> = {
 }
 
 for (const client of wireFormats) {
-  test(`a provider that is silent for 70 s is covered by signs of life: ${client}`, async () => {
+  test(`a provider that is silent for 70 s is covered by keep-alives: ${client}`, async () => {
     const from = client === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
     const events = eventsOf(from, said[from]('Hello', 'there'))
     const begun = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
@@ -77,7 +77,7 @@ const phases = {
 
 for (const [phase, { answer, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    test(`a client that leaves takes the call with it, and no other is made: ${phase}, ${client}`, async () => {
+    test(`a client that leaves ends the call, and no other is made: ${phase}, ${client}`, async () => {
       const { world, up } = await openDoor(answer, { combos: { chain: ['messages/m', 'chat/m'] } })
       const leaving = new AbortController()
       const path =

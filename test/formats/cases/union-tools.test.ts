@@ -45,12 +45,12 @@ for (const [client, target] of pairs) {
     ask({ client, model: `${providerOf[target]}/m`, body: bring(schema), headers, answer: () => json(whole[target]) })
 
   if (client === target || target === 'gemini')
-    test(`${client} to ${target}: goes as it is`, async () => {
+    test(`${client} to ${target}: the schema is unchanged`, async () => {
       const { sent, warned } = await asks(union)
       assert.equal([schemaIn(sent), warned], [union, []])
     })
   else
-    test(`${client} to ${target}: becomes one object, of which the client is told`, async () => {
+    test(`${client} to ${target}: the schema becomes one object, with a warning`, async () => {
       const { sent, warned } = await asks(union)
       const properties = { ...byId.properties, ...byPath.properties }
       assert.equal(schemaIn(sent), { type: 'object', properties })
@@ -63,7 +63,7 @@ for (const [client, target] of pairs) {
     })
 }
 
-test('it is no longer strict, which OpenAI would refuse', async () => {
+test('a joined schema is not strict, which OpenAI would refuse', async () => {
   const { call, warned } = await ask({
     client: 'anthropic-messages',
     model: 'responses/m',

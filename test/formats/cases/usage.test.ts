@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { geminiChunk, messageStart, responseEnd, said, whole } from './answers.ts'
 import { ask, dataOf, delta, providerOf, streamOf } from './support.ts'
 
-const test = suite('cases: tokens')
+const test = suite('cases: usage')
 
 /** One count as each provider tells it, whole and in a stream: 1,110 in, of which 1,000 were cached and 100 written; 50 out. */
 const counts: Readonly<Record<WireFormat, JsonObject>> = {
@@ -100,7 +100,7 @@ function usageIn(events: readonly JsonObject[]): JsonObject {
 for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
-    test(`are counted once, cached ones included: ${from} for ${client}, whole and streamed`, async () => {
+    test(`tokens are counted once, cached ones included: ${from} for ${client}, whole and streamed`, async () => {
       const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini does not say what it writes
       const expected = [1_110, 1_000, written, 50]
       const question = { client, model: `${providerOf[from]}/m` }
@@ -118,7 +118,7 @@ for (const from of wireFormats) {
   }
 }
 
-test('of a response the tokens that were cached are no fresh input to a client of messages', async () => {
+test('cached tokens of a response are not input tokens for a client of Messages', async () => {
   const usage = {
     input_tokens: 12_000,
     input_tokens_details: { cached_tokens: 11_008 },
@@ -131,7 +131,7 @@ test('of a response the tokens that were cached are no fresh input to a client o
   assert.equal([told.input_tokens, told.cache_read_input_tokens], [992, 11_008])
 })
 
-test('tokens that a stream told before it broke off are counted', async () => {
+test('tokens that a stream has reported before it broke off are counted', async () => {
   const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 }
   const answer = () => streamOf('gemini', [{ ...geminiChunk([{ text: 'a' }]), usageMetadata }])
   for (const client of wireFormats) {
@@ -149,7 +149,7 @@ const endings: Record<string, JsonObject> = {
 }
 
 for (const [vendor, ending] of Object.entries(endings)) {
-  test(`are found where ${vendor} has them, also in a stream that is passed through`, async () => {
+  test(`tokens are read from the fields of ${vendor}, also in a stream that is passed through`, async () => {
     for (const client of ['openai-chat', 'anthropic-messages'] as const) {
       const answer = () => streamOf('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
       const { response, world } = await ask({ client, model: 'chat/m', stream: true, answer })

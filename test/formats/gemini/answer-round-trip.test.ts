@@ -6,7 +6,7 @@ import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { calls, optional, plain, saidPart, words } from './arbitraries.ts'
+import { calls, optional, plain, saidPart, words } from './support/arbitraries.ts'
 
 const test = suite('round trips of answers of Gemini')
 
@@ -77,7 +77,7 @@ test('an answer means the same when it is read again', () => {
   )
 })
 
-test('a stream says the same as the whole answer, however it is cut', () => {
+test('a stream means the same as the whole answer, wherever it is cut', () => {
   fc.assert(
     fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
       const { read, write } = contexts(geminiTranslator)

@@ -62,7 +62,8 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
   ['nothing', parse(404, ''), { kind: 'not-found', status: 404, message: 'The provider answered with status 404.' }],
 ]
 
-for (const [name, got, expected] of table) test(`are read: ${name}`, () => assert.equal(got, expected))
+for (const [name, got, expected] of table)
+  test(`an error of Gemini is parsed: ${name}`, () => assert.equal(got, expected))
 
 const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
   'bad-request': [400, 'INVALID_ARGUMENT'],
@@ -82,7 +83,7 @@ const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
 }
 
 for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['kind'], [number, string]][]) {
-  test(`are written as ${name}: ${kind}`, () => {
+  test(`an error of kind ${kind} is written as ${name}`, () => {
     const written = geminiTranslator.writeError({ kind, status: 500, message: 'm' })
     assert.is(written.status, status)
     const { code, status: said } = Object(written.body.error)
@@ -90,7 +91,7 @@ for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['k
   })
 }
 
-test('carry the wait in whole seconds and the field at fault', () => {
+test('an error has the wait in whole seconds and the field at fault', () => {
   const error = { kind: 'rate-limit', status: 429, message: 'm', retryAfterMs: 34_400, param: 'contents[0]' } as const
   assert.equal(geminiTranslator.writeError(error), {
     status: 429,
@@ -102,7 +103,7 @@ test('carry the wait in whole seconds and the field at fault', () => {
   })
 })
 
-test('say that it is no use to try again where money is short, and keep a finer status', () => {
+test('a billing error has a sign not to retry, and a more specific status is kept', () => {
   const written = geminiTranslator.writeError({ kind: 'billing', status: 402, message: 'm' })
   assert.equal(written.headers, { 'x-should-retry': 'false' })
   assert.is(geminiTranslator.writeError({ kind: 'server', status: 502, message: 'm' }).status, 502)
@@ -118,7 +119,7 @@ test("tell an overflow in Google's words, with the provider's own behind them", 
   )
 })
 
-test('come back as they went', () => {
+test('errors that are written are parsed as they were', () => {
   for (const kind of ['rate-limit', 'overloaded', 'not-found', 'context-overflow', 'permission', 'timeout'] as const) {
     const { status, body, headers } = geminiTranslator.writeError({
       kind,

@@ -1,16 +1,14 @@
-import {
-  parseCount,
-  parseCountRequest,
-  writeCount,
-  writeCountRequest,
-} from '../../../src/formats/gemini/count-tokens.ts'
-import { geminiFailures } from '../../../src/formats/gemini/failures.ts'
+import { writeCount } from '../../../src/formats/gemini/client/answer.ts'
+import { parseCountRequest } from '../../../src/formats/gemini/client/request.ts'
+import { geminiErrors } from '../../../src/formats/gemini/errors.ts'
 import { gemini } from '../../../src/formats/gemini/format.ts'
+import { parseCount } from '../../../src/formats/gemini/provider/answer.ts'
+import { writeCountRequest } from '../../../src/formats/gemini/provider/request.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
-const watching = suite('watching a stream of Gemini that passes through')
+const watching = suite('watching a Gemini stream that passes through')
 
 function watch(...chunks: unknown[]) {
   const watched = gemini.watchStream()
@@ -35,12 +33,12 @@ for (const [name, chunks, started, ended] of [
   ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
   ['what is no JSON', ['oops'], false, false],
 ] as [string, unknown[], boolean, boolean][])
-  watching(`knows whether the answer has begun and ended: ${name}`, () => {
+  watching(`the start and the end of an answer are noticed: ${name}`, () => {
     const told = watch(...chunks)
     assert.equal([told.started, told.ended, told.closed], [started, ended, false])
   })
 
-watching('takes the last tokens that are told', () => {
+watching('the last reported usage counts', () => {
   const tokens = (promptTokenCount: number) => ({
     usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
   })
@@ -48,18 +46,18 @@ watching('takes the last tokens that are told', () => {
   assert.is(usage?.inputTokens, 2)
 })
 
-watching('sees an error, alone or in an array', () => {
+watching('an error is noticed, alone or in an array', () => {
   const error = { code: 503, message: 'busy', status: 'UNAVAILABLE' }
   for (const chunk of [{ error }, [{ error }]])
     assert.equal(watch(chunk).error, { message: 'busy', status: 503, error })
   assert.is(watch({ error }).started, false)
 })
 
-const whole = suite('whole answers of Gemini that pass through')
+const whole = suite('whole Gemini answers that pass through')
 
 const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
 
-whole('tell their tokens, also those that are an array', () => {
+whole('the usage of a whole answer is read, also from an array', () => {
   for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
     const { inputTokens, outputTokens } = gemini.usageOf(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
@@ -67,24 +65,24 @@ whole('tell their tokens, also those that are an array', () => {
   assert.is(gemini.usageOf('x'), undefined)
 })
 
-whole('may be errors', () => {
+whole('a whole answer may be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
   assert.equal(gemini.errorIn({ error }), { message: 'slow', status: 429, error })
   assert.equal(gemini.errorIn([{ error }]), { message: 'slow', status: 429, error })
   assert.is(gemini.errorIn(answer), undefined)
-  assert.equal(geminiFailures.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
+  assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 
-whole('have a translator when one is needed', async () => {
+whole('the translator is loaded on demand', async () => {
   assert.is(await gemini.loadTranslator(), geminiTranslator)
 })
 
-const counting = suite('counting the tokens of a Gemini request')
+const counting = suite('counting tokens of a Gemini request')
 
 const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
 const system_instruction = { parts: [{ text: 's' }] }
 
-counting('is asked for contents, or for a whole request', () => {
+counting('a request to count tokens holds contents, or a whole request', () => {
   const ask = (body: object) => {
     const { warnings, target } = contexts(geminiTranslator)
     return writeCountRequest(parseCountRequest({ ...body }, { warnings, route: { model: 'm', stream: false } }), target)
@@ -97,7 +95,7 @@ counting('is asked for contents, or for a whole request', () => {
   })
 })
 
-counting('is answered with a number', () => {
+counting('the answer to a request to count tokens is a number', () => {
   assert.is(parseCount({ totalTokens: 8, promptTokensDetails: [] }), 8)
   assert.is(parseCount({ totalTokens: 0 }), 0)
   assert.is(parseCount({}), undefined)

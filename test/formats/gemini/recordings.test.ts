@@ -9,7 +9,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
-const test = suite('recorded exchanges of Gemini')
+const test = suite('recordings of Gemini')
 
 /** The stream as a client of the same format gets it when it goes through the canonical form, cut into pieces. */
 function translated(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
@@ -72,7 +72,7 @@ for (const [how, pieces, longest] of [
   ['in pieces of any size', (bytes: Uint8Array) => cut(bytes, sizes()), Number.POSITIVE_INFINITY],
   ['byte by byte', (bytes: Uint8Array) => cut(bytes, () => 1), 12_000],
 ] as const) {
-  test(`streams say the same as to Google's own client, ${how}`, () => {
+  test(`recorded streams mean the same as for Google's own client, ${how}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
     for (const { name, sse, heard } of recorded) {
@@ -100,7 +100,7 @@ for (const [how, pieces, longest] of [
 
 const isGeneration = (url: string) => /:(?:generateContent|streamGenerateContent)\b/.test(url)
 
-test('answers are understood, and say the same when they are written again', () => {
+test('recorded answers mean the same when they are written again', () => {
   let understood = 0
   for (const { name, url, status, answer } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || status !== 200 || !isObject(answer)) continue
@@ -114,7 +114,7 @@ test('answers are understood, and say the same when they are written again', () 
   assert.ok(understood > 400, String(understood))
 })
 
-test('errors are understood', () => {
+test('recorded errors are parsed', () => {
   const kinds = recordedExchanges(['gemini'])
     .filter(({ status, url, answer }) => status >= 400 && isGeneration(url) && isObject(answer))
     .map(
@@ -142,7 +142,7 @@ function meaningOf({ turns, tools, ...request }: CanonicalRequest) {
   return meaning
 }
 
-test('requests are understood, and mean the same when they are written again', () => {
+test('recorded requests mean the same when they are written again', () => {
   let understood = 0
   for (const { name, url, request } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || !isObject(request)) continue

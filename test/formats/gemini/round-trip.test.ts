@@ -8,7 +8,7 @@ import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
 import { anyText } from '../../support/any-text.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { calls, json, media, optional, origin, plain, saidPart, words } from './arbitraries.ts'
+import { calls, json, media, optional, origin, plain, saidPart, words } from './support/arbitraries.ts'
 
 const test = suite('round trips of Gemini')
 
@@ -134,7 +134,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
 const asClient = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'origin' ? { format: 'gemini', account: '' } : inner)))
 
-test('a request means the same when it is read again', () => {
+test('a written request means the same when it is parsed again', () => {
   const inputs = [...geminiTranslator.traits.inputs, 'video-url' as const]
   const { target, warnings } = contexts(geminiTranslator, { traits: { lacks: [], inputs } })
   const own = { ...target, origin }
@@ -149,7 +149,7 @@ test('a request means the same when it is read again', () => {
   )
 })
 
-test('a client gets the state of any maker back to the gateway, on the same parts', () => {
+test('a client returns the state of any vendor on the same parts', () => {
   const foreign = fc.record({
     origin: fc.record({ format: fc.constantFrom('anthropic-messages' as const, 'gemini' as const), account: words }),
     kind: fc.constantFrom('signature' as const, 'redacted' as const, 'thought-signature' as const),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { jsonSchemaOf } from '../../../src/formats/gemini/schema-parse.ts'
-import { openApiSchema } from '../../../src/formats/gemini/schema-write.ts'
+import { jsonSchemaOf } from '../../../src/formats/gemini/client/schema.ts'
+import { openApiSchema } from '../../../src/formats/gemini/provider/schema.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -119,14 +119,14 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
 }
 
 for (const [name, [schema, expected, losses = []]] of Object.entries(table)) {
-  writing(`says ${name}`, () => {
+  writing(`a schema is written: ${name}`, () => {
     const written = write(schema)
     assert.equal(written.schema, expected)
     assert.equal(written.losses, losses)
   })
 }
 
-writing('does not grow beyond measure where definitions use each other twice', () => {
+writing('a schema stays small where definitions use each other twice', () => {
   const $defs: Record<string, JsonObject> = { d0: { type: 'string' } }
   for (let level = 1; level < 40; level++) {
     const $ref = `#/$defs/d${level - 1}`
@@ -149,7 +149,7 @@ function keywordsIn(schema: unknown): string[] {
   })
 }
 
-writing('has no keyword that Google refuses, whatever the schema', () => {
+writing('a written schema has no keyword that Google refuses, whatever the schema', () => {
   const { schema } = fc.letrec((tie) => ({
     schema: fc.oneof(
       { maxDepth: 4 },
@@ -223,4 +223,4 @@ for (const [name, schema, expected] of [
     { type: 'object', $defs: { A: { type: 'string' } }, properties: { a: { $ref: '#/$defs/A' } } },
   ],
 ] as [string, JsonObject, JsonObject][])
-  reading(`are read: ${name}`, () => assert.equal(jsonSchemaOf(schema), expected))
+  reading(`a schema is parsed: ${name}`, () => assert.equal(jsonSchemaOf(schema), expected))

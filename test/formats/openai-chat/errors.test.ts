@@ -18,14 +18,14 @@ const table: [error: Partial<CanonicalError>, status: number, type: string, code
 ]
 
 for (const [error, status, type, code] of table) {
-  test(`are told by status, type and code: ${error.kind} ${error.status} ${error.code ?? ''}`, () => {
+  test(`an error has a status, a type and a code: ${error.kind} ${error.status} ${error.code ?? ''}`, () => {
     const written = chatTranslator.writeError({ kind: 'server', status: 500, message: 'm', param: 'n', ...error })
     assert.equal(written.status, status)
     assert.equal(written.body, { error: { message: 'm', type, param: 'n', code } })
   })
 }
 
-test('say when to try again, and when it is no use', () => {
+test('an error has the time to retry after, and a billing error is not to be retried', () => {
   const written = (error: Partial<CanonicalError>) =>
     chatTranslator.writeError({ kind: 'rate-limit', status: 429, message: 'm', ...error }).headers
   assert.equal(written({ retryAfterMs: 34_400 }), { 'retry-after': '35' })

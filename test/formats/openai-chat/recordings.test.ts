@@ -51,7 +51,7 @@ for (const [how, size] of [
   ['whole', undefined],
   ['byte by byte', 1],
 ] as const) {
-  test(`say the same to OpenAI's own client, ${how}`, async () => {
+  test(`OpenAI's own client reads recorded answers as before, ${how}`, async () => {
     const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
     assert.ok(recorded.length > 50)
     for (const { name, sse, heard } of recorded) {
@@ -78,7 +78,7 @@ for (const [how, size] of [
 
 const folders = ['openai-chat', 'openai-compatible']
 
-test('requests are understood, and understood alike when they are written again', () => {
+test('recorded requests are parsed, and parsed alike after they are written again', () => {
   let understood = 0
   for (const { name, url, request } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || !isObject(request) || !Array.isArray(request.messages)) continue
@@ -103,7 +103,7 @@ test('requests are understood, and understood alike when they are written again'
   assert.ok(understood > 800, String(understood))
 })
 
-test('answers are understood', () => {
+test('recorded answers are parsed', () => {
   let understood = 0
   for (const { name, url, status, answer } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || status !== 200 || !isObject(answer) || !Array.isArray(answer.choices))

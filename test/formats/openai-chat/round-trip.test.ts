@@ -68,7 +68,7 @@ const arbitraryOptions: fc.Arbitrary<RequestOptions> = fc.record(
   { requiredKeys: [] },
 )
 
-trip('a request is understood as it was meant, in all that the format carries', () => {
+trip('a request that is written and parsed again is the same, in all that the format has fields for', () => {
   const conversation = fc
     .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
     .map((runs) => runs.flat())
@@ -84,7 +84,7 @@ trip('a request is understood as it was meant, in all that the format carries', 
   )
 })
 
-trip('what was prepared for the format is written without further loss', () => {
+trip('a request that is prepared for the format is written without further warnings', () => {
   const { target, warnings } = contexts(chatTranslator)
   const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
   const request: CanonicalRequest = {

@@ -39,7 +39,7 @@ test('a stream has ended with its whole response', () => {
   assert.not(watch({ type: 'response.output_item.done', item: { type: 'message' } }).ended)
 })
 
-test('errors are heard in each of their forms', () => {
+test('an error is read in each of its forms', () => {
   const failed = { error: { code: 'rate_limit_exceeded', message: 'x' } }
   const limit = { message: 'x', status: 429, ...failed }
   const broken = { type: 'error', code: 'server_error', message: 'x' }
@@ -53,8 +53,8 @@ test('errors are heard in each of their forms', () => {
 })
 
 test('an error of the gateway ends a stream for every kind of client', async () => {
-  const telling = await openaiResponses.loadErrors()
-  const events = telling.event({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
+  const { errors } = openaiResponses
+  const events = errors.event({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
   const [error, failed] = payloads(events)
   assert.is(error?.type, 'error')
   assert.is(failed?.type, 'response.failed')
@@ -62,7 +62,7 @@ test('an error of the gateway ends a stream for every kind of client', async () 
   assert.ok(heard instanceof Error && heard.message.includes('cut'))
 })
 
-test('every recorded stream ends well, and is counted', () => {
+test('every recorded stream ends normally and has a usage', () => {
   for (const { name, sse, heard } of recordedStreams('responses')) {
     const watched = openaiResponses.watchStream()
     const parser = createSseParser(watched.observe)
@@ -90,6 +90,6 @@ test('recorded answers and errors are told apart', () => {
   assert.equal([...kinds].sort(), ['authentication', 'bad-request', 'context-overflow'])
 })
 
-test('the translator is there when it is asked for', async () => {
+test('the translator is loaded on request', async () => {
   assert.is(await openaiResponses.loadTranslator(), responsesTranslator)
 })

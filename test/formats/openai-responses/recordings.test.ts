@@ -30,7 +30,7 @@ for (const [how, size, longest] of [
   ['in pieces', numbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
-  test(`say the same to OpenAI's own client, ${how}`, async () => {
+  test(`OpenAI's own client reads recorded responses as before, ${how}`, async () => {
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
     for (const { name, sse, heard } of recorded) {
@@ -50,7 +50,7 @@ for (const [how, size, longest] of [
   })
 }
 
-test('a stream says what its last event says as a whole', () => {
+test('a recorded stream holds what its last event holds as a whole', () => {
   for (const { name, sse } of recordedStreams('responses')) {
     const { read } = contexts(responsesTranslator, ours)
     const { choices, usage } = responsesTranslator.parseAnswer(lastResponse(sse), read)
@@ -70,7 +70,7 @@ function rounded(part: AssistantPart): AssistantPart {
 
 const exchanges = () => recordedExchanges(['openai-responses']).filter(({ url }) => /\/responses(?:\?|$)/.test(url))
 
-test('answers are understood', () => {
+test('recorded answers are parsed', () => {
   let understood = 0
   for (const { name, status, answer } of exchanges()) {
     if (status !== 200 || !isObject(answer) || answer.status === 'queued' || !Array.isArray(answer.output)) continue
@@ -105,7 +105,7 @@ const thinks = (item: JsonObject) =>
 /** Why a recorded request cannot be passed on. */
 const refusals = /nothing is stored here|works? at one vendor only|runs at one vendor only|cannot be chosen at other/
 
-test('requests are understood, and understood alike when they are written again', () => {
+test('recorded requests are parsed, and parsed alike after they are written again', () => {
   let understood = 0
   let refused = 0
   for (const { name, request } of exchanges()) {

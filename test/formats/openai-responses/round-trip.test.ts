@@ -198,7 +198,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
     turns: [...(fields.output?.type === 'json' ? [] : lead), ...rest],
   }))
 
-test('what this format can carry comes back as it was', () => {
+test('a request that is written and parsed again is the same, in all that the format has fields for', () => {
   fc.assert(
     fc.property(request, (asked) => {
       const { target, warnings } = contexts(responsesTranslator, ours)

@@ -36,7 +36,7 @@ function request(body: object = asked) {
   return responsesTranslator.parseRequest({ ...body }, { warnings })
 }
 
-test('a whole response is one', () => {
+test('a whole response fits the schema', () => {
   const problems = createValidator()
   const { write } = contexts(responsesTranslator, ours)
   for (const reason of ['stop', 'length', 'malformed-call'] as const)
@@ -54,7 +54,7 @@ function schemaOf(type: unknown): string {
   return `${words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('')}StreamingEvent`
 }
 
-test('every event of a stream is one', () => {
+test('every event of a stream fits the schema', () => {
   const problems = createValidator()
   const events = written(eventsOf(content), request())
   const error = { kind: 'rate-limit', status: 429, message: 'x' } as const
@@ -63,7 +63,7 @@ test('every event of a stream is one', () => {
     assert.equal(problems(schemaOf(event.type), event), [], String(event.type))
 })
 
-test('a request is one', () => {
+test('a request fits the schema', () => {
   const problems = createValidator()
   const { target } = contexts(responsesTranslator, ours)
   const schema = { type: 'object', properties: {} }

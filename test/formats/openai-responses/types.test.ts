@@ -7,7 +7,7 @@ import type {
   WireInputPart,
   WireOutcome,
   WireOutputItem,
-  WireSaidPart,
+  WireOutputPart,
   WireTool,
   WireToolChoice,
   WireUsage,
@@ -42,7 +42,7 @@ type Outcome = Omit<WireOutcome, 'error' | 'usage'>
 const fits: [
   Fits<Made | Given, Responses.ResponseInputItem>,
   Fits<PlainPart, Responses.ResponseInputContent>,
-  Fits<WireSaidPart, Responses.ResponseOutputText | Responses.ResponseOutputRefusal>,
+  Fits<WireOutputPart, Responses.ResponseOutputText | Responses.ResponseOutputRefusal>,
   Fits<StrictTool, Responses.Tool>,
   Fits<WireToolChoice, NonNullable<Responses.ResponseCreateParams['tool_choice']>>,
   Fits<WireFormat, Responses.ResponseFormatTextConfig>,

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { Answer } from '../../../src/formats/canonical/answer.ts'
-import { defined } from '../../../src/formats/canonical/defined.ts'
 import type { AssistantPart, ToolCallPart, UserPart } from '../../../src/formats/canonical/parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
 import type { Tool, ToolChoice } from '../../../src/formats/canonical/tools.ts'
 import type { Turn } from '../../../src/formats/canonical/turns.ts'
+import { defined } from '../../../src/formats/canonical/values.ts'
 
 /* What every format has room for. */
 

@@ -1,6 +1,5 @@
-import { createLosses } from '../../../src/formats/canonical/losses.ts'
 import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
-import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
+import { createResponseWarnings, createWarnings } from '../../../src/formats/canonical/warnings.ts'
 import type {
   ReadContext,
   TargetContext,
@@ -26,15 +25,15 @@ export function contexts(translator: UpstreamTranslator | Translator, options: C
   const origin = { format: options.format ?? 'openai-chat', account: 'vendor/1' }
   let count = 0
   const newId = () => `id${++count}`
-  const losses = createLosses()
-  const read: ReadContext = { origin, traits, newId, losses }
+  const responseWarnings = createResponseWarnings()
+  const read: ReadContext = { origin, traits, newId, responseWarnings }
   const target: TargetContext = { model: 'm', traits, origin, warnings }
   const write = (request: Partial<CanonicalRequest> = {}): WriteContext => ({
     request: { model: 'm', stream: true, streamUsage: true, turns: [], tools: [], options: {}, ...request },
     model: 'm',
     newId,
     now: 1_700_000_000,
-    losses,
+    responseWarnings,
   })
-  return { warnings, losses, read, target, write }
+  return { warnings, responseWarnings, read, target, write }
 }

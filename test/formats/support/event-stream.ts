@@ -1,5 +1,4 @@
-import { encodeUtf8 } from '../../../src/lib/bytes.ts'
-import { crc32 } from '../../../src/lib/crc32.ts'
+import { crc32, encodeUtf8 } from '../../../src/lib/bytes.ts'
 
 /** One frame of an event stream of AWS with headers of text. */
 export function frame(headers: Record<string, string>, payload: string | object): Uint8Array {

@@ -1,4 +1,4 @@
-import { signV4 } from '../../../src/upstream/clouds/sigv4.ts'
+import { signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { type Answering, fakeUpstream, json } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
@@ -153,7 +153,7 @@ test('is signed with access keys', async () => {
   await world.post('/v1/messages/count_tokens', { model: `bedrock/${MODEL}`, messages })
   const [call] = up.calls
   const [accessKeyId = '', secretAccessKey = ''] = ACCESS.split(':')
-  const expected = await signV4(
+  const expected = signV4(
     {
       ...{ method: 'POST', host: new URL(HOST).host, pathname: PATH, search: '' },
       ...{ headers: { 'content-type': 'application/json' }, body: call?.body ?? '' },

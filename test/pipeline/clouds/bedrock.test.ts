@@ -1,7 +1,7 @@
 import { concatBytes } from '../../../src/lib/bytes.ts'
 import type { ProviderSpecificData } from '../../../src/types.ts'
-import { signV4 } from '../../../src/upstream/clouds/sigv4.ts'
 import { converseAnswer, converseFrames, eventFrame, exceptionFrame } from '../../formats/support/event-stream.ts'
+import { signV4 } from '../../support/sigv4.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { type Answering, bodyOf, fakeUpstream, json } from '../support/upstream.ts'
 import { openWorld, type WorldOptions } from '../support/world.ts'
@@ -53,32 +53,43 @@ test('answers a chat client, asked in its region with its key', async () => {
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('signs with access keys what goes out', async () => {
-  const { up, world } = await open({ apiKey: `${ACCESS}:${TOKEN}` })
-  await world.chat(hello)
-  const [call] = up.calls
-  assert.ok(call)
-  const [accessKeyId = '', secretAccessKey = ''] = ACCESS.split(':')
-  const expected = await signV4(
-    {
-      method: 'POST',
-      host: 'bedrock-runtime.eu-west-1.amazonaws.com',
-      pathname: '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
-      search: '',
-      headers: { 'content-type': 'application/json' },
-      body: call.body,
-    },
-    {
-      accessKeyId,
-      secretAccessKey,
-      sessionToken: TOKEN,
-      region: 'eu-west-1',
-      service: 'bedrock',
-      now: world.clock.now(),
-    },
-  )
-  for (const [name, value] of Object.entries(expected)) assert.is(call.headers.get(name), value)
-})
+/** Names of models, with how each stands in the path. */
+const signedNames: Record<string, string> = {
+  [MODEL]: 'us.anthropic.claude-sonnet-4-5-20250929-v1%3A0',
+  'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2':
+    'arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Aapplication-inference-profile%2Fa1b2',
+  "mine (1)!*'~@v=2": "mine%20(1)!*'~%40v%3D2",
+}
+
+for (const [model, segment] of Object.entries(signedNames))
+  for (const token of [undefined, TOKEN])
+    test(`a call to ${model} is signed with access keys${token ? ' and the token of a session' : ''}`, async () => {
+      const { up, world } = await open({ apiKey: token ? `${ACCESS}:${token}` : ACCESS })
+      await world.chat({ ...hello, model: `bedrock/${model}` })
+      const [call] = up.calls
+      assert.ok(call)
+      const [accessKeyId = '', secretAccessKey = ''] = ACCESS.split(':')
+      const expected = signV4(
+        {
+          method: 'POST',
+          host: 'bedrock-runtime.eu-west-1.amazonaws.com',
+          pathname: `/model/${segment}/converse`,
+          search: '',
+          headers: { 'content-type': 'application/json' },
+          body: call.body,
+        },
+        {
+          accessKeyId,
+          secretAccessKey,
+          ...(token && { sessionToken: token }),
+          region: 'eu-west-1',
+          service: 'bedrock',
+          now: world.clock.now(),
+        },
+      )
+      for (const [name, value] of Object.entries(expected)) assert.is(call.headers.get(name), value)
+      assert.is(call.headers.has('x-amz-security-token'), token !== undefined)
+    })
 
 test('a stream reaches a chat and a messages client as its own events', async () => {
   const { up, world } = await open()

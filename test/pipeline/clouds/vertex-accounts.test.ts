@@ -1,4 +1,4 @@
-import { toBase64 } from '../../../src/lib/encoding.ts'
+import { toBase64 } from '../../../src/lib/bytes.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { type Answering, json, never } from '../support/upstream.ts'
 import { all, CLAUDE, hello, open, TOKEN } from './vertex-world.ts'

@@ -1,8 +1,9 @@
-import { chatFailures } from '../../../src/formats/openai-chat/failures.ts'
+import { chatErrors } from '../../../src/formats/openai-chat/errors.ts'
+import { operations } from '../../../src/formats/operations.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import type { UpstreamAnswer } from '../../../src/lib/exchange.ts'
+import { failureOfStatus } from '../../../src/pipeline/attempt/read-failure.ts'
 import type { Failure } from '../../../src/pipeline/failure.ts'
-import { failureOfStatus } from '../../../src/pipeline/failure-said.ts'
 
 /** Who refuses, with which status and body. */
 export type Refusal = [who: string, status: number, body: unknown]
@@ -33,8 +34,8 @@ export function told(status: number, body: unknown): Failure {
     body: { next: async () => undefined, cancel() {} },
   }
   return failureOfStatus(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), {
-    reading: chatFailures,
-    operation: 'generate',
+    reader: chatErrors,
+    operation: operations.generate,
     now: 0,
   })
 }

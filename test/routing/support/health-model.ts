@@ -1,7 +1,7 @@
 import {
-  coolings,
   defaultHealthTerms,
   type FailureClass,
+  failureRules,
   type HealthLevel,
 } from '../../../src/routing/failure-class.ts'
 import type { HealthTarget } from '../../../src/routing/health-records.ts'
@@ -169,7 +169,7 @@ export function createModel() {
       const { target, began } = call
       const probes = [...call.probes]
       giveBack(call)
-      const cooling = coolings[what]
+      const cooling = failureRules[what].cooldown
       if (!cooling) {
         for (const record of probes) {
           if (isBehind(record, began)) continue

@@ -1,5 +1,6 @@
 import type { FailureClass } from '../../../src/routing/failure-class.ts'
 import { createHealth } from '../../../src/routing/health.ts'
+import { healthEntries } from '../../../src/routing/health-entry.ts'
 
 /** A connection, changed last at `updatedAt`. */
 export const connection = (id: string, provider = 'p', updatedAt = '1') => ({ id, provider, updatedAt })
@@ -22,14 +23,16 @@ export const failure = (what: FailureClass, retryAfterMs?: number) => ({
 export function open(random = () => 0) {
   let nowMs = 1_000_000
   const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) }
-  const health = createHealth({ clock, random })
+  const bare = createHealth({ clock, random })
+  const list = async (connections: Parameters<typeof healthEntries>[0]) => healthEntries(connections, bare.facts)
+  const health = { ...bare, list }
   const fail = (what: FailureClass, at = target(), retryAfterMs?: number) =>
     health.begin(at).failed(failure(what, retryAfterMs))
   /** Nobody could be reached at the connection's address. */
   const failAddress = (at = target()) =>
     health.begin(at).failed({ ...failure('network'), level: 'connection', isCertain: true })
   const waitOf = (at = target()) => {
-    const standing = health.standingOf(at)
+    const standing = health.cooldownOf(at)
     return standing && standing.retryAt - nowMs
   }
   function pass(ms: number) {

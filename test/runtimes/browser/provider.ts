@@ -51,6 +51,7 @@ export async function startProvider() {
     }
     const isAllowed = allow(req, res)
     if (req.method === 'OPTIONS' || !isAllowed) return void res.writeHead(isAllowed ? 204 : 403).end()
+    if (req.url?.endsWith('/models')) return void res.end(JSON.stringify({ object: 'list', data: [{ id: 'at-once' }] }))
     return answer(req, res)
   })
   return {

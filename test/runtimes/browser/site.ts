@@ -7,11 +7,11 @@ const at = (path: string) => new URL(`../../../${path}`, import.meta.url).pathna
 /** A site with the example of a service worker, bundled as its README says, its page, and a page with the clients of the tests. */
 export async function startSite() {
   const [worker, page] = await Promise.all([
-    bundle(at('examples/service-worker/worker.mjs'), 'iife'),
+    bundle(at('examples/browser/worker.mjs'), 'iife'),
     bundle(at('test/runtimes/apps/browser-page.mjs'), 'esm'),
   ])
   const [example, exampleScript] = await Promise.all(
-    ['index.html', 'page.mjs'].map((name) => readFile(at(`examples/service-worker/${name}`), 'utf8')),
+    ['index.html', 'page.mjs'].map((name) => readFile(at(`examples/browser/${name}`), 'utf8')),
   )
   const files: Record<string, [type: string, text: string]> = {
     '/': ['text/html', '<!doctype html><title>A page</title><script type="module" src="/page.js"></script>'],

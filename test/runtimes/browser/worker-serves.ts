@@ -137,14 +137,19 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: false } })
   })
 
-  test('a worker that the browser has stopped begins anew: its memory is gone', async () => {
+  test('a worker that the browser has stopped goes on with what it has kept', async () => {
+    const ids = async () => {
+      const { connections } = JSON.parse((await call('/ai/api/connections')).text)
+      return connections.map(({ id }: { id: string }) => id)
+    }
+    const before = await ids()
     await stopWorkers()
-    assert.equal(JSON.parse((await call('/ai/api/connections')).text), { connections: [] })
-    await connect()
+    assert.equal(await ids(), before)
+    assert.is(before.length, 2)
     assert.is((await ask('lab/m')).status, 200)
   })
 
-  test('the page of the example asks a model, and again when its worker was stopped, and says what is wrong', async () => {
+  test('the page of the example chats with a model, and again when its worker was stopped, and says what is wrong', async () => {
     const example = await context.newPage()
     await example.goto(`${site.url}/example.html`)
     await example.selectOption('[name=provider]', { label: 'Another one that speaks as OpenAI does' })
@@ -153,6 +158,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await example.fill('[name=model]', 'at-once')
     const answered = async (status: string) => {
       await example.getByText('Ready.').or(example.getByText('Answered by')).waitFor()
+      await example.fill('[name=question]', 'Hi')
       await example.click('[name=ask]')
       await example.getByText(status).waitFor()
       return example.textContent('output')
@@ -160,8 +166,11 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     assert.is(await answered('Answered by openai-compatible-mine/at-once.'), 'Hello')
     await stopWorkers()
     assert.is(await answered('Answered by openai-compatible-mine/at-once.'), 'Hello')
+    assert.equal(await example.locator('li').allTextContents(), ['Hi', 'Hello', 'Hi'])
+    await example.click('summary')
     await example.fill('[name=model]', 'moved')
     assert.is(await answered('redirect'), '')
+    assert.is(await example.locator('li').count(), 4, 'the question that failed is taken back')
     await example.close()
   })
 

@@ -58,8 +58,13 @@ function follow(child: ReturnType<typeof spawn>): Child {
   const lines: string[] = []
   const closed = once(child, 'close')
   let rest = ''
-  let wake = () => {}
+  let waiting: Array<() => void> = []
   let isClosed = false
+  const wake = () => {
+    const woken = waiting
+    waiting = []
+    for (const resolve of woken) resolve()
+  }
   void closed.then(() => {
     isClosed = true
     wake()
@@ -75,9 +80,7 @@ function follow(child: ReturnType<typeof spawn>): Child {
   async function until(isTrue: () => boolean, what: string): Promise<void> {
     while (!isTrue()) {
       if (isClosed) throw new Error(`a process ended without saying ${what}: ${lines.join(', ')}`)
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
+      await new Promise<void>((resolve) => void waiting.push(resolve))
     }
   }
 

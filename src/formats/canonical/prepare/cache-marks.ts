@@ -1,4 +1,4 @@
-import type { Traits } from '../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
 import type { Tool } from '../tools.ts'
 import type { Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
@@ -8,13 +8,14 @@ interface Marked {
   turns: Turn[]
 }
 
-/** The marks of caching that the target understands; of too many the last ones, which hold the longest prefixes. */
-export function fitCacheMarks(marked: Marked, { traits, warnings }: { traits: Traits; warnings: Warnings }): Marked {
+/** Keeps the cache marks that the target supports. Of too many, the last ones stay: they cover the longest prefixes. */
+export function fitCacheMarks(marked: Marked, target: TargetContext): Marked {
+  const { traits, warnings } = target
   const total = countMarks(marked)
   if (total === 0) return marked
   if (traits.cacheMarks === 'prompt_cache_breakpoint' && marked.tools.some(isMarked)) {
-    const tools = marked.tools.map((tool) => withoutMark(tool, warnings)) // it stands on parts of the conversation only
-    return fitCacheMarks({ ...marked, tools }, { traits, warnings })
+    const tools = marked.tools.map((tool) => withoutMark(tool, warnings)) // a breakpoint stands on parts of the conversation only
+    return fitCacheMarks({ ...marked, tools }, target)
   }
   const allowed = traits.cacheMarks === 'none' ? 0 : traits.maxCacheMarks
   let surplus = total - allowed
@@ -38,7 +39,7 @@ export function fitCacheMarks(marked: Marked, { traits, warnings }: { traits: Tr
 
 const isMarked = (item: object): boolean => 'cache' in item && item.cache !== undefined
 
-/** Nothing else of an item changes: the mark is optional wherever it may stand. */
+/** The cast is safe, since the mark is optional on every item. */
 function withoutMark<T extends object>(item: T, warnings: Warnings): T {
   const { cache, ...rest }: { cache?: object } = item
   if (cache) warnings.dropped(warnings.pathOf(cache, 'cache'))

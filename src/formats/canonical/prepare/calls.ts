@@ -1,7 +1,7 @@
-import { argumentsOf } from '../arguments.ts'
+import type { Alphabet } from '../../../traits.ts'
+import { hexHash } from '../ids.ts'
 import type { ToolCallPart } from '../parts.ts'
 import type { ToolResult, Turn } from '../turns.ts'
-import type { Renamer } from './names.ts'
 
 interface Fit {
   renameTool: Renamer
@@ -9,7 +9,7 @@ interface Fit {
   freeFormTools: boolean
 }
 
-/** Calls and results under ids and names that the target takes, and in kinds that it knows. */
+/** Gives calls and results ids and names that the target accepts; calls of free-form tools become functions where it has only those. */
 export function fitCalls(turns: readonly Turn[], fit: Fit): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') return { ...turn, results: turn.results.map((result) => fitResult(result, fit)) }
@@ -30,13 +30,7 @@ function fitResult({ isFreeForm, ...result }: ToolResult, { renameTool, renameId
   return isFreeForm && freeFormTools ? { ...fitted, isFreeForm } : fitted
 }
 
-/** What a tool of free text was really given, out of a call with one input. */
-export function freeText(call: string): string {
-  const { input } = argumentsOf(call)
-  return typeof input === 'string' ? input : call
-}
-
-/** Every id, and every name, that the calls of a conversation have. */
+/** All ids and all tool names in the calls of a conversation. */
 export function callsIn(turns: readonly Turn[]): { ids: Set<string>; names: Set<string> } {
   const ids = new Set<string>()
   const names = new Set<string>()
@@ -50,4 +44,50 @@ export function callsIn(turns: readonly Turn[]): { ids: Set<string>; names: Set<
     }
   }
   return { ids, names }
+}
+
+/** Maps each name or id of the client to one that the target accepts: always to the same one, and no two to one. */
+export type Renamer = (name: string) => string
+
+/** Names that fit stay unchanged. What another one becomes depends on that name alone, unless two would collide. */
+export function createRenamer(names: Iterable<string>, alphabet: Alphabet): Renamer {
+  const fits = patternOf(alphabet)
+  const known = new Map<string, string>()
+  const taken = new Set<string>()
+  const all = new Set(names)
+  for (const name of all) if (fits.test(name)) taken.add(name)
+  for (const name of all) known.set(name, fits.test(name) ? name : replacement(name, alphabet, taken))
+  return (name) => known.get(name) ?? (fits.test(name) ? name : replacement(name, alphabet, taken))
+}
+
+function replacement(name: string, alphabet: Alphabet, taken: Set<string>): string {
+  const plain = alphabet.isExact ? hashed(name, 0, alphabet) : cleaned(name, alphabet)
+  let found = plain
+  for (let seed = 1; taken.has(found); seed++) {
+    const hash = hashed(name, seed, alphabet)
+    found = alphabet.isExact ? hash : plain.slice(0, alphabet.maxLength - hash.length) + hash
+  }
+  taken.add(found)
+  return found
+}
+
+function cleaned(name: string, { characters, first = characters, maxLength }: Alphabet): string {
+  const plain = name.replace(new RegExp(`[^${characters}]`, 'g'), '_')
+  const started = new RegExp(`^[${first}]`).test(plain) ? plain : `_${plain}`
+  if (started.length <= maxLength) return started
+  const hash = hexHash(name, HASH_SEED)
+  return `${started.slice(0, maxLength - hash.length)}${hash}`
+}
+
+/** Hexadecimal digits, which every alphabet allows. */
+function hashed(name: string, seed: number, { isExact, maxLength }: Alphabet): string {
+  const hash = hexHash(name, HASH_SEED + seed) + hexHash(name, ~HASH_SEED - seed)
+  return isExact ? hash.repeat(Math.ceil(maxLength / hash.length)).slice(0, maxLength) : hash.slice(0, 8)
+}
+
+const HASH_SEED = 0x811c9dc5
+
+function patternOf({ characters, first = characters, maxLength, isExact }: Alphabet): RegExp {
+  const rest = isExact ? `{${maxLength - 1}}` : `{0,${maxLength - 1}}`
+  return new RegExp(`^[${first}][${characters}]${rest}$`)
 }

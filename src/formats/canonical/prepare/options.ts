@@ -1,35 +1,33 @@
 import type { OptionName, Traits } from '../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
 import type { RequestOptions } from '../request.ts'
 import type { Warnings } from '../warnings.ts'
 
-interface Target {
-  traits: Traits
-  carries: ReadonlySet<OptionName>
-  warnings: Warnings
-}
-
-/** The options that the target takes, within its ranges. */
-export function prepareOptions(options: RequestOptions, { traits, carries, warnings }: Target): RequestOptions {
-  const taken: RequestOptions = { ...options }
-  if (taken.candidates === 1) delete taken.candidates
-  if (taken.modalities?.every((modality) => modality === 'text')) delete taken.modalities
-  for (const name of namesOf(taken)) {
+/** Keeps the options that the target accepts, within its ranges. */
+export function prepareOptions(
+  options: RequestOptions,
+  { traits, carries, warnings }: Pick<TargetContext, 'traits' | 'warnings'> & { carries: ReadonlySet<OptionName> },
+): RequestOptions {
+  const accepted: RequestOptions = { ...options }
+  if (accepted.candidates === 1) delete accepted.candidates
+  if (accepted.modalities?.every((modality) => modality === 'text')) delete accepted.modalities
+  for (const name of namesOf(accepted)) {
     if (carries.has(name) && !traits.lacks.includes(name)) continue
-    if (!isUnsaid(name, taken[name])) {
-      if (MEANINGFUL.has(name)) warnings.refuse(name, 'the target cannot do this.')
+    if (!isDefault(name, accepted[name])) {
+      if (ESSENTIAL.has(name)) warnings.refuse(name, 'the target cannot do this.')
       warnings.dropped(name)
     }
-    delete taken[name]
+    delete accepted[name]
   }
-  clamp(taken, traits, warnings)
-  return taken
+  clamp(accepted, traits, warnings)
+  return accepted
 }
 
-/** Does it say only what holds wherever nothing is said? Some clients send all of these. */
-const isUnsaid = (name: OptionName, value: unknown): boolean =>
-  typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === UNSAID[name]
+/** Is it the value that holds anyway? Some clients send all defaults. */
+const isDefault = (name: OptionName, value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === DEFAULTS[name]
 
-const UNSAID: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
+const DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
   frequencyPenalty: 0,
   parallelToolCalls: true,
   presencePenalty: 0,
@@ -40,8 +38,8 @@ const UNSAID: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
   verbosity: 'medium',
 }
 
-/** Without these the answer would be another one than was asked for. */
-const MEANINGFUL: ReadonlySet<OptionName> = new Set<OptionName>(['candidates', 'modalities', 'speech', 'moderation'])
+/** Options whose loss would change the answer itself: they are refused, not dropped. */
+const ESSENTIAL: ReadonlySet<OptionName> = new Set<OptionName>(['candidates', 'modalities', 'speech', 'moderation'])
 
 function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {
   const { temperature, stop, maxOutputTokens } = options

@@ -1,23 +1,23 @@
-import type { Traits } from '../../../traits.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import type { TargetContext } from '../../translator.ts'
 import type { CanonicalRequest, OutputFormat } from '../request.ts'
+import { WRAPPER } from '../restore.ts'
 import type { FunctionTool, ToolChoice } from '../tools.ts'
 import type { SystemTurn, Turn } from '../turns.ts'
-import type { Warnings } from '../warnings.ts'
-import { objectOutput } from './object-output.ts'
 
 interface Shaped {
   output: OutputFormat | undefined
   turns: Turn[]
-  /** The tool that stands for the answer where the target knows no schema. */
+  /** The tool whose arguments are the answer, for a target that takes no schema of an answer. */
   tool: FunctionTool | undefined
-  /** Does the answer stand within an object, since it is to be none itself? */
+  /** Is the answer wrapped in an object, since its own schema is none of an object? */
   isWrapped: boolean
 }
 
-/** The form of the answer as the target can be asked for it: by itself, by a tool that it has to call, or in words. */
+/** Asks for the output format in the way that the target supports: directly, by a tool that it must call, or by an instruction. */
 export function prepareOutput(
   { output: asked, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
-  { traits, warnings }: { traits: Traits; warnings: Warnings },
+  { traits, warnings }: TargetContext,
 ): Shaped {
   const object = asked && !traits.plainOutput ? objectOutput(asked) : undefined
   const output = object ?? asked
@@ -37,7 +37,7 @@ export function prepareOutput(
   return { ...same, output: undefined, tool }
 }
 
-/** Then there will be calls and no answer, whose form could be asked for. */
+/** Must the model call a tool? Then there is no answer whose format could be asked for. */
 const mustCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.mode === 'required')
 
@@ -48,7 +48,7 @@ const mentionsJson = (turns: readonly Turn[]) =>
 
 const OUTPUT_TOOL = 'answer'
 
-/** Behind all other instructions. */
+/** Adds it after all other instructions. */
 function withInstruction(turns: readonly Turn[]): Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const at = first === -1 ? turns.length : first
@@ -59,4 +59,24 @@ const JSON_ONLY: SystemTurn = {
   role: 'system',
   as: 'instructions',
   content: [{ type: 'text', text: 'Answer with one JSON object and nothing else: no words around it, no code fence.' }],
+}
+
+/** Wraps a schema of another type, such as a list, in one of an object, which is all that most targets accept; `undefined`: it is an object. */
+function objectOutput(output: OutputFormat): OutputFormat | undefined {
+  if (output.type !== 'json-schema') return undefined
+  const { type } = output.schema
+  if (typeof type !== 'string' || type === 'object') return undefined
+  return { ...output, schema: wrapped(output.schema) }
+}
+
+/** Definitions stay at the root, where references look for them. */
+function wrapped({ $schema, $defs, definitions, ...schema }: JsonObject): JsonObject {
+  return {
+    type: 'object',
+    properties: { [WRAPPER]: schema },
+    required: [WRAPPER],
+    additionalProperties: false,
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  }
 }

@@ -1,42 +1,36 @@
 import type { OptionName } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
-import { refuseForeign } from '../compaction.ts'
-import { defined } from '../defined.ts'
+import { refuseForeignCompaction } from '../compaction.ts'
 import type { CanonicalRequest } from '../request.ts'
-import type { Restoration } from '../restoration.ts'
+import type { Restoration } from '../restore.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../tools.ts'
 import type { Turn } from '../turns.ts'
+import { defined } from '../values.ts'
 import { fitCacheMarks } from './cache-marks.ts'
-import { callsIn, fitCalls } from './calls.ts'
-import { withoutEmpty } from './empty.ts'
-import { fitEnd } from './end.ts'
+import { callsIn, createRenamer, fitCalls, type Renamer } from './calls.ts'
 import { fitInputs } from './inputs.ts'
-import { createRenamer, type Renamer } from './names.ts'
 import { prepareOptions } from './options.ts'
 import { prepareOutput } from './output.ts'
-import { keepOwnState } from './own-state.ts'
-import { pairTools } from './pairs.ts'
-import { withoutRepeatedIds } from './repeated-ids.ts'
-import { fitServerTools } from './server-tools.ts'
-import { fitSystem } from './system.ts'
-import { settleThinking } from './thinking.ts'
-import { declared, prepareToolChoice, prepareTools, withoutSearch } from './tools.ts'
+import { keepOwnState, settleReasoning } from './reasoning.ts'
+import { pairTools, withoutRepeatedIds } from './tool-results.ts'
+import { declared, fitServerTools, prepareToolChoice, prepareTools, withoutSearch } from './tools.ts'
+import { fitEnd, fitSystem, withoutEmpty } from './turns.ts'
 
-/** A request fit for one target, and what has to be undone in its answer. */
+/** A request adapted to one target, and the changes to undo in its answer. */
 export interface PreparedRequest {
   request: CanonicalRequest
   restoration: Restoration
 }
 
-export type PrepareContext = TargetContext & { carries: ReadonlySet<OptionName> }
+type PrepareContext = TargetContext & { carries: ReadonlySet<OptionName> }
 
 /**
- * Fits a request to what one target takes: everything that follows from its traits and from no format. Each loss is a warning; what would
- * change the meaning is refused. The given request stays as it is, so that the next target starts from it again.
+ * Adapts a request to the traits of one target, whatever its format. Each loss is a warning; what would change the meaning is refused. The
+ * given request stays unchanged, so that the next target starts from it again.
  */
 export function prepareRequest(asked: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target
-  refuseForeign(asked.turns, target)
+  refuseForeignCompaction(asked.turns, target)
   const shaped = prepareOutput(asked, target)
   const names = new Set([
     ...namesOf(asked.tools),
@@ -44,21 +38,25 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
     ...namesOf(shaped.tool ? [shaped.tool] : []),
   ])
   const rename = createRenamer(names, traits.toolNames)
+
   const own = keepOwnState(fitServerTools(shaped.turns, warnings), origin, traits.reasoning.replay)
-  const paired = withoutRepeatedIds(withoutEmpty(pairTools(fitInputs(own, target), warnings), target))
+  const readable = fitInputs(own, target)
+  const paired = withoutRepeatedIds(withoutEmpty(pairTools(readable, warnings), target))
   const renameId = createRenamer(callsIn(paired).ids, traits.toolIds)
   const called = fitCalls(paired, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
-  const tools = chooseTools(asked, shaped.tool, called, { ...target, rename })
-  const marked = fitCacheMarks({ tools: tools.tools, turns: fitEnd(fitSystem(called, target), target) }, target)
+
+  const chosen = chooseTools(asked, shaped.tool, called, { ...target, rename })
+  const ordered = fitEnd(fitSystem(called, target), target)
+  const { tools, turns } = fitCacheMarks({ tools: chosen.tools, turns: ordered }, target)
+
   const options = prepareOptions(asked.options, target)
-  const toolChoice = settleThinking({ options, tools: marked.tools, toolChoice: tools.toolChoice }, target)
-  if (marked.tools.length === 0) delete options.parallelToolCalls
+  const toolChoice = settleReasoning({ options, tools, toolChoice: chosen.toolChoice }, target)
+  if (tools.length === 0) delete options.parallelToolCalls
+
   return {
-    request: defined<CanonicalRequest>({ ...asked, ...marked, output: shaped.output, toolChoice, options }),
+    request: defined<CanonicalRequest>({ ...asked, turns, tools, output: shaped.output, toolChoice, options }),
     restoration: {
-      toolNames: new Map(
-        [...names].map((name): [string, string] => [rename(name), name]).filter(([to, from]) => to !== from),
-      ),
+      toolNames: new Map([...names].map((name) => [rename(name), name] as const).filter(([to, from]) => to !== from)),
       freeFormTools: new Set(
         traits.freeFormTools ? [] : namesOf(asked.tools.filter(({ type }) => type === 'free-form')),
       ),
@@ -69,6 +67,7 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
   }
 }
 
+/** The tools and the tool choice for the target; `turns` are already those for the target. */
 function chooseTools(
   asked: CanonicalRequest,
   outputTool: FunctionTool | undefined,
@@ -80,10 +79,10 @@ function chooseTools(
   const choice = outputTool ? answerBy(outputTool, asked) : asked.toolChoice
   const chosen = prepareToolChoice(choice, tools, { ...target, chosenBy: outputTool ? 'output' : 'toolChoice' })
   if (chosen.tools.length > 0 || !target.traits.declaresTools) return chosen
-  return { ...chosen, tools: declared(callsIn(turns).names) } // under their new names already
+  return { ...chosen, tools: declared(callsIn(turns).names) }
 }
 
-/** The tool of the answer has to be called, unless there are others that may be called before. */
+/** Forces the output tool; beside tools of the client, any call is required. */
 function answerBy({ name }: FunctionTool, { tools, toolChoice }: CanonicalRequest): ToolChoice {
   if (toolChoice?.type === 'allowed') return { type: 'allowed', mode: 'required', names: [...toolChoice.names, name] }
   return tools.length > 0 && toolChoice?.type !== 'none' ? { type: 'required' } : { type: 'tool', name }

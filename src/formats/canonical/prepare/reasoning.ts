@@ -1,20 +1,85 @@
-import type { Effort, ReasoningTraits } from '../../../traits.ts'
+import type { Effort, ReasoningTraits, Traits } from '../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
 import { EFFORTS } from '../base-traits.ts'
-import { defined } from '../defined.ts'
-import type { ReasoningOptions } from '../request.ts'
+import type { AssistantPart, UserPart } from '../parts.ts'
+import type { ReasoningOptions, RequestOptions } from '../request.ts'
+import { belongsTo, type Origin } from '../state.ts'
+import type { Tool, ToolChoice } from '../tools.ts'
+import type { AssistantTurn, Turn } from '../turns.ts'
+import { defined } from '../values.ts'
 import type { Warnings } from '../warnings.ts'
 
-interface Target {
+interface Asked {
+  /** Changed in place. */
+  options: RequestOptions
+  tools: readonly Tool[]
+  toolChoice: ToolChoice | undefined
+}
+
+/**
+ * Makes effort, budget and tool choice agree. Where the target cannot reason before a forced call, the call counts for more than an effort
+ * and for less than a budget. Options that the target refuses while it reasons are dropped.
+ */
+export function settleReasoning({ options, tools, toolChoice }: Asked, target: TargetContext): ToolChoice | undefined {
+  const { traits, warnings } = target
+  const { refusesForcedTool, refusesTools } = traits.reasoning
+  const asked = options.reasoning
+  if (asked) {
+    delete options.reasoning
+    const limit = options.maxOutputTokens ?? traits.maxOutputTokens
+    const reasoning = fitReasoning(asked, { traits, warnings, maxOutputTokens: limit })
+    if (reasoning) options.reasoning = reasoning
+  }
+
+  let choice = toolChoice
+  const isForced = choice?.type === 'required' || choice?.type === 'tool'
+  const isConflict = (refusesForcedTool && isForced) || (refusesTools && tools.some(isOfClient))
+  if (isConflict && isReasoning(options.reasoning, traits)) {
+    if (refusesTools || asked?.budget === undefined) disableReasoning(options, target)
+    else {
+      warnings.changed('toolChoice', 'replaced')
+      choice = { type: 'auto' }
+    }
+  }
+  if (isReasoning(options.reasoning, traits)) dropExcluded(options, target)
+  return choice
+}
+
+const isOfClient = ({ type }: Tool) => type !== 'web-search'
+
+function isReasoning(reasoning: ReasoningOptions | undefined, { reasoning: { isDefault } }: Traits): boolean {
+  const { effort, budget } = reasoning ?? {}
+  return effort === undefined && budget === undefined ? isDefault : effort !== 'none'
+}
+
+/** Sends the effort `none` only to a target that reasons by default and accepts it. */
+function disableReasoning(options: RequestOptions, { traits, warnings }: TargetContext) {
+  const { efforts, isDefault } = traits.reasoning
+  if (options.reasoning) warnings.dropped('reasoning')
+  else warnings.changed('reasoning', 'added')
+  delete options.reasoning
+  if (isDefault && efforts.includes('none')) options.reasoning = { effort: 'none', budget: 0 }
+}
+
+function dropExcluded(options: RequestOptions, { traits, warnings }: TargetContext) {
+  for (const name of traits.reasoning.excludes) {
+    if (options[name] === undefined) continue
+    warnings.dropped(name)
+    delete options[name]
+  }
+}
+
+interface BudgetTarget {
   traits: { reasoning: ReasoningTraits }
   warnings: Warnings
   maxOutputTokens: number | undefined
 }
 
 /**
- * How the target is to think: effort and budget both, agreeing with each other and with what it takes. An effort that is absent beside
- * `auto` is the model's own choice; both are absent when the client only said whether it wants to read the thoughts.
+ * Effort and budget that agree with each other and with what the target accepts. Without an effort, the budget `auto` leaves it to the model;
+ * both are absent when the client only chose whether reasoning is shown.
  */
-export function prepareReasoning(asked: ReasoningOptions, target: Target): ReasoningOptions | undefined {
+function fitReasoning(asked: ReasoningOptions, target: BudgetTarget): ReasoningOptions | undefined {
   const { traits, warnings } = target
   const { reasoning } = traits
   const isShown = asked.show !== undefined && asked.show !== 'none'
@@ -29,18 +94,18 @@ export function prepareReasoning(asked: ReasoningOptions, target: Target): Reaso
     return undefined
   }
   const isAuto = asked.effort === undefined && asked.budget === 'auto'
-  const saysAuto = reasoning.isDefault || reasoning.by !== 'effort' // of itself, or since it can be told
-  if (isAuto && reasoning.by !== 'budget' && saysAuto) return asked
+  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // by default, or because it can be asked to
+  if (isAuto && reasoning.by !== 'budget' && canBeAuto) return asked
   const wanted = asked.effort ?? (typeof asked.budget === 'number' ? effortOf(asked.budget) : 'medium')
   const effort = nearestEffort(wanted, reasoning.efforts)
   if (effort !== wanted) warnings.changed('reasoning', 'clamped')
   const budget = effort === 'none' ? 0 : budgetFor(effort, asked.budget, target)
   if (budget !== undefined) return defined<ReasoningOptions>({ effort, budget, show: asked.show })
-  warnings.dropped('reasoning') // no thought fits into the limit
+  warnings.dropped('reasoning') // no reasoning fits into the limit
   return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
 }
 
-/** The effort that a budget stands for, by the bounds that gateways agree on. The ends of the scale are for those who name them. */
+/** The effort that a budget stands for, by the bounds that gateways agree on. `minimal` and `max` have to be named. */
 export function effortOf(budget: number): Effort {
   if (budget === 0) return 'none'
   if (budget <= 2_048) return 'low'
@@ -51,21 +116,25 @@ export function effortOf(budget: number): Effort {
 function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(wanted)) return wanted
   const at = EFFORTS.indexOf(wanted)
-  // No thought at all is not near to a little of it.
+  // `none` is next to no other effort: who asks for some reasoning gets some.
   const others = wanted === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
   return candidates.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
 }
 
-/** Tokens of thought within the target's range and the limit of the answer; undefined when there is no room for any. */
-function budgetFor(effort: Effort, asked: ReasoningOptions['budget'], target: Target): number | 'auto' | undefined {
+/** Reasoning tokens within the target's range and the limit of the answer; `undefined` when none fit. */
+function budgetFor(
+  effort: Effort,
+  asked: ReasoningOptions['budget'],
+  target: BudgetTarget,
+): number | 'auto' | undefined {
   const { traits, warnings, maxOutputTokens = Number.POSITIVE_INFINITY } = target
   const { by, budgets, minBudget, maxBudget } = traits.reasoning
   if (asked === 'auto' && by !== 'budget') return 'auto'
   const wanted = typeof asked === 'number' ? asked : budgets[effort]
   const room =
-    typeof asked === 'number' ? maxOutputTokens - 1 : Math.max(minBudget, Math.floor(maxOutputTokens * SHARE))
+    typeof asked === 'number' ? maxOutputTokens - 1 : Math.max(minBudget, Math.floor(maxOutputTokens * REASONING_SHARE))
   const budget = Math.min(Math.max(wanted, minBudget), maxBudget, room)
   if (by !== 'budget') return budget
   if (budget < minBudget || budget >= maxOutputTokens) return undefined
@@ -73,5 +142,33 @@ function budgetFor(effort: Effort, asked: ReasoningOptions['budget'], target: Ta
   return budget
 }
 
-/** Of the limit that may go to thoughts, so that something is left to say. */
-const SHARE = 0.8
+/** The share of the output limit that reasoning may use, so that some is left for the answer. */
+const REASONING_SHARE = 0.8
+
+/**
+ * Keeps reasoning and signatures only if this target produced them and accepts them back. The rest is dropped without a warning: no other
+ * vendor can read it, and none may.
+ */
+export function keepOwnState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
+  const loopStart = turns.findLastIndex(({ role }) => role === 'user')
+  return turns.map((turn, index) => {
+    if (turn.role === 'user') return { ...turn, content: turn.content.map((part) => withOwnState(part, origin)) }
+    if (turn.role !== 'assistant') return turn
+    const keeps = replay === 'always' || (replay === 'tool-loop' && index > loopStart)
+    return keepIn(turn, origin, keeps)
+  })
+}
+
+function keepIn(turn: AssistantTurn, origin: Origin, keepsReasoning: boolean): AssistantTurn {
+  const content = turn.content.flatMap((part): AssistantPart[] => {
+    if (part.type !== 'reasoning') return [withOwnState(part, origin)]
+    return keepsReasoning && part.state && belongsTo(part.state, origin) ? [part] : []
+  })
+  return { ...turn, content }
+}
+
+function withOwnState<P extends UserPart | AssistantPart>(part: P, origin: Origin): P {
+  if (!('state' in part) || !part.state || belongsTo(part.state, origin)) return part
+  const { state: _, ...rest } = part
+  return rest as P // the state of every part is optional
+}

@@ -1,33 +1,33 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Traits } from '../../../traits.ts'
-import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../tools.ts'
-import { withoutTools } from '../vendor-tools.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { AssistantPart, ServerToolPart, TextPart } from '../parts.ts'
+import { flatSchema } from '../schema.ts'
+import { type FunctionTool, type Tool, type ToolChoice, type WebSearchTool, withoutTools } from '../tools.ts'
+import { separateParagraphs, type Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
-import { flatSchema } from './flat-schema.ts'
-import type { Renamer } from './names.ts'
+import type { Renamer } from './calls.ts'
 
-interface Target {
-  traits: Traits
-  warnings: Warnings
+interface ToolContext extends Pick<TargetContext, 'traits' | 'warnings'> {
   rename: Renamer
-  /** What has asked for the choice: the client's own, unless another field of its request comes down to one. */
+  /** The field that the choice comes from: an output format may be asked for by a tool. */
   chosenBy?: 'toolChoice' | 'output'
 }
 
 /**
- * The client's tools without a web search where the target has none of its own, or none beside tools. There the tools stay, unless the search
- * is forced.
+ * Leaves out the web search where the target has none, or none beside other tools. In that case a forced search stays, and the other tools
+ * are left out.
  */
 export function withoutSearch(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
-  { traits, warnings }: Pick<Target, 'traits' | 'warnings'>,
+  { traits, warnings }: Pick<TargetContext, 'traits' | 'warnings'>,
 ): Tool[] {
-  const isForced = choice?.type === 'tool' && !has(tools, choice.name) // it has no name here
+  const isForced = choice?.type === 'tool' && !includesTool(tools, choice.name) // a web search has no name
   if (traits.webSearch) {
-    const isEither = !traits.searchBesideTools && tools.some(isSearch) && !tools.every(isSearch)
-    if (!isEither) return [...tools]
-    if (isForced) return withoutBesides(tools, warnings)
+    const excludesTools = !traits.searchBesideTools && tools.some(isSearch) && !tools.every(isSearch)
+    if (!excludesTools) return [...tools]
+    if (isForced) return onlySearch(tools, warnings)
   }
   return withoutTools(tools, {
     choice,
@@ -40,22 +40,22 @@ export function withoutSearch(
 
 const isSearch = (tool: Tool): tool is WebSearchTool => tool.type === 'web-search'
 
-function withoutBesides(tools: readonly Tool[], warnings: Warnings): Tool[] {
+function onlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
   return tools.filter((tool) => {
     if (!isSearch(tool)) warnings.dropped(warnings.pathOf(tool, 'tools'))
     return isSearch(tool)
   })
 }
 
-const has = (tools: readonly Tool[], name: string) =>
+const includesTool = (tools: readonly Tool[], name: string) =>
   tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
 
-/** The tools that the target is told of, under names that it takes. */
-export function prepareTools(tools: readonly Tool[], target: Target): Tool[] {
+/** The tools in kinds that the target has, under names that it accepts. */
+export function prepareTools(tools: readonly Tool[], target: ToolContext): Tool[] {
   return tools.map((tool) => prepareTool(tool, target))
 }
 
-function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
+function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Tool {
   if (tool.type === 'web-search') return tool
   const name = rename(tool.name)
   if (tool.type === 'free-form') {
@@ -73,7 +73,7 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: Target): Tool {
   return rest
 }
 
-/** A tool of free text as one with a single input. */
+/** The schema of a function that stands in for a free-form tool. */
 const FREE_FORM: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string' } },
@@ -81,11 +81,11 @@ const FREE_FORM: JsonObject = {
   additionalProperties: false,
 }
 
-/** The choice in kinds that the target knows. Tools that may not be called are left out where it cannot be told so. */
+/** The tool choice in a kind that the target has. Tools that must not be called are left out where no choice says so. */
 export function prepareToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
-  { traits, warnings, rename, chosenBy = 'toolChoice' }: Target,
+  { traits, warnings, rename, chosenBy = 'toolChoice' }: ToolContext,
 ): { toolChoice: ToolChoice | undefined; tools: Tool[] } {
   const all = [...tools]
   if (!choice) return { toolChoice: undefined, tools: all }
@@ -100,7 +100,7 @@ export function prepareToolChoice(
     case 'auto':
       return { toolChoice: choice, tools: all }
     case 'none': {
-      const called = all.filter(({ type }) => type !== 'web-search') // which would search all the same
+      const called = all.filter(({ type }) => type !== 'web-search') // a web search would run in spite of the choice
       return knows('none') && called.length > 0
         ? { toolChoice: choice, tools: called }
         : { toolChoice: undefined, tools: [] }
@@ -111,7 +111,7 @@ export function prepareToolChoice(
       return { toolChoice: { type: 'auto' }, tools: all }
     case 'tool': {
       const name = rename(choice.name)
-      if (!has(tools, name) && tools.some(({ type }) => type === 'web-search')) {
+      if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
         warnings.changed(chosenBy, 'replaced') // a search, which has no name here
         return { toolChoice: { type: 'auto' }, tools: all }
       }
@@ -126,6 +126,34 @@ export function prepareToolChoice(
   }
 }
 
-/** The least that a target needs to hear of tools that only the history knows. */
+/** The shortest declarations of tools that only the history mentions, for targets that require some. */
 export const declared = (names: Iterable<string>): FunctionTool[] =>
   [...new Set(names)].map((name) => ({ type: 'function', name, schema: { type: 'object', properties: {} } }))
+
+/** Turns web searches of earlier answers into text: the provider's own records mean nothing to another one. */
+export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
+  return turns.map((turn): Turn => {
+    if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn
+    const inserted = new Set<AssistantPart>()
+    const content = turn.content.map((part) => {
+      if (!isServerTool(part)) return part
+      warnings.changed(warnings.pathOf(part, 'turns'), 'replaced')
+      const text = asText(part)
+      inserted.add(text)
+      return text
+    })
+    return { ...turn, content: separateParagraphs(content, inserted) }
+  })
+}
+
+const isServerTool = (part: AssistantPart): part is ServerToolPart => part.type === 'server-tool'
+
+function asText({ query, error, results }: ServerToolPart): TextPart {
+  const found = results.map(({ title, url, text }) =>
+    [`- ${title} (${url})`, ...(text ? [`  ${text}`] : [])].join('\n'),
+  )
+  return {
+    type: 'text',
+    text: [`[Searched the web for: ${query}]`, ...(error ? [`Error: ${error}`] : []), ...found].join('\n'),
+  }
+}

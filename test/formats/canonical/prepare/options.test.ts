@@ -1,11 +1,11 @@
 import type { RequestOptions } from '../../../../src/formats/canonical/request.ts'
 import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
 import { assert, suite } from '../../../support/suite.ts'
-import { prepare, text, user } from './world.ts'
+import { prepare, text, user } from './support/prepare.ts'
 
 const options = suite('options prepared for a target')
 
-options('lose what it does not take, and say so', () => {
+options('options that the target lacks are dropped with a warning', () => {
   const { request, warnings } = prepare(
     { options: { seed: 1, topK: 2, topP: 0.5 } },
     { carries: ['seed', 'topP'], traits: { lacks: ['topP'] } },
@@ -14,7 +14,7 @@ options('lose what it does not take, and say so', () => {
   assert.equal(warnings, ['dropped:topK', 'dropped:topP'])
 })
 
-options('are left out without a word where they say what holds anyway', () => {
+options('default values are left out without a warning', () => {
   const unsaid: RequestOptions = {
     ...{ frequencyPenalty: 0, presencePenalty: 0, temperature: 1, topP: 1, logitBias: {}, stop: [], labels: {} },
     ...{ parallelToolCalls: true, serviceTier: 'auto', store: false, verbosity: 'medium' },
@@ -25,7 +25,7 @@ options('are left out without a word where they say what holds anyway', () => {
   assert.is(prepare({ options: said }, { carries: [] }).warnings.length, 5)
 })
 
-options('stay within its ranges', () => {
+options("options are clamped to the target's ranges", () => {
   const asked: RequestOptions = { temperature: 1.5, stop: ['a', 'b'], maxOutputTokens: 10 }
   const { request, warnings } = prepare(
     { options: asked },
@@ -35,12 +35,12 @@ options('stay within its ranges', () => {
   assert.equal(warnings, ['clamped:temperature', 'clamped:stop', 'clamped:maxOutputTokens'])
 })
 
-options('are refused where the answer would be another one', () => {
+options('options whose loss would change the answer are refused', () => {
   assert.throws(() => prepare({ options: { candidates: 2 } }, { carries: [] }), /"candidates": the target cannot/)
   assert.equal(prepare({ options: { candidates: 1, modalities: ['text'] } }, { carries: [] }).request.options, {})
 })
 
-options('lose nothing where calls may come together anyhow', () => {
+options('allowing parallel calls is no loss where they are allowed anyway', () => {
   const { request, warnings } = prepare({ options: { parallelToolCalls: true }, tools: [f] }, { carries: [] })
   assert.equal([request.options, warnings], [{}, []])
   assert.equal(prepare({ options: { parallelToolCalls: false }, tools: [f] }, { carries: [] }).warnings, [
@@ -50,10 +50,10 @@ options('lose nothing where calls may come together anyhow', () => {
 
 const f: Tool = { type: 'function', name: 'f' }
 
-const output = suite('a form of answer prepared for a target')
+const output = suite('an output format prepared for a target')
 const schema = { type: 'object', properties: {} }
 
-output('is a tool that has to be called where it knows no schema', () => {
+output('an output schema becomes a tool that must be called where the target has none', () => {
   const given = { traits: { outputFormats: [] } }
   const { request, restoration } = prepare({ output: { type: 'json-schema', schema, name: 'city' } }, given)
   assert.equal(request.toolChoice, { type: 'tool', name: 'city' })
@@ -81,7 +81,7 @@ const choices: Record<string, [choice: ToolChoice, chosen: ToolChoice, hasTool: 
 }
 
 for (const [name, [toolChoice, chosen, hasTool]] of Object.entries(choices)) {
-  output(`keeps to the choice of its client where it is a tool: ${name}`, () => {
+  output(`an output tool keeps the client's tool choice: ${name}`, () => {
     const { request, warnings } = prepare(
       { output: { type: 'json-schema', schema }, tools: [f, { ...f, name: 'g' }], toolChoice },
       { traits: { outputFormats: [] } },
@@ -91,7 +91,7 @@ for (const [name, [toolChoice, chosen, hasTool]] of Object.entries(choices)) {
   })
 }
 
-output('is asked for in words where it knows no form, or wants the word', () => {
+output('JSON output is asked for by an instruction where the target needs it', () => {
   const { request, warnings } = prepare(
     { output: { type: 'json' }, turns: [user('q')] },
     { traits: { outputFormats: [] } },

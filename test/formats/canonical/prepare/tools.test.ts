@@ -1,8 +1,8 @@
-import { createRenamer } from '../../../../src/formats/canonical/prepare/names.ts'
+import { createRenamer } from '../../../../src/formats/canonical/prepare/calls.ts'
 import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
 import type { Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
-import { assistant, call, prepare, text, user } from './world.ts'
+import { assistant, call, prepare, text, user } from './support/prepare.ts'
 
 const f: Tool = { type: 'function', name: 'f' }
 const g: Tool = { type: 'function', name: 'g' }
@@ -31,7 +31,7 @@ const choices: Record<
 }
 
 for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(choices)) {
-  tools(`are chosen: ${name}`, () => {
+  tools(`the tool choice is prepared: ${name}`, () => {
     const { request } = prepare({ tools: [f, g], toolChoice }, { traits: { toolChoices } })
     assert.equal(request.toolChoice, expected)
     assert.equal(
@@ -41,7 +41,7 @@ for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(
   })
 }
 
-tools('that do not exist cannot be chosen, of which the client is told', () => {
+tools('a choice of missing tools is dropped with a warning', () => {
   const chosen = (toolChoice: ToolChoice) => {
     const { request, warnings } = prepare({ toolChoice })
     return [request.toolChoice, warnings]
@@ -52,7 +52,7 @@ tools('that do not exist cannot be chosen, of which the client is told', () => {
   assert.equal(chosen({ type: 'none' }), [undefined, []])
 })
 
-tools('that are not called are left out with none, for they would run all the same', () => {
+tools('web searches are left out with the choice none, since they would run all the same', () => {
   const search: Tool = { type: 'web-search' }
   const none = { toolChoice: { type: 'none' } } as const
   const traits = { webSearch: true }
@@ -61,7 +61,7 @@ tools('that are not called are left out with none, for they would run all the sa
   assert.equal([request.tools, request.toolChoice], [[], undefined])
 })
 
-tools('hold no marks of caching where only the conversation can', () => {
+tools('tools have no cache marks where only the conversation may', () => {
   const traits = { cacheMarks: 'prompt_cache_breakpoint', maxCacheMarks: 1 } as const
   const marked = user({ ...text('q'), cache: {} })
   const { request, warnings } = prepare({ tools: [{ ...f, cache: {} }], turns: [marked] }, { traits })
@@ -69,12 +69,12 @@ tools('hold no marks of caching where only the conversation can', () => {
   assert.equal(warnings, ['dropped:cache'])
 })
 
-tools('are not chosen when there are none', () => {
+tools('no tool choice is left without tools', () => {
   assert.is(prepare({ toolChoice: { type: 'auto' } }).request.toolChoice, undefined)
   assert.equal(prepare({ options: { parallelToolCalls: false } }).request.options, {})
 })
 
-tools('have names that it takes, everywhere', () => {
+tools('tools have names that the target accepts, everywhere', () => {
   const { request, restoration } = prepare({
     tools: [{ type: 'function', name: 'a.b' }],
     toolChoice: { type: 'tool', name: 'a.b' },
@@ -86,7 +86,7 @@ tools('have names that it takes, everywhere', () => {
   assert.equal([...restoration.toolNames], [['a_b', 'a.b']])
 })
 
-tools('of free text become functions with one input where it knows none', () => {
+tools('free-form tools become functions with one input where the target has none', () => {
   const { request, restoration } = prepare({
     tools: [{ type: 'free-form', name: 'sql', description: 'd' }],
     turns: [
@@ -103,7 +103,7 @@ tools('of free text become functions with one input where it knows none', () => 
   assert.ok(restoration.freeFormTools.has('sql'))
 })
 
-tools('that only the history knows are declared where it insists', () => {
+tools('tools that only the history mentions are declared where the target requires it', () => {
   const { request } = prepare({ turns: [user('q'), assistant(call('1', 'h'))] }, { traits: { declaresTools: true } })
   assert.equal(
     request.tools.map((tool) => ('name' in tool ? tool.name : '')),
@@ -111,13 +111,13 @@ tools('that only the history knows are declared where it insists', () => {
   )
 })
 
-tools('search only where it can', () => {
+tools('web searches are left out where the target has none', () => {
   assert.throws(() => prepare({ tools: [{ type: 'web-search' }] }), /no search of its own/)
 })
 
-const names = suite('names that a target takes')
+const names = suite('names that a target accepts')
 
-names('are the same for the same one and different for different ones', () => {
+names('equal names become equal, different names different', () => {
   const mistral = { characters: 'A-Za-z0-9', maxLength: 9, isExact: true }
   const ids = ['toolu_01', 'toolu_02', 'abcdefghi', 'x'.repeat(90)]
   const rename = createRenamer(ids, mistral)

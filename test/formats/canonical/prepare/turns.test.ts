@@ -3,7 +3,7 @@ import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
 import type { Turn } from '../../../../src/formats/canonical/turns.ts'
 import { busyMs } from '../../../support/cpu-time.ts'
 import { assert, suite } from '../../../support/suite.ts'
-import { assistant, call, type Given, ORIGIN, prepare, result, system, text, tool, user } from './world.ts'
+import { assistant, call, type Given, ORIGIN, prepare, result, system, text, tool, user } from './support/prepare.ts'
 
 const BASE = baseTraits.reasoning
 const named = (id: string, ...content: string[]) => ({ ...result(id, ...content), name: 'f' })
@@ -109,7 +109,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
   'pictures of its own where its turns hold them': [
     [user('q'), assistant('a', image), user('r')],
     [user('q'), assistant('a', image), user('r')],
-    { traits: { saidImages: true } },
+    { traits: { assistantImages: true } },
   ],
   'pictures of its own with the next words of the user where they do not': [
     [user('q'), assistant('a', image, 'b'), user('r')],
@@ -195,16 +195,16 @@ function replaying(replay: 'never' | 'tool-loop' | 'always') {
 const test = suite('a conversation prepared for a target')
 
 for (const [name, [turns, expected, target]] of Object.entries(table)) {
-  test(`has ${name}`, () => assert.equal(prepare({ turns }, target).request.turns, expected))
+  test(`a prepared conversation has ${name}`, () => assert.equal(prepare({ turns }, target).request.turns, expected))
 }
 
-test('tells what it has changed, and refuses it in strict mode', () => {
+test('changes to a conversation are reported, and refused in strict mode', () => {
   const orphan = { turns: [tool(result('a', '1')), user('q')] }
   assert.equal(prepare(orphan).warnings, ['replaced:turns'])
   assert.throws(() => prepare(orphan, { isStrict: true }), /strict mode/)
 })
 
-test('refuses what the target cannot look at', () => {
+test('inputs that the target cannot read are refused', () => {
   const source = { type: 'url', url: 'https://a/b.png' } as const
   assert.throws(() => prepare({ turns: [user(image)] }, { traits: { inputs: [] } }), /cannot take images\./)
   assert.throws(
@@ -215,14 +215,14 @@ test('refuses what the target cannot look at', () => {
   assert.throws(() => prepare({ turns: [user(foreign)] }), /id of a file at one vendor/)
 })
 
-test('leaves the client’s own request as it was', () => {
+test('the client’s own request stays unchanged', () => {
   const turns = [user('q'), assistant(call('a.b')), tool(result('a.b', '1')), user('')]
   const before = structuredClone(turns)
   prepare({ turns }, { traits: { toolIds: { characters: 'a-z', maxLength: 9, isExact: true } } })
   assert.equal(turns, before)
 })
 
-test('costs linear time, however many results have lost their calls', () => {
+test('results without calls take linear time, however many', () => {
   const turns = Array.from({ length: 20_000 }, (_, index) => tool(result(`a${index}`, '1')))
   const before = busyMs()
   prepare({ turns })

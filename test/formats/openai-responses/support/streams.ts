@@ -42,7 +42,7 @@ export function heardBy(events: readonly string[]) {
 
 /** What is read of a stream, as its events and put together. */
 export function readStream(sse: string) {
-  const { read, losses } = contexts(responsesTranslator, ours)
+  const { read, responseWarnings } = contexts(responsesTranslator, ours)
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = responsesTranslator.createReader(read, sequence.take)
@@ -51,7 +51,7 @@ export function readStream(sse: string) {
   parser.end()
   reader.end()
   sequence.end()
-  return { events, losses: losses.list(), ...answerOf(events) }
+  return { events, responseWarnings: responseWarnings.list(), ...answerOf(events) }
 }
 
 /** The answer that the events tell of. */

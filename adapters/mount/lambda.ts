@@ -1,0 +1,123 @@
+import type { FetchGateway } from '../types/gateway.ts'
+import type { LambdaHandler, LambdaHead, LambdaResponseStream, LambdaRuntime, LambdaUrlEvent } from '../types/lambda.ts'
+import { checkGateway } from './lib/gateway.ts'
+import { refusal } from './lib/refusal.ts'
+
+export type { FetchGateway } from '../types/gateway.ts'
+export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda.ts'
+
+/** How long before the end of the function's time its work is ended, in ms. */
+const RESERVE_MS = 500
+
+/** How long background work may delay the cut of an answer, in ms. */
+const CUT_MS = 200
+
+const OVER = 'The time of the function is over.'
+
+/**
+ * The handler of a function URL of AWS Lambda with the invoke mode `RESPONSE_STREAM`. Lambda does not tell a function that its client has left.
+ * What is under way half a second before the function's time is over is aborted: an answer that has not begun is a 504, one that
+ * has begun is cut. Throws a TypeError outside Lambda's runtimes for Node.
+ */
+export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
+  checkGateway('toLambdaHandler', gateway, 'fetch')
+  const { awslambda } = globalThis as { awslambda?: LambdaRuntime } // the runtime's global
+  if (!awslambda) throw new TypeError('toLambdaHandler runs in AWS Lambda only, in its runtimes for Node.')
+
+  return awslambda.streamifyResponse(async (event, stream, context) => {
+    const call = new AbortController()
+    const background: Promise<unknown>[] = []
+    const waitUntil = (work: Promise<unknown>) => void background.push(work)
+    stream.on('error', () => {}) // its close follows
+    stream.on('close', () => call.abort(new Error('Lambda takes no more of the answer.')))
+    const time = alarm(context.getRemainingTimeInMillis() - RESERVE_MS)
+    void time.over.then(() => call.abort(new Error(OVER)))
+
+    try {
+      const request = requestOf(event, call.signal)
+      const answer =
+        request instanceof Request ? await gateway.fetch(request, { event, context }, { waitUntil }) : request
+      const isLate = call.signal.aborted
+      if (isLate) void answer.body?.cancel().catch(() => {})
+      const response = isLate ? refusal(504, OVER) : answer
+      const out = awslambda.HttpResponseStream.from(stream, headOf(response))
+      out.write('') // the head does not wait for the body
+      await pump(response, out, isLate ? undefined : call.signal)
+      out.end()
+      await Promise.race([Promise.allSettled(background), time.over]) // Lambda freezes the process afterwards
+    } catch (error) {
+      const cut = alarm(CUT_MS)
+      await Promise.race([Promise.allSettled(background), cut.over])
+      cut.clear()
+      stream.destroy(new Error('The answer broke off.')) // a rejection alone would leave it a clean end
+      throw error
+    } finally {
+      time.clear()
+    }
+  })
+}
+
+/** The request of the event, or the answer to one that is none. */
+function requestOf(
+  { headers = {}, requestContext, ...event }: LambdaUrlEvent,
+  signal: AbortSignal,
+): Request | Response {
+  const { method } = requestContext.http
+  try {
+    const url = new URL(`https://${requestContext.domainName ?? headers.host ?? 'localhost'}`)
+    url.pathname = event.rawPath
+    url.search = event.rawQueryString ?? ''
+    const fields = new Headers()
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields.set(name, byteString(value))
+    if (event.cookies?.length) fields.set('cookie', event.cookies.join('; '))
+    const body = method === 'GET' || method === 'HEAD' ? undefined : bodyOf(event)
+    return new Request(url, { method, headers: fields, signal, ...(body !== undefined && { body }) })
+  } catch {
+    return refusal(400, 'The request is malformed.')
+  }
+}
+
+/** The bytes that the client has sent, where Lambda has read characters beyond Latin 1 from them. */
+const byteString = (value: string): string =>
+  /[^\0-\xff]/.test(value) ? String.fromCharCode(...new TextEncoder().encode(value)) : value
+
+function bodyOf({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'isBase64Encoded'>): BodyInit | undefined {
+  if (body === undefined || !isBase64Encoded) return body
+  return Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
+}
+
+/** Headers of a connection, which is not the one to the client. */
+const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding'])
+
+function headOf({ status, headers }: Response): LambdaHead {
+  const fields = [...headers].filter(([name]) => !OF_CONNECTIONS.has(name))
+  return { statusCode: status, headers: Object.fromEntries(fields), cookies: headers.getSetCookie() }
+}
+
+/** Writes the body as fast as it is taken. Rejects when it breaks off, or when `signal` aborts before its end. */
+async function pump({ body }: Response, out: LambdaResponseStream, signal: AbortSignal | undefined): Promise<void> {
+  if (!body) return
+  const reader = body.getReader()
+  const cut = new Promise<never>((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), cut])
+      if (done) break
+      if (!out.write(value)) await Promise.race([new Promise<void>((resolve) => out.once('drain', resolve)), cut])
+    }
+    signal?.throwIfAborted() // an aborted body may end as if it were whole
+  } catch (error) {
+    void reader.cancel(error).catch(() => {})
+    throw error
+  }
+}
+
+function alarm(ms: number) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms))
+  })
+  return { over, clear: () => clearTimeout(timer) }
+}

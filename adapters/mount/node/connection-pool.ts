@@ -1,0 +1,162 @@
+import { Socket } from 'node:net'
+import type { buildConnector, Client } from 'undici'
+import type { UndiciParts } from './undici.ts'
+
+/** Whether a socket's reader gets what has come. */
+interface Throttle {
+  hold(): void
+  release(): void
+}
+
+/**
+ * Holds a socket's reader back: while held, `read()` finds nothing, and the socket fills its buffer and then stops its peer.
+ * undici 7 pauses its parser instead, and a peer that closes while that is so ends the process (nodejs/undici#5360).
+ */
+function throttle(socket: Socket): Throttle {
+  const read = socket.read
+  let isHeld = false
+  socket.read = (size) => (isHeld ? null : read.call(socket, size))
+  return {
+    hold() {
+      isHeld = true
+    },
+    release() {
+      if (!isHeld) return
+      isHeld = false
+      socket.emit('readable')
+    },
+  }
+}
+
+/** How long an idle connection is kept. */
+const KEEP_ALIVE_MS = 60_000
+
+/** One connection to an origin, used by one call at a time. */
+export interface PooledConnection extends Throttle {
+  readonly client: Client
+  /** The error that broke the connection, if any: undici takes a reset for the end of a body without a length. */
+  readonly broken: Error | undefined
+  /** Takes the connection for a call. */
+  claim(): void
+  /** Ends the call; the connection may serve another. */
+  free(): void
+  /** Closes the connection in any phase, even while connecting. */
+  drop(): void
+}
+
+/** What a connection is made with: undici's client, and how it connects. */
+export interface ConnectionTerms extends Pick<UndiciParts, 'Client'> {
+  connect: buildConnector.connector
+}
+
+/** Called when a connection is idle again, and when it has ended. */
+interface ConnectionEvents {
+  onFree(): void
+  onGone(): void
+}
+
+/** Makes a connection, which connects with its first call. undici's time-outs are off: the gateway has deadlines on its own clock. */
+function createConnection(
+  origin: string,
+  { Client, connect }: ConnectionTerms,
+  events: ConnectionEvents,
+): PooledConnection {
+  let socket: Socket | undefined
+  let valve: Throttle | undefined
+  let broken: Error | undefined
+  let isBusy = false
+  let isGone = false
+
+  const client = new Client(origin, {
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect(options, callback) {
+      const connecting: unknown = connect(options, (...outcome) => {
+        if (outcome[1]) adopt(outcome[1])
+        callback(...outcome)
+      })
+      if (connecting instanceof Socket) socket = connecting // undici returns it, its types do not say so
+    },
+  })
+  // A busy client connects again by itself; an idle one whose connection has ended is of no use.
+  client.on('disconnect', () => void (isBusy || drop()))
+
+  /** Called before undici gets the socket, so that the listener of the pool is the first to hear of an error. */
+  function adopt(connected: Socket) {
+    broken = undefined
+    valve = throttle(connected)
+    connected.once('error', (error) => {
+      broken = error
+    })
+  }
+
+  function drop() {
+    if (isGone) return
+    isGone = true
+    events.onGone()
+    socket?.destroy()
+    void client.destroy()
+  }
+
+  return {
+    client,
+    drop,
+    get broken() {
+      return broken
+    },
+    claim() {
+      isBusy = true
+    },
+    free() {
+      isBusy = false
+      valve?.release()
+      if (!isGone) events.onFree()
+    },
+    hold: () => valve?.hold(),
+    release: () => valve?.release(),
+  }
+}
+
+/** The connections to all providers. */
+export interface ConnectionPool {
+  /** Returns the idle connection to the origin that was used last, or a new one. */
+  take(origin: string): PooledConnection
+  /** Closes all connections. */
+  close(): void
+}
+
+/**
+ * Keeps the connections to each origin; their number follows the load. One undici client each instead of its pool, because a
+ * pool hides which connection serves which call, and so can neither hold back nor end just that one.
+ */
+export function createConnectionPool(terms: ConnectionTerms): ConnectionPool {
+  const idle = new Map<string, PooledConnection[]>()
+  const all = new Set<PooledConnection>()
+
+  function open(origin: string, free: PooledConnection[]): PooledConnection {
+    const connection = createConnection(origin, terms, {
+      onFree: () => void free.push(connection),
+      onGone() {
+        all.delete(connection)
+        const at = free.indexOf(connection)
+        if (at >= 0) free.splice(at, 1)
+      },
+    })
+    all.add(connection)
+    return connection
+  }
+
+  return {
+    take(origin) {
+      const free = idle.get(origin) ?? []
+      if (free.length === 0) idle.set(origin, free)
+      const connection = free.pop() ?? open(origin, free)
+      connection.claim()
+      return connection
+    },
+    close() {
+      for (const connection of [...all]) connection.drop()
+    },
+  }
+}

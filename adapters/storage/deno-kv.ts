@@ -1,0 +1,316 @@
+import type { Clock, Storage, Stored } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
+import { storageError } from './lib/error.ts'
+import { incrementSum } from './lib/operations.ts'
+import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { checkSizes } from './lib/sizes.ts'
+import { sleep, within } from './lib/wait.ts'
+import { createWatchers } from './lib/watchers.ts'
+
+type Key = Array<string | number>
+
+interface Entry {
+  key: readonly unknown[]
+  value: unknown
+  versionstamp: string | null
+}
+
+interface Atomic {
+  check(entry: { key: Key; versionstamp: string | null }): Atomic
+  set(key: Key, value: unknown, options?: { expireIn?: number }): Atomic
+  delete(key: Key): Atomic
+  sum(key: Key, by: bigint): Atomic
+  commit(): Promise<{ ok: true; versionstamp: string } | { ok: false }>
+}
+
+/** What `Deno.openKv()` resolves to. */
+export interface DenoKv {
+  get(key: Key): Promise<Entry>
+  list(range: { start: Key; end: Key }, options: { limit?: number; batchSize: number }): AsyncIterable<Entry>
+  atomic(): Atomic
+  watch(keys: Key[]): ReadableStream<unknown>
+}
+
+/** The options of `denoKvStorage`; all are optional. */
+export interface DenoKvStorageOptions {
+  /** The first part of all keys, of 100 bytes at most; default `signalbox`. */
+  prefix?: string
+  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  clock?: Pick<Clock, 'now'>
+  /** How often `watch` looks for changes that the database does not announce, in ms; default 1,000. */
+  pollMs?: number
+}
+
+/** Deno KV takes 65,536 bytes, with those of the form in which it keeps a value, and keys of 2,048, in which NUL counts twice. */
+const LIMITS = { largestValueBytes: 65_000, longestKeyBytes: 960 }
+/** So long a write that others are ahead of is tried again. */
+const PATIENCE_MS = 4_000
+/** Deno KV removes by its own clock what has expired; the contract's clock has the say before. */
+const SPARE_MS = 60_000
+/** How long the names of changed keys are kept, and how far the clocks of writers may be apart before a watcher reads all of them. */
+const LOG_MS = 300_000
+const SKEW_MS = 10_000
+const PAUSE_MS = 100
+/** A watcher that gets no answer for so long begins anew. */
+const ANSWER_MS = 5_000
+
+/**
+ * Keeps all data in Deno KV, which the host opens and closes. Atomic for all who use the same database and prefix. Errors have a `code`
+ * (`STORAGE_…`). Throws a TypeError on invalid arguments.
+ */
+export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): Storage {
+  checkOptions(options, { prefix: true, clock: true, pollMs: true })
+  const { prefix = 'signalbox', clock = { now: () => Date.now() }, pollMs = 1_000 } = options
+  if (typeof kv?.atomic !== 'function')
+    throw new TypeError('denoKvStorage takes a database: denoKvStorage(await Deno.openKv()).')
+  if (!/^[!-~]{1,100}$/.test(prefix)) throw new TypeError('prefix must be 1 to 100 visible characters of ASCII.')
+  const store = `The Deno KV store "${prefix}"`
+  const sizes = { ...LIMITS, store, hasNul: true }
+  const entryKey = (key: string): Key => [prefix, 'entry', toOrdered(key)]
+  /** How many writes there were. */
+  const counterKey: Key = [prefix, 'writes']
+  const watchers = createWatchers()
+  const gapListeners = new Set<() => void>()
+  const running = new Set<Promise<unknown>>()
+  let stopFeed: (() => void) | undefined
+  let isClosed = false
+  /** The last write that a read or a watcher has seen. */
+  let seen: Mark | undefined
+
+  /** Does what was asked of the store, which `close` waits for. */
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
+    const result = work()
+    running.add(result)
+    try {
+      return await result
+    } catch (cause) {
+      if (cause instanceof Error && cause.name === 'StorageError') throw cause
+      const help = 'Check that the database is open and can be reached.'
+      throw storageError('STORAGE_UNREACHABLE', `${store} did not do what was asked. ${help}`, cause)
+    } finally {
+      running.delete(result)
+    }
+  }
+
+  async function lastWrite(): Promise<Mark> {
+    const { value, versionstamp } = await kv.get(counterKey)
+    return { count: countIn(value), version: versionstamp ?? '' }
+  }
+
+  /** Called before a read. Watchers that begin later are not told of changes before it. */
+  async function mark(): Promise<void> {
+    if (stopFeed && seen) return
+    const now = await lastWrite()
+    if (!stopFeed || !seen) seen = now
+  }
+
+  function stored({ key, value, versionstamp }: Entry): Row | undefined {
+    if (versionstamp === null) return undefined
+    const row = parsed(value)
+    if (!row)
+      throw storageError('STORAGE_CORRUPT', `${store} has an entry of another program: ${String(key)}. Remove it.`)
+    return row.expiresAt !== undefined && row.expiresAt <= clock.now() ? undefined : { ...row, version: versionstamp }
+  }
+
+  /** Commits a write, and with it the name of the key for those who watch. */
+  async function commit(key: string, next: NewRow | 'deleted', current?: Entry): Promise<string | undefined> {
+    const name = entryKey(key)
+    const write = kv.atomic()
+    if (current) write.check({ key: name, versionstamp: current.versionstamp })
+    if (next === 'deleted') write.delete(name)
+    else {
+      const { value, expiresAt } = next
+      const life = expiresAt === undefined ? {} : { expireIn: Math.max(1, expiresAt - clock.now() + SPARE_MS) }
+      write.set(name, { value: new TextEncoder().encode(value), ...(expiresAt !== undefined && { expiresAt }) }, life)
+    }
+    write.set([prefix, 'log', Date.now(), crypto.randomUUID()], key, { expireIn: LOG_MS }).sum(counterKey, 1n)
+    const result = await write.commit().catch((cause: unknown) => {
+      if (isLocked(cause)) return { ok: false as const }
+      throw cause
+    })
+    return result.ok ? result.versionstamp : undefined
+  }
+
+  /** Writes what `next` makes of the current entry, again when another write comes between; `undefined` leaves it as it is. */
+  async function change(key: string, next: (row: Row | undefined) => NewRow | 'deleted' | undefined) {
+    return untilDone(key, async () => {
+      const current = await kv.get(entryKey(key))
+      const wanted = next(stored(current))
+      return wanted ? commit(key, wanted, current) : false
+    })
+  }
+
+  async function untilDone<Result>(key: string, write: () => Promise<Result | undefined>): Promise<Result> {
+    for (const until = performance.now() + PATIENCE_MS; ; await sleep(Math.random() * 20)) {
+      const result = await write()
+      if (result !== undefined) return result
+      if (performance.now() > until)
+        throw storageError('STORAGE_LOCKED', `${store} has too many writes of "${key.slice(0, 100)}". Try again.`)
+    }
+  }
+
+  const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? {} : { expiresAt: clock.now() + ttlMs })
+
+  /** Tells of every write since the last that was seen: each has counted, and has left the name of its key. */
+  async function look(): Promise<void> {
+    const from = seen
+    const now = await lastWrite()
+    seen ??= now
+    if (!from || now.version <= from.version) return
+    let names = await changedSince(from, now, Date.now() - pollMs - SKEW_MS)
+    if (names.length < now.count - from.count) names = await changedSince(from, now, 0)
+    if (names.length < now.count - from.count) for (const listener of gapListeners) listener()
+    seen = now
+    for (const name of new Set(names)) watchers.tell(name)
+  }
+
+  async function changedSince(from: Mark, to: Mark, startMs: number): Promise<string[]> {
+    const names: string[] = []
+    const range = { start: [prefix, 'log', startMs], end: [prefix, 'log', Number.POSITIVE_INFINITY] }
+    for await (const { value, versionstamp } of kv.list(range, { batchSize: 500 }))
+      if (versionstamp && versionstamp > from.version && versionstamp <= to.version) names.push(String(value))
+    return names
+  }
+
+  function startFeed(): () => void {
+    let reader: ReadableStreamDefaultReader<unknown> | undefined
+    let change: Promise<{ done: boolean }> | undefined
+    let isOver = false
+
+    async function follow(): Promise<void> {
+      reader ??= kv.watch([counterKey]).getReader()
+      change ??= reader.read()
+      await within(look(), ANSWER_MS)
+      const news = await within(change, pollMs, () => undefined)
+      if (news?.done) throw new Error('the database ended the stream of its changes')
+      if (news) change = undefined
+    }
+
+    function end(): void {
+      change?.catch(() => {})
+      reader?.cancel().catch(() => {})
+      reader = change = undefined
+    }
+
+    async function run(): Promise<void> {
+      while (!isOver) {
+        await follow().catch(async () => {
+          end() // what it misses meanwhile, the next look finds
+          await sleep(PAUSE_MS)
+        })
+      }
+    }
+
+    void run()
+    return () => {
+      isOver = true
+      end()
+    }
+  }
+
+  return {
+    atomic: true,
+    ...LIMITS,
+
+    get: (key) =>
+      run(async () => {
+        await mark()
+        const row = stored(await kv.get(entryKey(key)))
+        return row && { value: row.value, version: row.version }
+      }),
+
+    set: (key, value, { ifVersion, ttlMs } = {}) =>
+      run(async () => {
+        checkSizes(toOrdered(key), value, sizes)
+        const next = { value, ...expiry(ttlMs) }
+        return ifVersion === undefined
+          ? untilDone(key, () => commit(key, next))
+          : change(key, (row) => ((row?.version ?? null) === ifVersion ? next : undefined))
+      }),
+
+    delete: (key, { ifVersion } = {}) =>
+      run(async () => {
+        const isWanted = (row: Row | undefined) => row && (ifVersion === undefined || row.version === ifVersion)
+        return (await change(key, (row) => (isWanted(row) ? 'deleted' : undefined))) !== false
+      }),
+
+    list: (start, { after, limit = Number.POSITIVE_INFINITY } = {}) =>
+      run(async () => {
+        await mark()
+        const found: Array<Stored & { key: string }> = []
+        const from = after !== undefined && after >= start ? `${after}\0` : start // the least text behind `after`
+        if (!from.startsWith(start) || limit < 1) return found
+        const range = { start: entryKey(from), end: [prefix, 'entry', endOf(toOrdered(start))] }
+        for await (const entry of kv.list(range, { batchSize: Math.min(500, limit) })) {
+          const row = stored(entry)
+          if (row) found.push({ key: fromOrdered(String(entry.key[2])), value: row.value, version: row.version })
+          if (found.length >= limit) break
+        }
+        return found
+      }),
+
+    increment: (key, by, { ttlMs } = {}) =>
+      run(async () => {
+        checkSizes(toOrdered(key), '', sizes)
+        let sum = 0
+        await change(key, (row) => {
+          sum = incrementSum(key, row, by)
+          const { expiresAt } = row ?? expiry(ttlMs)
+          return { value: String(sum), ...(expiresAt !== undefined && { expiresAt }) }
+        })
+        return sum
+      }),
+
+    watch(onChange, onGap) {
+      const stop = watchers.add(onChange)
+      const gap = () => onGap?.()
+      gapListeners.add(gap)
+      stopFeed ??= startFeed()
+      return () => {
+        stop()
+        gapListeners.delete(gap)
+        if (watchers.size === 0) stopFeed = void stopFeed?.()
+      }
+    },
+
+    async close() {
+      isClosed = true
+      stopFeed = void stopFeed?.()
+      watchers.clear()
+      gapListeners.clear()
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+/** What a write stores. */
+interface NewRow {
+  value: string
+  expiresAt?: number
+}
+
+type Row = NewRow & Stored
+
+/** A write: how many there were before it and with it, and its version, which grows with each. */
+interface Mark {
+  count: number
+  version: string
+}
+
+/** A `Deno.KvU64`. */
+function countIn(value: unknown): number {
+  return typeof value === 'object' && value !== null && 'value' in value ? Number(value.value) : 0
+}
+
+/** What this adapter has written. */
+function parsed(value: unknown): NewRow | undefined {
+  if (typeof value !== 'object' || value === null || !('value' in value)) return undefined
+  const { value: bytes, expiresAt }: { value: unknown; expiresAt?: unknown } = value
+  if (!(bytes instanceof Uint8Array)) return undefined
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  return { value: text, ...(typeof expiresAt === 'number' && { expiresAt }) }
+}
+
+/** Of a file that another process writes to: nothing was written. */
+const isLocked = (cause: unknown) => cause instanceof Error && /database is locked/.test(cause.message)

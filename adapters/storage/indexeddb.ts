@@ -1,0 +1,204 @@
+import { promisifyRequest } from 'idb-keyval'
+import type { Clock, Storage, Stored } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
+import { openDatabase, type Stores } from './indexeddb/database.ts'
+import { createFeed } from './indexeddb/feed.ts'
+import { storageError } from './lib/error.ts'
+import { incrementSum, type Row } from './lib/operations.ts'
+import { checkSizes } from './lib/sizes.ts'
+import { liveRow } from './lib/table.ts'
+
+/** The options of `indexeddbStorage`; all are optional. */
+export interface IndexeddbStorageOptions {
+  /** The name of the database, which every page and worker of the site may open; default `signalbox`. */
+  name?: string
+  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  clock?: Pick<Clock, 'now'>
+}
+
+/**
+ * Keeps all data in an IndexedDB database of the browser. Atomic for all pages and workers of the site; a write resolves once it is on the
+ * disk. Its own secret is a key that no script can read. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ */
+export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage {
+  checkOptions(options, { name: true, clock: true })
+  const { name = 'signalbox', clock = { now: () => Date.now() } } = options
+  if (typeof name !== 'string' || name === '') throw new TypeError('name must be the name of a database.')
+  const store = `the IndexedDB database "${name}"`
+  const limits = { ...LIMITS, store, hasNul: true }
+  const database = openDatabase(name, () => feed.gap())
+  const feed = createFeed(name, database)
+  const running = new Set<Promise<unknown>>()
+  let isClosed = false
+  let writes = 0
+
+  /** Does what was asked of the store, which `close` waits for. */
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${store} was closed.`)
+    const result = work()
+    const settled: Promise<unknown> = result.catch(() => {}).finally(() => running.delete(settled))
+    running.add(settled)
+    return result
+  }
+
+  const read = <T>(work: (records: IDBObjectStore) => Promise<T>) =>
+    run(() =>
+      database.read(async ({ records, changes }) => {
+        await feed.onRead(changes)
+        return work(records)
+      }),
+    )
+
+  /** Reads a row and writes the next one in one transaction: null removes it, undefined leaves it. Resolves to what `next` has answered. */
+  const change = (key: string, next: (row: Row | undefined, now: number) => Row | null | undefined) =>
+    run(async () => {
+      const now = clock.now()
+      const written = await database.write(async ({ records, changes }) => {
+        const row = next(liveRow(rowOf(key, await promisifyRequest<unknown>(records.get(key))), now), now)
+        if (row === undefined) return row
+        row ? records.put(row, key) : records.delete(key)
+        feed.add(changes, key)
+        if (++writes % SWEEP_EVERY === 0) sweep(records, now)
+        return row
+      })
+      if (written !== undefined) feed.announce()
+      return written
+    })
+
+  function rowOf(key: string, found: unknown): Row | undefined {
+    if (found === undefined || isRow(found)) return found
+    throw storageError('STORAGE_CORRUPT', `"${key}" in ${store} was written by another program. Remove it.`)
+  }
+
+  async function list(
+    records: IDBObjectStore,
+    prefix: string,
+    { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions,
+  ) {
+    const found: Array<Stored & { key: string }> = []
+    const now = clock.now()
+    const end = endOf(prefix)
+    if (typeof end === 'string' && after >= end) return found
+    for (let last = after >= prefix ? after : undefined; found.length < limit; ) {
+      const range = IDBKeyRange.bound(last ?? prefix, end, last !== undefined, true)
+      const count = Math.min(PAGE, limit - found.length)
+      const [keys, rows] = await Promise.all([
+        promisifyRequest<IDBValidKey[]>(records.getAllKeys(range, count)),
+        promisifyRequest<unknown[]>(records.getAll(range, count)),
+      ])
+      for (const [at, key] of keys.map(String).entries()) {
+        last = key
+        const row = liveRow(rowOf(key, rows[at]), now)
+        if (row) found.push({ key, value: row.value, version: row.version })
+      }
+      if (keys.length < count) break
+    }
+    return found
+  }
+
+  return {
+    atomic: true,
+    ...LIMITS,
+
+    get: (key) =>
+      read(async (records) => {
+        const row = liveRow(rowOf(key, await promisifyRequest<unknown>(records.get(key))), clock.now())
+        return row && { value: row.value, version: row.version }
+      }),
+
+    list: (prefix, options = {}) => read((records) => list(records, prefix, options)),
+
+    async set(key, value, { ifVersion, ttlMs } = {}) {
+      checkSizes(key, value, limits)
+      const row = { value, version: crypto.randomUUID() }
+      const written = await change(key, (before, now) => {
+        if (ifVersion !== undefined && (before?.version ?? null) !== ifVersion) return undefined
+        return ttlMs === undefined ? row : { ...row, expiresAt: now + ttlMs }
+      })
+      return written !== undefined && row.version
+    },
+
+    async delete(key, { ifVersion } = {}) {
+      const isMet = (row: Row | undefined) => row && (ifVersion === undefined || row.version === ifVersion)
+      return (await change(key, (row) => (isMet(row) ? null : undefined))) === null
+    },
+
+    async increment(key, by, { ttlMs } = {}) {
+      checkSizes(key, '', limits)
+      const written = await change(key, (before, now) => ({
+        ...(before ?? (ttlMs !== undefined && { expiresAt: now + ttlMs })),
+        value: String(incrementSum(key, before, by)),
+        version: crypto.randomUUID(),
+      }))
+      return Number(written?.value)
+    },
+
+    watch: feed.watch,
+
+    ownSecret: () =>
+      run(async () => {
+        const find = ({ own }: Stores) => promisifyRequest<unknown>(own.get(SECRET))
+        let secret = await database.read(find)
+        if (secret === undefined) {
+          const made = await makeSecret()
+          secret = await database.write(async (stores) => {
+            const others = await find(stores)
+            if (others === undefined) stores.own.put(made, SECRET)
+            return others ?? made
+          })
+        }
+        if (secret instanceof CryptoKey && secret.algorithm.name === 'HKDF') return secret
+        throw storageError(
+          'STORAGE_SECRET_INVALID',
+          `The secret in ${store} is damaged, and no credential can be opened. Delete the database to begin anew.`,
+        )
+      }),
+
+    async close() {
+      isClosed = true
+      await Promise.all(running)
+      feed.close()
+      database.close()
+    },
+  }
+}
+
+type ListOptions = NonNullable<Parameters<Storage['list']>[1]>
+
+const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
+const SECRET = 'secret'
+/** Rows in one answer of the database. */
+const PAGE = 1_000
+/** Writes between two removals of what has expired. */
+const SWEEP_EVERY = 100
+
+const isRow = (found: unknown): found is Row =>
+  typeof found === 'object' &&
+  found !== null &&
+  'value' in found &&
+  typeof found.value === 'string' &&
+  'version' in found &&
+  typeof found.version === 'string'
+
+/** The least key that is greater than all with this prefix: a text, or the empty list, which the database orders after every text. */
+function endOf(prefix: string): string | [] {
+  for (let last = prefix.length - 1; last >= 0; last--) {
+    const unit = prefix.charCodeAt(last)
+    if (unit < 0xffff) return prefix.slice(0, last) + String.fromCharCode(unit + 1)
+  }
+  return []
+}
+
+function sweep(records: IDBObjectStore, now: number): void {
+  const request = records.index('expiresAt').openKeyCursor(IDBKeyRange.upperBound(now))
+  request.onsuccess = () => {
+    const cursor = request.result
+    if (!cursor) return
+    records.delete(cursor.primaryKey)
+    cursor.continue()
+  }
+}
+
+/** A key of 32 random bytes from which others can be derived, and which cannot be read. */
+const makeSecret = () =>
+  crypto.subtle.importKey('raw', crypto.getRandomValues(new Uint8Array(32)), 'HKDF', false, ['deriveKey'])

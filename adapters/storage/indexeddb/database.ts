@@ -1,0 +1,160 @@
+import { promisifyRequest } from 'idb-keyval'
+import { type StorageErrorCode, storageError } from '../lib/error.ts'
+
+/** What a transaction reads and writes. */
+export interface Stores {
+  /** Rows by key. */
+  records: IDBObjectStore
+  /** A log of changes; each entry has a number, one more than the one before. */
+  changes: IDBObjectStore
+  /** The secret, and the identity of the database. */
+  own: IDBObjectStore
+}
+
+/** One database, opened when it is needed. */
+export interface Database {
+  /** Does the work in one transaction, which ends as soon as the work waits for anything else than the requests that it makes. */
+  read<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  /** Likewise; resolves once the changes are on the disk. When it rejects, nothing was changed. */
+  write<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  close(): void
+}
+
+const SCHEMA = 1
+const STORES = ['records', 'changes', 'own'] as const
+const IDENTITY = 'identity'
+/** Others may hold the database for so long. A gateway waits a second longer for its storage. */
+const PATIENCE_MS = 4_000
+
+/**
+ * The database of this name. It lets go of its connection when others delete or upgrade the database, and opens it again for the next
+ * transaction. One that was deleted in the meantime is never taken for an empty one: that would turn off what the settings had turned on.
+ */
+export function openDatabase(name: string, onLost: () => void): Database {
+  let connection: Promise<IDBDatabase> | undefined
+  /** Of the database that was opened first: another one may have the same name later. */
+  let identity: unknown
+
+  function connect(): Promise<IDBDatabase> {
+    connection ??= open().catch((cause: unknown) => {
+      connection = undefined
+      throw cause
+    })
+    return connection
+  }
+
+  async function open(): Promise<IDBDatabase> {
+    if (typeof indexedDB === 'undefined') throw failure(name, ABSENT)
+    const request = indexedDB.open(name, SCHEMA)
+    request.onupgradeneeded = () => {
+      if (identity !== undefined) return request.transaction?.abort() // it was deleted
+      request.result.createObjectStore('records').createIndex('expiresAt', 'expiresAt')
+      request.result.createObjectStore('changes', { autoIncrement: true })
+      request.result.createObjectStore('own').put(crypto.randomUUID(), IDENTITY)
+    }
+    const database = await promisifyRequest(request).catch((cause: unknown) => {
+      throw identity !== undefined && nameOf(cause) === 'AbortError' ? failure(name, DELETED) : cause
+    })
+    const leave = () => {
+      database.close()
+      connection = undefined
+      onLost()
+    }
+    database.onversionchange = leave
+    database.onclose = leave
+    try {
+      const found: unknown = await promisifyRequest(database.transaction('own').objectStore('own').get(IDENTITY))
+      identity ??= found
+      if (identity !== found) throw failure(name, DELETED)
+    } catch (cause) {
+      database.close()
+      throw cause
+    }
+    return database
+  }
+
+  async function transact<T>(mode: IDBTransactionMode, work: (stores: Stores) => Promise<T>): Promise<T> {
+    let transaction: IDBTransaction | undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(failure(name, LOCKED)), PATIENCE_MS)
+    })
+    try {
+      const database = await Promise.race([connect(), late])
+      transaction = database.transaction(STORES, mode, { durability: 'strict' })
+      const committed = promisifyRequest(transaction)
+      const [records, changes, own] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // one each
+      const done = Promise.all([work({ records, changes, own }), committed])
+      return (await Promise.race([done, late]))[0]
+    } catch (cause) {
+      const reason = transaction?.error ?? cause // of a transaction that was aborted, each request only tells that it was
+      abort(transaction)
+      throw failureOf(reason, name)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    read: (work) => transact('readonly', work),
+    write: (work) => transact('readwrite', work),
+    close() {
+      void connection?.then(
+        (database) => database.close(),
+        () => {},
+      )
+      connection = undefined
+    },
+  }
+}
+
+type StoreList = [IDBObjectStore, IDBObjectStore, IDBObjectStore]
+
+function abort(transaction: IDBTransaction | undefined): void {
+  try {
+    transaction?.abort()
+  } catch {} // it is over
+}
+
+const nameOf = (cause: unknown) =>
+  typeof cause === 'object' && cause !== null && 'name' in cause ? String(cause.name) : ''
+
+/** What follows the name of the database in a message, and its code. */
+type Meaning = [code: StorageErrorCode, text: string]
+
+/** What the browser's own errors mean, by their names. */
+const MEANINGS: Record<string, Meaning> = {
+  DataCloneError: ['STORAGE_UNWRITABLE', 'cannot keep a key in this browser. Give the gateway a `secret`.'],
+  NotFoundError: ['STORAGE_CORRUPT', 'was made by another program. Give indexeddbStorage another name.'],
+  QuotaExceededError: [
+    'STORAGE_UNWRITABLE',
+    'has no room left: the quota of the site or the disk is used up. Nothing was written. Free some, or call navigator.storage.persist().',
+  ],
+  SecurityError: [
+    'STORAGE_UNREADABLE',
+    'was refused by the browser. Allow the site to keep data, leave the sandboxed frame, or use memoryStorage().',
+  ],
+  VersionError: [
+    'STORAGE_NEWER_VERSION',
+    'was made by a newer release or another program. Reload the page, or give indexeddbStorage another name.',
+  ],
+}
+
+function failureOf(cause: unknown, name: string): Error {
+  if (cause instanceof Error && cause.name === 'StorageError') return cause
+  return failure(name, MEANINGS[nameOf(cause)] ?? BROKEN, cause)
+}
+
+const failure = (name: string, [code, text]: Meaning, cause?: unknown) =>
+  storageError(code, `The IndexedDB database "${name}" ${text}`, cause)
+
+const BROKEN: Meaning = ['STORAGE_UNREACHABLE', 'could not be read or written. Try again, or start the browser again.']
+const ABSENT: Meaning = ['STORAGE_UNREADABLE', 'needs a page or a worker of a browser. Use another storage here.']
+const DELETED: Meaning = [
+  'STORAGE_MISSING',
+  'was deleted while it was in use. To begin with an empty one, reload the page or restart the worker.',
+]
+const LOCKED: Meaning = [
+  'STORAGE_LOCKED',
+  `was kept busy by another tab for ${PATIENCE_MS / 1_000} s. Nothing was written. Reload the other tabs of the site.`,
+]

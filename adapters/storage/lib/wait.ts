@@ -1,0 +1,17 @@
+/** Resolves after so many ms. */
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What `work` resolves to. When that takes longer than so many ms, what `late` returns; by default it rejects then. */
+export function within<T, Late = never>(
+  work: Promise<T>,
+  ms: number,
+  late: () => Late = () => {
+    throw new Error(`no answer in ${Math.ceil(ms)} ms`)
+  },
+): Promise<T | Late> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const end = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  return Promise.race([work, end.then(late)]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,162 @@
+import type { Clock, Storage, Stored } from '../../src/index.ts'
+import { checkOptions } from '../lib/options.ts'
+import { storageError } from './lib/error.ts'
+import { checkSizes } from './lib/sizes.ts'
+import { sleep, within } from './lib/wait.ts'
+
+/** What `createStorage()` of the package `unstorage` returns, with any driver. */
+export interface Unstorage {
+  getItem(key: string): Promise<unknown>
+  setItem(key: string, value: object): Promise<void>
+  removeItem(key: string): Promise<void>
+  getKeys(base: string): Promise<string[]>
+}
+
+/** The options of `unstorageStorage`; all are optional. */
+export interface UnstorageStorageOptions {
+  /** What all keys begin with; default `signalbox`. */
+  base?: string
+  /** The clock that `ttlMs` is measured with; default: the platform's. */
+  clock?: Pick<Clock, 'now'>
+  /** The longest value that the driver takes, in bytes; default 1 MiB. */
+  largestValueBytes?: number
+  /** The longest key that is taken, in bytes; the driver's is up to three times as long. Default 512. */
+  longestKeyBytes?: number
+}
+
+/**
+ * Keeps all data where a driver of `unstorage` does. Not atomic: of two processes that write at the same moment both believe to have won, and
+ * the later one has; writes by one storage object come one after the other for each key. Not watched. `close()` leaves the storage open.
+ * Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ */
+export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOptions = {}): Storage {
+  checkOptions(options, { base: true, clock: true, largestValueBytes: true, longestKeyBytes: true })
+  if (typeof storage?.getKeys !== 'function')
+    throw new TypeError('unstorageStorage takes a storage: unstorageStorage(createStorage({ driver })).')
+  const { base = 'signalbox', clock = { now: () => Date.now() } } = options
+  const { largestValueBytes = 1024 * 1024, longestKeyBytes = 512 } = options
+  if (!/^[a-z\d]+(?:[:_-][a-z\d]+)*$/.test(base))
+    throw new TypeError('base must be a name in lower case, such as "app:signalbox".')
+  const limits = { store: 'The storage', largestValueBytes, longestKeyBytes, hasNul: true }
+  /** The last operation on each key. */
+  const turns = new Map<string, Promise<unknown>>()
+  let isClosed = false
+
+  /** Does one thing at a time with each key: a file that is half written is not read, nor written by two. */
+  async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
+    const result = turns.has(name) ? Promise.resolve(turns.get(name)).then(work) : work()
+    const turn: Promise<unknown> = result.catch(() => {}).finally(() => turns.get(name) === turn && turns.delete(name))
+    turns.set(name, turn)
+    return result
+  }
+
+  const nameOf = (key: string) => `${base}:${toName(key)}`
+
+  async function read(key: string): Promise<Stored | undefined> {
+    for (let tries = 1; ; tries++) {
+      const item = await call(() => storage.getItem(nameOf(key)))
+      if (item === null || item === undefined) return undefined
+      const row = parsed(item)
+      if (row?.expiresAt !== undefined && row.expiresAt <= clock.now()) return undefined
+      if (row) return { value: row.value, version: row.version }
+      if (tries === READS) return { value: typeof item === 'string' ? item : JSON.stringify(item), version: DAMAGED }
+      await sleep(PAUSE_MS)
+    }
+  }
+
+  return {
+    atomic: false,
+    largestValueBytes,
+    longestKeyBytes,
+
+    get: (key) => inTurn(key, () => read(key)),
+
+    set: (key, value, { ifVersion, ttlMs } = {}) =>
+      inTurn(key, async () => {
+        checkSizes(key, value, limits)
+        if (ifVersion !== undefined && ((await read(key))?.version ?? null) !== ifVersion) return false
+        const version = crypto.randomUUID()
+        const item = { value, version, ...(ttlMs !== undefined && { expiresAt: clock.now() + ttlMs }) }
+        await call(() => storage.setItem(nameOf(key), item))
+        return version
+      }),
+
+    delete: (key, { ifVersion } = {}) =>
+      inTurn(key, async () => {
+        const found = await read(key)
+        if (!found || (ifVersion !== undefined && found.version !== ifVersion)) return false
+        await call(() => storage.removeItem(nameOf(key)))
+        return true
+      }),
+
+    async list(prefix, { after, limit = Number.POSITIVE_INFINITY } = {}) {
+      if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
+      const names = await call(() => storage.getKeys(base))
+      const keys = names.flatMap((name) => fromName(name.slice(base.length + 1)) ?? [])
+      const wanted = [...new Set(keys)].filter((key) => key.startsWith(prefix) && (after === undefined || key > after))
+      wanted.sort() // by code unit
+      const listed: Array<Stored & { key: string }> = []
+      for (let at = 0; at < wanted.length && listed.length < limit; at += AT_ONCE) {
+        const some = wanted.slice(at, at + AT_ONCE)
+        const rows = await Promise.all(some.map(async (key) => ({ key, stored: await inTurn(key, () => read(key)) })))
+        for (const { key, stored } of rows) if (stored && listed.length < limit) listed.push({ key, ...stored })
+      }
+      return listed
+    },
+
+    async close() {
+      await Promise.all(turns.values())
+      isClosed = true
+    },
+  }
+}
+
+/** Values that are read at the same time. */
+const AT_ONCE = 20
+/** A value that another process is writing is read again. */
+const READS = 5
+const PAUSE_MS = 10
+/** The version of what is damaged, or of another program: it hides no other entry, and can be replaced. */
+const DAMAGED = 'damaged'
+/** A driver that does not answer in this time keeps no other operation waiting. */
+const ANSWER_MS = 4_000
+
+/** The driver's error holds what it was called with in some of them, values too: only its text goes on. */
+async function call<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await within(work(), ANSWER_MS)
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message.slice(0, 200) : ''
+    throw storageError('STORAGE_UNREACHABLE', `The driver of the storage failed: ${text}. Check what it is given.`)
+  }
+}
+
+/*
+ * Names of small letters, digits and `-`, which every driver keeps as they are, those with files included: any other byte is `_` and two
+ * digits. A file has a short name: after each 200 characters there is a folder, whose name ends with a `_` of its own.
+ */
+
+function toName(key: string): string {
+  const name = key.replace(/[^a-z\d-]/gu, (char) =>
+    Array.from(new TextEncoder().encode(char), (byte) => `_${byte.toString(16).padStart(2, '0')}`).join(''),
+  )
+  return name.replace(/.{200}(?=.)/g, '$&_:')
+}
+
+/** The key of a name; `undefined` for a name that this adapter does not give. */
+function fromName(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name.replaceAll('_:', '').replaceAll('_', '%'))
+  } catch {
+    return undefined
+  }
+}
+
+/** What this adapter has written. */
+function parsed(item: unknown): (Stored & { expiresAt?: number }) | undefined {
+  if (typeof item !== 'object' || item === null) return undefined
+  const { value, version, expiresAt }: { value?: unknown; version?: unknown; expiresAt?: unknown } = item
+  if (typeof value !== 'string' || typeof version !== 'string') return undefined
+  return { value, version, ...(typeof expiresAt === 'number' && { expiresAt }) }
+}

@@ -1,0 +1,44 @@
+/** The event of a function URL, payload version 2.0, as far as a mount needs it. */
+export interface LambdaUrlEvent {
+  readonly rawPath: string
+  readonly rawQueryString?: string
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  readonly cookies?: readonly string[]
+  readonly body?: string
+  readonly isBase64Encoded?: boolean
+  readonly requestContext: { readonly domainName?: string; readonly http: { readonly method: string } }
+}
+
+/** The context of an invocation, as far as a mount needs it. */
+export interface LambdaContext {
+  getRemainingTimeInMillis(): number
+}
+
+/** What an answer is written to, as far as a mount needs it: a writable of Node. */
+export interface LambdaResponseStream {
+  write(chunk: Uint8Array | string): boolean
+  end(): void
+  destroy(error?: Error): void
+  on(event: 'close' | 'error', listener: () => void): void
+  once(event: 'drain', listener: () => void): void
+}
+
+/** A handler that writes its answer to a stream. */
+export type LambdaHandler = (
+  event: LambdaUrlEvent,
+  stream: LambdaResponseStream,
+  context: LambdaContext,
+) => Promise<void>
+
+/** The status and headers of an answer. */
+export interface LambdaHead {
+  statusCode: number
+  headers: Record<string, string>
+  cookies: string[]
+}
+
+/** The global `awslambda` of Lambda's runtimes for Node, as far as a mount needs it. */
+export interface LambdaRuntime {
+  streamifyResponse(handler: LambdaHandler): LambdaHandler
+  HttpResponseStream: { from(stream: LambdaResponseStream, head: LambdaHead): LambdaResponseStream }
+}

@@ -1,0 +1,26 @@
+// A gateway for the pages of one origin, which keeps its data in the browser. README.md says how to bundle and serve it.
+import { createGateway } from 'signalbox'
+import { toServiceWorkerHandler } from 'signalbox/service-worker'
+import { indexeddbStorage } from 'signalbox/storage/indexeddb'
+
+// Only scripts of this origin reach a worker: they may manage the gateway, and they bring its providers.
+const management = { authorize: () => true }
+const gateway = createGateway({ storage: indexeddbStorage(), basePath: '/ai', management })
+
+/** What the app needs to start without a network. */
+const files = ['./', 'page.mjs']
+const keepFiles = async () => (await caches.open('app')).addAll(files)
+
+addEventListener('install', (event) => {
+  skipWaiting()
+  event.waitUntil(keepFiles())
+})
+addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+addEventListener('fetch', toServiceWorkerHandler(gateway))
+// Not reached by what the gateway has answered.
+addEventListener('fetch', (event) => {
+  const { request } = event
+  if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return
+  const kept = async () => (await caches.match(request, { ignoreSearch: true })) ?? Response.error()
+  event.respondWith(fetch(request).catch(kept))
+})

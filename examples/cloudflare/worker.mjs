@@ -1,0 +1,6 @@
+import { durableObjectStorage, SignalboxStore } from 'signalbox/storage/durable-object'
+import { toWorkersHandler } from 'signalbox/workers'
+import { openGateway } from './open-gateway.mjs'
+
+export { SignalboxStore } // the class of the object that keeps the data
+export default toWorkersHandler((env) => openGateway(durableObjectStorage(env.STORE), env))

@@ -1,0 +1,28 @@
+import OpenAI from 'openai'
+import { createGateway } from 'signalbox'
+
+/**
+ * An application with a gateway inside. A test gives it a `storage` in memory and a `fetch` that answers in place of the providers.
+ */
+export async function openApp({ storage, fetch }) {
+  const gateway = createGateway({ storage, ...(fetch && { fetch }) })
+  await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: process.env.OPENAI_API_KEY })
+  await gateway.api.connections.put({ id: 'anthropic', provider: 'anthropic', apiKey: process.env.ANTHROPIC_API_KEY })
+  await gateway.api.combos.put({ name: 'writer', models: ['openai/gpt-5-mini', 'anthropic/claude-haiku-4-5'] })
+  const { key } = await gateway.api.keys.put({ name: 'app' })
+  await gateway.api.settings.update({ requireApiKey: true })
+
+  // In the same process a client needs no port.
+  const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: key.key, fetch: gateway.fetch, maxRetries: 0 })
+
+  return {
+    gateway,
+    /** A summary of a text, in the pieces in which the model writes it. */
+    async *summarise(text) {
+      const messages = [{ role: 'user', content: `Summarise in one sentence: ${text}` }]
+      const stream = await client.chat.completions.create({ model: 'writer', stream: true, messages })
+      for await (const { choices } of stream) if (choices[0]?.delta.content) yield choices[0].delta.content
+    },
+    close: () => gateway.close(),
+  }
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStorage } from 'signalbox/storage/memory'
+import { openApp } from './app.mjs'
+import { anthropic, fetchFrom, openai, overloaded } from './providers.mjs'
+
+process.env.OPENAI_API_KEY = 'sk-test-openai'
+process.env.ANTHROPIC_API_KEY = 'sk-test-anthropic'
+
+/** An application of its own for each test, whose providers are these handlers. */
+async function open(t, ...handlers) {
+  const app = await openApp({ storage: memoryStorage(), fetch: fetchFrom(...handlers) })
+  t.after(() => app.close())
+  return app
+}
+
+async function collect(pieces) {
+  const all = []
+  for await (const piece of pieces) all.push(piece)
+  return all
+}
+
+test('a summary comes in the pieces in which the model writes it', async (t) => {
+  const seen = []
+  const app = await open(t, openai(['Signals ', 'are ', 'set.'], seen))
+  assert.deepEqual(await collect(app.summarise('…')), ['Signals ', 'are ', 'set.'])
+  assert.deepEqual(seen, [{ model: 'gpt-5-mini', authorization: 'Bearer sk-test-openai' }])
+})
+
+test('Anthropic writes it when OpenAI is overloaded', async (t) => {
+  const app = await open(t, overloaded('https://api.openai.com'), anthropic(['Set ', 'signals.']))
+  assert.equal((await collect(app.summarise('…'))).join(''), 'Set signals.')
+})
+
+test('the application gets an error when no provider answers', async (t) => {
+  const app = await open(t, overloaded('https://api.openai.com'), overloaded('https://api.anthropic.com'))
+  await assert.rejects(collect(app.summarise('…')), { status: 503 })
+})
+
+test('the gateway refuses a client without a key, and everyone its management', async (t) => {
+  const { gateway } = await open(t)
+  assert.equal((await gateway.fetch(new Request('http://gateway/v1/models'))).status, 401)
+  assert.equal((await gateway.fetch(new Request('http://gateway/api/keys'))).status, 401)
+})

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs'
+import pg from 'pg'
+import { createGateway } from 'signalbox'
+import { serveNode } from 'signalbox/node'
+import { postgresStorage } from 'signalbox/storage/postgres'
+
+if (existsSync('.env')) process.loadEnvFile()
+const { DATABASE_URL, SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const needed = { DATABASE_URL, SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }
+const missing = Object.entries(needed).filter(([, value]) => !value)
+if (missing.length > 0) {
+  console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+  process.exit(1)
+}
+
+// The time-outs let a connection that has died be noticed.
+const pool = new pg.Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 4_000, query_timeout: 4_000 })
+pool.on('error', (error) => console.error(`Postgres: ${error.message}`)) // an idle connection was lost
+
+const gateway = createGateway({
+  storage: postgresStorage(pool), // makes its table at first use
+  secret: SECRET, // seals keys and credentials in the table
+  management: { token: ADMIN_TOKEN }, // opens /api
+})
+
+try {
+  // Nothing is written when nothing has changed, so this may run at every start.
+  await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
+  await gateway.api.keys.put({ name: 'app', key: APP_KEY })
+  await gateway.api.settings.update({ requireApiKey: true })
+} catch (error) {
+  console.error(`The gateway cannot start: ${error.cause?.message ?? error.message}`)
+  process.exit(1)
+}
+
+const server = await serveNode(gateway, { port: Number(process.env.PORT ?? 4000) })
+console.log(`${server.url}/v1`)
+
+process.once('SIGTERM', async () => {
+  await server.close()
+  await gateway.close()
+  await pool.end()
+})

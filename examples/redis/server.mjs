@@ -1,0 +1,34 @@
+import cluster from 'node:cluster'
+import { existsSync } from 'node:fs'
+
+const GATEWAYS = 2
+
+if (cluster.isPrimary) startAll()
+else await import('./gateway.mjs')
+
+/** Starts the gateways as processes that share one port, and a new one for each that ends. */
+function startAll() {
+  if (existsSync('.env')) process.loadEnvFile()
+  const { REDIS_URL, SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+  const needed = { REDIS_URL, SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }
+  const missing = Object.entries(needed).filter(([, value]) => !value)
+  if (missing.length > 0) {
+    console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
+    process.exit(1)
+  }
+
+  let isStopping = false
+  const listening = new Set()
+  cluster.on('listening', (worker) => listening.add(worker.id))
+  cluster.on('exit', (worker) => {
+    if (isStopping) return
+    if (!listening.delete(worker.id)) process.exit(1) // it could not start, and has printed why
+    cluster.fork()
+  })
+  for (let count = 0; count < GATEWAYS; count++) cluster.fork()
+
+  process.once('SIGTERM', () => {
+    isStopping = true
+    for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM')
+  })
+}

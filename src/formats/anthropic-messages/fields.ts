@@ -1,0 +1,131 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/answer.ts'
+import type { Fields } from '../canonical/fields.ts'
+import type { CacheMark, ServerToolPart } from '../canonical/parts.ts'
+import { defined, textOrEmpty } from '../canonical/values.ts'
+import type { Warnings } from '../canonical/warnings.ts'
+import type { TargetContext } from '../translator.ts'
+import type { WireCounts, WireMarked, WireStop, WireStopReason, WireUsage } from './wire.ts'
+
+/** By `stop_reason` of a provider; any other one is a plain end. */
+const finishReasons = new Map<string, FinishReason>(
+  Object.entries({
+    end_turn: 'stop',
+    stop_sequence: 'stop-sequence',
+    tool_use: 'tool-calls',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'context-window',
+    refusal: 'content-filter',
+    pause_turn: 'pause',
+  } satisfies Record<WireStopReason, FinishReason>),
+)
+
+/** `stop_reason` for a client. */
+const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
+  stop: 'end_turn',
+  'stop-sequence': 'stop_sequence',
+  'tool-calls': 'tool_use',
+  length: 'max_tokens',
+  'context-window': 'model_context_window_exceeded',
+  'content-filter': 'refusal',
+  pause: 'pause_turn',
+  'malformed-call': 'end_turn',
+}
+
+/** How an answer ended, out of a message or of the last delta of its stream; undefined while it has not. */
+export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
+  if (typeof stop_reason !== 'string' || stop_reason === '') return undefined
+  const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop' }
+  const explanation = isObject(stop_details) ? stop_details.explanation : undefined
+  if (typeof stop_sequence === 'string') finish.stopSequence = stop_sequence
+  if (typeof explanation === 'string') finish.explanation = explanation
+  return finish
+}
+
+/** How an answer ended, for a client. An answer with a refusal in it is refused, even if the provider reported a plain end. */
+export function wireStop({ reason, stopSequence, explanation }: Finish, hasRefusal: boolean): WireStop {
+  const isRefusal = reason === 'content-filter' || (reason === 'stop' && hasRefusal)
+  return {
+    stop_reason: isRefusal ? 'refusal' : stopReasons[reason],
+    stop_sequence: (reason === 'stop-sequence' && stopSequence) || null,
+    stop_details: isRefusal ? { type: 'refusal', category: null, explanation: explanation ?? null } : null,
+  }
+}
+
+/** The counts of the last delta of a stream; clients add up the three of the input. */
+export function wireCounts(usage: TokenUsage): WireCounts {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
+  const read = Math.min(cacheReadTokens, inputTokens)
+  const written = Math.min(cacheWriteTokens, inputTokens - read) // some providers count cache reads as writes too
+  return {
+    input_tokens: inputTokens - read - written,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    output_tokens: outputTokens,
+    output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
+  }
+}
+
+/** The counts of a whole message. */
+export function wireUsage(usage: TokenUsage, tier?: string): WireUsage {
+  return {
+    ...wireCounts(usage),
+    cache_creation: null,
+    inference_geo: null,
+    service_tier: wireTier(tier),
+    speed: null,
+  }
+}
+
+/** The service tier of an answer, from its usage. */
+export function parseTier(usage: unknown): string | undefined {
+  const tier = isObject(usage) ? usage.service_tier : undefined
+  if (typeof tier !== 'string') return undefined
+  return tier === 'standard' ? 'default' : tier
+}
+
+/** The service tier for a client; null for one that Anthropic does not have. */
+function wireTier(tier: string | undefined): WireUsage['service_tier'] {
+  if (tier === 'default') return 'standard'
+  return tier === 'priority' || tier === 'batch' ? tier : null
+}
+
+/** `cache_control` of a client's block. Its `scope` concerns Anthropic only. */
+export function parseMark(fields: Fields, warnings: Warnings): CacheMark | undefined {
+  const mark = fields.fields('cache_control')
+  if (!mark) return undefined
+  const ttl = mark.wordOrDrop('ttl', ['5m', '1h'])
+  const cache: CacheMark = ttl ? { ttl } : {}
+  warnings.place(cache, mark.at)
+  return cache
+}
+
+/** `cache_control` for a provider. A longer time than Anthropic has becomes its longest. */
+export function wireMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMarked {
+  if (!cache || traits.cacheMarks !== 'cache_control') return {}
+  const { ttl } = cache
+  if (ttl === undefined) return { cache_control: { type: 'ephemeral' } }
+  if (ttl !== '5m' && ttl !== '1h') warnings.changed(warnings.pathOf(cache, 'cache', 'ttl'), 'replaced')
+  return { cache_control: { type: 'ephemeral', ttl: ttl === '5m' ? ttl : '1h' } }
+}
+
+/** The query of a web search by the provider. */
+export const queryOf = (input: unknown): string => (isObject(input) ? textOrEmpty(input.query) : '')
+
+/**
+ * A web search with its results. `queries` holds the queries of searches without results so far, by id. A failed search has no results. The
+ * text of the pages is encrypted for Anthropic.
+ */
+export function parseSearchResults(block: JsonObject, queries: Map<string, string>): ServerToolPart {
+  const id = textOrEmpty(block.tool_use_id)
+  const found = Array.isArray(block.content) ? block.content.filter(isObject) : []
+  const results = found.map(({ url, title }) => ({ url: textOrEmpty(url), title: textOrEmpty(title) }))
+  const query = queries.get(id) ?? ''
+  queries.delete(id)
+  const error = isObject(block.content) ? textOrEmpty(block.content.error_code) || 'unavailable' : undefined
+  return defined<ServerToolPart>({
+    ...{ type: 'server-tool', tool: 'web-search', id, query, results },
+    error,
+  })
+}

@@ -1,0 +1,69 @@
+import { gatewayError } from '../../../errors.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { type Answer, settleFinish } from '../../canonical/answer.ts'
+import { argumentsText } from '../../canonical/arguments.ts'
+import type { AssistantPart, TextPart } from '../../canonical/parts.ts'
+import { defined, textOrEmpty } from '../../canonical/values.ts'
+import type { ReadContext } from '../../translator.ts'
+import { parseCitations } from '../citations.ts'
+import { parseSearchResults, parseStop, parseTier, queryOf } from '../fields.ts'
+import { messageUsage } from '../stream-state.ts'
+
+/** A provider's message. */
+export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+  if (!Array.isArray(body.content))
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a message without content.' })
+  const queries = new Map<string, string>()
+  const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, queries, context) : []))
+  if (queries.size > 0) context.responseWarnings.dropped('server_tool_use') // without results so far
+  const hasToolCalls = content.some((part) => part.type === 'tool-call')
+  return defined<Answer>({
+    id: textOrEmpty(body.id) || undefined,
+    model: textOrEmpty(body.model) || undefined,
+    choices: [{ content, finish: settleFinish(parseStop(body), hasToolCalls) }],
+    usage: messageUsage(body.usage),
+    serviceTier: parseTier(body.usage),
+  })
+}
+
+function parseBlock(block: JsonObject, queries: Map<string, string>, context: ReadContext): AssistantPart[] {
+  const { origin, newId, responseWarnings } = context
+  switch (block.type) {
+    case 'text': {
+      const text = textOrEmpty(block.text)
+      const part = defined<TextPart>({
+        type: 'text',
+        text,
+        citations: parseCitations(block.citations, responseWarnings),
+      })
+      return text === '' && !part.citations ? [] : [part]
+    }
+    case 'thinking': {
+      const [thinking, data] = [textOrEmpty(block.thinking), textOrEmpty(block.signature)]
+      if (data !== '') return [{ type: 'reasoning', text: thinking, state: { origin, kind: 'signature', data } }]
+      return thinking === '' ? [] : [{ type: 'reasoning', text: thinking }]
+    }
+    case 'redacted_thinking':
+      return [{ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data: textOrEmpty(block.data) } }]
+    case 'tool_use': {
+      const name = textOrEmpty(block.name)
+      if (name === '') break
+      const id = textOrEmpty(block.id) || `toolu_${newId()}`
+      return [{ type: 'tool-call', id, name, arguments: argumentsText(block.input) }]
+    }
+    case 'server_tool_use':
+      if (block.name !== 'web_search') break
+      queries.set(textOrEmpty(block.id), queryOf(block.input))
+      return []
+    case 'web_search_tool_result':
+      return [parseSearchResults(block, queries)]
+  }
+  responseWarnings.dropped(textOrEmpty(block.type) || 'content')
+  return []
+}
+
+/** The count in a provider's answer, if it is one. */
+export function parseCount(body: unknown): number | undefined {
+  const tokens = isObject(body) ? body.input_tokens : undefined
+  return typeof tokens === 'number' ? tokens : undefined
+}

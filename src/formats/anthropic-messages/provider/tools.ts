@@ -1,0 +1,67 @@
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
+import { defined } from '../../canonical/values.ts'
+import { strictSchema } from '../../strict-schema.ts'
+import type { TargetContext } from '../../translator.ts'
+import { wireMark } from '../fields.ts'
+import type { WireTool, WireToolChoice } from '../wire.ts'
+
+export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
+  if (tools.length === 0) return undefined
+  return tools.map((tool) => {
+    if (tool.type === 'function') return writeFunction(tool, target)
+    if (tool.type === 'web-search') return writeSearch(tool, target)
+    const { warnings } = target
+    return warnings.refuse(warnings.pathOf(tool, 'tools'), 'the target has no tools whose input is free text.')
+  })
+}
+
+function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
+  if (target.traits.ownTools && tool.own?.format === 'anthropic-messages')
+    return { ...tool.own.value, ...wireMark(tool.cache, target) } as WireTool // as the client declared it
+  const { name, description, schema, strict, outputSchema, cache } = tool
+  const path = target.warnings.pathOf(tool, 'tools')
+  if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
+  const whole = { ...(schema ?? { properties: {} }), type: 'object' }
+  const input = strict ? strictSchema(whole, (change) => target.warnings.changed(path, change)) : whole
+  return {
+    name,
+    ...defined({ description }),
+    input_schema: { ...input, type: 'object' },
+    ...(strict && { strict }),
+    ...wireMark(cache, target),
+  }
+}
+
+/** The version of the web search that all models have. */
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
+  const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
+  if (contextSize && contextSize !== 'medium') warnings.dropped(warnings.pathOf(tool, 'tools', 'contextSize'))
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    ...defined({ max_uses: maxUses, allowed_domains: allowedDomains, blocked_domains: blockedDomains }),
+    ...(location && { user_location: { type: 'approximate', ...location } }),
+  }
+}
+
+/** The tool choice, which also forbids parallel calls. */
+export function writeToolChoice(
+  choice: ToolChoice | undefined,
+  parallel: boolean | undefined,
+  { warnings }: TargetContext,
+): WireToolChoice | undefined {
+  const serial = parallel === false ? { disable_parallel_tool_use: true as const } : {}
+  if (!choice) return parallel === false ? { type: 'auto', ...serial } : undefined
+  switch (choice.type) {
+    case 'auto':
+      return { type: 'auto', ...serial }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any', ...serial }
+    case 'tool':
+      return { type: 'tool', name: choice.name, ...serial }
+    case 'allowed':
+      return warnings.refuse('toolChoice', 'the target cannot choose among some of the tools.')
+  }
+}

@@ -1,0 +1,89 @@
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { TokenUsage } from '../canonical/answer.ts'
+import { tokenCount } from '../canonical/values.ts'
+import { embeddedError } from '../errors/embedded.ts'
+import { newStreamProgress, type StreamState } from '../format.ts'
+
+/** An event that clients of the format ignore. */
+export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
+
+/** Anthropic's `usage`: its input counts are disjoint, ours include the cached tokens. */
+export function messageUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const cacheReadTokens = tokenCount(usage.cache_read_input_tokens)
+  const cacheWriteTokens = tokenCount(usage.cache_creation_input_tokens)
+  return {
+    inputTokens: tokenCount(usage.input_tokens) + cacheReadTokens + cacheWriteTokens,
+    outputTokens: tokenCount(usage.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens: tokenCount(details.thinking_tokens),
+  }
+}
+
+/** Merges the counts of one stream event into `counts`: they are cumulative and replace earlier ones; null replaces nothing. */
+export function mergeCounts(counts: JsonObject, usage: unknown): void {
+  if (!isObject(usage)) return
+  for (const name in usage) if (usage[name] !== null) counts[name] = usage[name]
+}
+
+/**
+ * Follows a stream of named events, from `message_start` to `message_stop`. Neither an empty text block nor a normal end after it starts the
+ * answer.
+ */
+export function createMessageStreamState(): StreamState {
+  const state = { ...newStreamProgress(), observe }
+  const counts: JsonObject = {}
+
+  function observe({ event, data }: SseEvent) {
+    const message = tryParseJson(data)
+    if (!isObject(message)) return // no event that a client could read
+    switch (message.type ?? event) {
+      case 'ping':
+        return
+      case 'message_start': {
+        const { usage, content } = isObject(message.message) ? message.message : {}
+        state.started ||= Array.isArray(content) && content.some(isMeaningfulBlock)
+        return count(usage)
+      }
+      case 'content_block_start':
+        state.started ||= isMeaningfulBlock(message.content_block)
+        return
+      case 'content_block_stop':
+        return
+      case 'message_delta': {
+        count(message.usage)
+        const { stop_reason: reason } = isObject(message.delta) ? message.delta : {}
+        if (reason) state.ended = true
+        state.started ||= Boolean(reason) && reason !== 'end_turn'
+        return
+      }
+      case 'message_stop':
+        state.ended = state.closed = true
+        return
+      case 'error':
+        state.error ??= embeddedError(message.error) ?? { message: 'The provider reported an error.', status: 502 }
+        return
+      default:
+        if (message.error) state.error ??= embeddedError(message.error)
+        else state.started ||= !isObject(message.delta) || message.delta.text !== ''
+    }
+  }
+
+  function count(usage: unknown) {
+    if (!isObject(usage)) return
+    mergeCounts(counts, usage)
+    state.usage = messageUsage(counts)
+  }
+
+  return state
+}
+
+function isMeaningfulBlock(block: unknown): boolean {
+  if (!isObject(block)) return true
+  if (block.type === 'text') return block.text !== ''
+  if (block.type === 'thinking') return Boolean(block.thinking || block.signature)
+  return true
+}

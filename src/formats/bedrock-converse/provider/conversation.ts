@@ -1,0 +1,158 @@
+import { requestArguments } from '../../canonical/arguments.ts'
+import type { AssistantPart, CacheMark, TextPart, UserPart } from '../../canonical/parts.ts'
+import { CONTINUE_TEXT, dropLabels, type ToolResult, type Turn } from '../../canonical/turns.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { WireBlock, WireCachePoint, WireMedium, WireMessage, WireText } from '../wire.ts'
+import { writeDocument, writeImage, writeVideo } from './media.ts'
+
+/** `system` and `messages`. Converse wants alternating roles, the user first, and text beside every document. */
+export function writeTurns(turns: readonly Turn[], target: TargetContext) {
+  const state: WriteState = { ...target, names: new Set() }
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  const lead = first === -1 ? turns.length : first
+  for (const turn of turns) dropLabels(turn, target.warnings, {})
+  const system = turns.slice(0, lead).flatMap((turn) =>
+    turn.role !== 'system'
+      ? []
+      : turn.content.flatMap((part) => {
+          const text = writeText(part)
+          return text.length > 0 ? [...text, ...writeMark(part.cache, target)] : []
+        }),
+  )
+  const messages = merge(turns.slice(lead).map((turn) => writeTurn(turn, state)))
+  if (messages[0]?.role !== 'user') {
+    target.warnings.changed('turns', 'added')
+    messages.unshift({ role: 'user', content: [{ text: CONTINUE_TEXT }] })
+  }
+  for (const { role, content } of messages) {
+    if (role === 'user' && !content.some(hasWords) && content.some((block) => 'document' in block))
+      content.push({ text: '(see the document)' })
+  }
+  return { system, messages: withoutTrailingBlanks(messages) }
+}
+
+function writeTurn(turn: Turn, state: WriteState): WireMessage {
+  switch (turn.role) {
+    case 'system': // `prepareRequest` leaves none after the first turn
+      return { role: 'user', content: turn.content.flatMap(writeText) }
+    case 'user':
+      return { role: 'user', content: turn.content.flatMap((part) => writePart(part, state)) }
+    case 'assistant':
+      return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistant(part, state)) }
+    case 'tool':
+      return { role: 'user', content: turn.results.flatMap((result) => writeResult(result, state)) }
+  }
+}
+
+function merge(messages: readonly WireMessage[]): WireMessage[] {
+  const merged: WireMessage[] = []
+  for (const message of messages) {
+    const last = merged.at(-1)
+    if (message.content.length === 0) continue
+    if (last?.role === message.role) last.content.push(...message.content)
+    else merged.push(message)
+  }
+  return merged
+}
+
+/** A document is refused without text or a tool result beside it. */
+const hasWords = (block: WireBlock) => 'text' in block || 'toolResult' in block
+
+/** The beginning of an answer that the model is to continue must not end in white space. */
+function withoutTrailingBlanks(messages: WireMessage[]): WireMessage[] {
+  const last = messages.at(-1)
+  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
+  if (block && 'text' in block) block.text = block.text.trimEnd()
+  return messages
+}
+
+/** The target, and the names of the documents so far. */
+interface WriteState extends TargetContext {
+  names: Set<string>
+}
+
+/** A part of a user turn; a cache point is a block of its own after it. */
+function writePart(part: UserPart, state: WriteState): WireBlock[] {
+  const blocks: WireBlock[] = writeMedium(part, state)
+  if (blocks.length > 0) blocks.push(...writeMark(part.type === 'video' ? undefined : part.cache, state))
+  return blocks
+}
+
+/** Text of white space only is left out, since Converse refuses it. */
+function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
+  const { warnings, names } = state
+  switch (part.type) {
+    case 'text':
+      return writeText(part)
+    case 'image':
+      if (part.detail && part.detail !== 'auto') warnings.dropped(warnings.pathOf(part, 'image', 'detail'))
+      return [writeImage(part, state)]
+    case 'file':
+      return [writeDocument(part, names, state)]
+    case 'video':
+      return [writeVideo(part, state)]
+    case 'search-result': {
+      const { source, title, citable = false } = part
+      return [
+        { searchResult: { source, title, content: part.content.flatMap(writeText), citations: { enabled: citable } } },
+      ]
+    }
+    case 'audio':
+      return warnings.refuse(warnings.pathOf(part, part.type), `the target takes no ${part.type}.`)
+  }
+}
+
+const writeText = ({ text }: Pick<TextPart, 'text'>): WireText[] => (text.trim() === '' ? [] : [{ text }])
+
+export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireCachePoint[] {
+  if (!cache || traits.cacheMarks === 'none') return []
+  const { ttl } = cache
+  if (ttl === undefined) return [{ cachePoint: { type: 'default' } }]
+  if (ttl !== '5m' && ttl !== '1h') warnings.changed(warnings.pathOf(cache, 'cache', 'ttl'), 'replaced')
+  return [{ cachePoint: { type: 'default', ttl: ttl === '5m' ? ttl : '1h' } }]
+}
+
+function writeResult({ callId, content, isError, cache }: ToolResult, state: WriteState): WireBlock[] {
+  const blocks = content.flatMap((part) => writeMedium(part, state))
+  return [
+    {
+      toolResult: {
+        toolUseId: callId,
+        content: blocks.length > 0 ? blocks : [{ text: '(no output)' }],
+        ...(isError && { status: 'error' }),
+      },
+    },
+    ...writeMark(cache, state),
+  ]
+}
+
+/** A part of an earlier answer; without a block for it in this format, it is left out. */
+function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
+  const { warnings } = state
+  switch (part.type) {
+    case 'text': {
+      const blocks = writeText(part)
+      return blocks.length > 0 ? [...blocks, ...writeMark(part.cache, state)] : []
+    }
+    case 'refusal':
+      return writeText(part)
+    case 'reasoning':
+      if (part.state?.kind === 'redacted') return [{ reasoningContent: { redactedContent: part.state.data } }]
+      if (part.state?.kind !== 'signature') return []
+      return [{ reasoningContent: { reasoningText: { text: part.text, signature: part.state.data } } }]
+    case 'tool-call':
+      return [
+        { toolUse: { toolUseId: part.id, name: part.name, input: requestArguments(part, warnings) } },
+        ...writeMark(part.cache, state),
+      ]
+    case 'audio':
+      if (part.transcript === undefined) warnings.dropped(warnings.pathOf(part, 'audio'))
+      return writeText({ text: part.transcript ?? '' })
+    case 'image': // `prepareRequest` has moved it to a user turn
+      return []
+    case 'server-tool':
+      return [] // `prepareRequest` has made it text
+    case 'compaction': // `prepareRequest` has refused it
+      return []
+  }
+}

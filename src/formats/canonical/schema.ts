@@ -1,0 +1,144 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+/** The schema that a reference within `root` leads to, `#` or `#/$defs/name` (a JSON pointer); `undefined` when there is none. */
+export function schemaAt(root: JsonObject, ref: string): JsonObject | undefined {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let found: unknown = root
+  for (const segment of ref.slice(2).split('/')) {
+    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  }
+  return isObject(found) ? found : undefined
+}
+
+/** A schema of an object that declares its properties at its root. */
+interface FlatSchema {
+  schema: JsonObject
+  /** Does it accept more than the original? Alternatives that exclude each other have become properties side by side. */
+  isLooser: boolean
+}
+
+/** Schemas may refer to themselves, in several places. */
+const MAX_DEPTH = 20
+const MAX_SHAPES = 1_000
+
+/**
+ * Rewrites the schema of an object without `$ref`, `allOf`, `anyOf`, `oneOf`, `enum` and `not` at its root: OpenAI and Anthropic refuse a
+ * request with them, and tools of MCP servers have them. `undefined` when it has none of them, or describes no object.
+ */
+export function flatSchema(schema: JsonObject): FlatSchema | undefined {
+  if (!COMBINING.some((keyword) => schema[keyword] !== undefined)) return undefined
+  const shape = shapeOf(schema, { root: schema, shapes: 0 }, MAX_DEPTH)
+  if (!shape) return undefined
+  const { annotations, properties, required, isClosed, isLooser } = shape
+  const flat: JsonObject = { ...annotations, type: 'object', properties }
+  if (required.length > 0) flat.required = required
+  if (isClosed) flat.additionalProperties ??= false
+  return { schema: flat, isLooser }
+}
+
+const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'] as const
+
+/** What a schema says about an object. */
+interface Shape {
+  /** All other keywords at its root. */
+  annotations: JsonObject
+  properties: JsonObject
+  required: string[]
+  /** Are other properties refused? */
+  isClosed: boolean
+  isLooser: boolean
+}
+
+interface Search {
+  root: JsonObject
+  shapes: number
+}
+
+/** `undefined`: it describes no object, or contains itself. */
+function shapeOf(given: JsonObject, search: Search, depth: number): Shape | undefined {
+  const schema = followed(given, search.root)
+  if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
+  const { $ref, allOf, anyOf, oneOf, enum: values, not, type, properties, required, ...annotations } = schema
+  if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) return undefined
+  const shapesIn = (list: unknown) =>
+    (Array.isArray(list) ? list : []).flatMap((one) => (isObject(one) && shapeOf(one, search, depth - 1)) || [])
+  const own: Shape = {
+    annotations,
+    properties: isObject(properties) ? properties : {},
+    required: Array.isArray(required) ? required.map(String) : [],
+    isClosed: annotations.additionalProperties === false,
+    isLooser: values !== undefined || not !== undefined,
+  }
+  const combined = [...shapesIn(allOf), ...either(shapesIn(anyOf)), ...either(shapesIn(oneOf))]
+  const isBare = type === undefined && !isObject(properties) && own.required.length === 0
+  if (isBare && combined.length === 0) return undefined
+  return combined.reduce(both, own)
+}
+
+/** The schema that a reference leads to, with the keywords beside the reference. */
+function followed(schema: JsonObject, root: JsonObject): JsonObject | undefined {
+  let found = schema
+  for (let depth = 0; typeof found.$ref === 'string'; depth++) {
+    const { $ref, ...beside } = found
+    const target = depth < MAX_DEPTH ? schemaAt(root, $ref) : undefined
+    if (!target) return undefined
+    found = { ...target, ...beside }
+  }
+  return found
+}
+
+/** Two shapes of the same object. */
+function both(one: Shape, other: Shape): Shape {
+  const properties = new Map(Object.entries(one.properties))
+  for (const [name, schema] of Object.entries(other.properties))
+    properties.set(name, properties.has(name) ? joined(properties.get(name), schema) : schema)
+  return {
+    annotations: one.annotations,
+    properties: Object.fromEntries(properties),
+    required: [...new Set([...one.required, ...other.required])],
+    isClosed: one.isClosed || other.isClosed,
+    isLooser: one.isLooser || other.isLooser,
+  }
+}
+
+/** Shapes of which an object has one, as a shape that accepts each of them. */
+function either(shapes: readonly Shape[]): Shape[] {
+  const [first, ...others] = shapes
+  if (!first || others.length === 0) return [...shapes]
+  const schemas = new Map<string, unknown[]>()
+  for (const { properties } of shapes)
+    for (const [name, schema] of Object.entries(properties)) schemas.set(name, [...(schemas.get(name) ?? []), schema])
+  return [
+    {
+      annotations: {},
+      properties: Object.fromEntries([...schemas].map(([name, all]) => [name, anyOf(all)])),
+      required: first.required.filter((name) => others.every(({ required }) => required.includes(name))),
+      isClosed: shapes.every(({ isClosed }) => isClosed),
+      isLooser: true,
+    },
+  ]
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** A schema for values that satisfy both. */
+function joined(one: unknown, other: unknown): unknown {
+  if (!isObject(one) || !isObject(other)) return one === true ? other : one
+  const agree = Object.keys(other).every((keyword) => !(keyword in one) || isSame(one[keyword], other[keyword]))
+  return agree ? { ...one, ...other } : { allOf: [one, other] }
+}
+
+/** A schema for values that satisfy any of them; constants, which distinguish alternatives, become an `enum`. */
+function anyOf(schemas: readonly unknown[]): unknown {
+  const all = schemas.filter((one, index) => schemas.findIndex((other) => isSame(one, other)) === index)
+  const [first] = all
+  if (all.length === 1) return first
+  const values = all.map((schema) =>
+    isObject(schema) ? (Array.isArray(schema.enum) ? schema.enum : schema.const) : undefined,
+  )
+  if (!isObject(first) || values.includes(undefined)) return { anyOf: all }
+  const { const: _, enum: __, ...rest } = first
+  return { ...rest, enum: [...new Set(values.flat())] }
+}

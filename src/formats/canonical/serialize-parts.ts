@@ -1,0 +1,31 @@
+import type { StreamEvent } from './stream.ts'
+
+/**
+ * For formats whose parts cannot overlap: passes on the events of one part at a time, and buffers those of the others until it has ended.
+ */
+export function serializeParts(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
+  let current: number | undefined
+  const waiting = new Map<number, StreamEvent[]>() // by key, in the order of their starts
+
+  function next() {
+    current = undefined
+    for (const [key, events] of waiting) {
+      waiting.delete(key)
+      for (const event of events) emit(event)
+      if (events.at(-1)?.type === 'part-end') continue
+      current = key
+      return
+    }
+  }
+
+  return (event) => {
+    if (event.type === 'part-delta' && event.key === current) return emit(event) // nearly all events
+    if (!('key' in event)) return emit(event)
+    if (current === undefined && event.type === 'part-start') current = event.key
+    if (event.key === current) {
+      emit(event)
+      if (event.type === 'part-end') next()
+    } else if (event.type === 'part-start') waiting.set(event.key, [event])
+    else waiting.get(event.key)?.push(event)
+  }
+}

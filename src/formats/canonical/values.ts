@@ -1,0 +1,24 @@
+type Given<T> = { [K in keyof T]: T[K] | undefined }
+
+/** A copy without the fields that are undefined, so that absent means absent. */
+export function defined<T extends object>(fields: Given<T>): T {
+  const object: Partial<T> = {}
+  for (const name in fields) if (fields[name] !== undefined) object[name] = fields[name]
+  return object as T // the caller's T has those fields as optional
+}
+
+/** The same object, which must be the caller's own, with its undefined fields deleted. */
+export function withoutUndefined<T extends object>(fields: T): T {
+  for (const name in fields) if (fields[name] === undefined) delete fields[name]
+  return fields
+}
+
+/** The value, if it is a string; else an empty one. */
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** The value, if it is a string that is not empty. */
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+/** A provider's token count; 0 for what is absent, null or no positive number. */
+export const tokenCount = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)

@@ -1,0 +1,152 @@
+import type { ProviderError } from './read.ts'
+
+/** Does the provider not have the model, or not offer it to the account? Other models are not affected. */
+export const isUnknownModel = ({ text, codes }: ProviderError): boolean =>
+  codes.some((code) => NO_MODEL_CODE.test(code)) ||
+  (codes.includes('not_found_error') && text.startsWith('model: ')) || // Anthropic; the type is the same for files
+  NO_MODEL.some((words) => words.test(text))
+
+const NO_MODEL_CODE =
+  /^(?:(?:key_|team_|user_|org_)?model_(?:not_?(?:found|available|exist|supported)|access_denied|decommissioned|deprecated|permission_blocked\w*|terms_required)|(?:invalid|unknown|unavailable)_model|(?:Deployment|Model)NotFound|Model\.AccessDenied|dedicated_endpoint_not_running)$/i
+
+/** Texts about a missing model. Its name must be a single word, so that no sentence about something else matches. */
+const NO_MODEL: readonly RegExp[] = [
+  /^(?:the |this |requested |publisher )*model(?: id| name)?:? *(?:(?:`[^`]*`|\S+) *)?(?:does )?not (?:exist|found)\b/i,
+  /^(?:the |this |requested |publisher )*model *(?:(?:`[^`]*`|\S+) *)?(?:was not found|is not (?:found|available|supported)(?:\.|,|$| by provider )|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,
+  /^(?:invalid params, )?(?:invalid|unknown|unavailable|not found the|unable to access(?: non-serverless)?) model\b/i,
+  /^models\/\S+ is (?:not found|no longer available)/, // Google
+  /^No endpoints found for \S|^\S+ is not a valid model ID/, // OpenRouter; that no endpoint supports a feature is about the request
+  /^The API deployment for this resource does not exist/, // Azure
+  /provided model identifier|model version has reached the end of its life|marked by provider as Legacy|model ID \S+ with on-demand throughput/, // Bedrock
+  /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
+]
+
+/** Is it the URL that was not found, rather than something in the request? Such an error is a page, or has no code and no field. */
+export const isUnknownPath = (error: ProviderError): boolean => error.param === undefined && isNotFound(error)
+
+/** Does the error name the field `model` in a "not found" without further words? */
+export const isUnknownModelField = (error: ProviderError): boolean => error.param === 'model' && isNotFound(error)
+
+const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.length === 0) || NO_PATH.test(text)
+
+const NO_PATH =
+  /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // then OpenAI, Kong
+
+/** Does the provider or its model not support compaction? */
+export const isCompactionRefused = ({ text }: ProviderError): boolean =>
+  /\bcompact/i.test(text) && /not (?:support|available|enabled|implement|allow)|n't support|unsupported/i.test(text)
+
+/** Does the error concern a model that the account may not use, and not the key? */
+export const isModelDenied = (error: ProviderError): boolean => isUnknownModel(error) || DENIED.test(error.text)
+
+const DENIED =
+  /(?:access(?: to)?|use|sample from|invoke) (?:the |this |that |requested )*model\b|\bmodel\b[^.]{0,80} (?:is )?(?:not (?:allowed|enabled|permitted|authorized)|blocked)|model access (?:is )?denied|:(?:foundation-model|inference-profile)\//i
+
+/** Is the request refused for its content, although the status is about the account? */
+export const isContentRefused = ({ text, codes }: ProviderError): boolean =>
+  codes.some((code) => REFUSED_CODE.test(code)) ||
+  /^Content violates usage guidelines|requires moderation\b.{0,40} flagged|^You do not have permission to access the (?:File|CachedContent)|^CachedContent not found/.test(
+    text,
+  )
+
+const REFUSED_CODE =
+  /^(?:content_filter(?:ed)?|flagged_input|moderation_blocked|data_?inspection_?failed|ResponsibleAIPolicyViolation|\w+_policy_violation)$/i
+
+/** Do the codes or the text of a 403 concern the key, its permissions or its account? */
+export const isKeyRefused = (error: ProviderError): boolean =>
+  error.codes.some((code) => KEY_CODE.test(code)) || (!isPromptRefused(error) && KEY.test(error.text))
+
+const KEY_CODE =
+  /auth|permission|access|\bkey|_key|account|billing|credit|insufficient|organi[sz]ation|project|region|country|credential|signature|ExpiredToken|UnrecognizedClient|suspend|subscription|workspace|tenant/i
+
+const KEY =
+  /\bkeys?\b|credential|unauthori[sz]|authori[sz]|authenticat|permission|\baccess\b|account|organi[sz]ation|\bproject\b|\bteam\b|workspace|billing|\bcredits?\b|balance|quota|subscription|\bplan\b|countr(?:y|ies)|region|territory|security token|access token|suspended|deactivated|\bIP\b/i
+
+/** Does the text of a 403 concern the content of the prompt? */
+export const isPromptRefused = ({ text }: ProviderError): boolean => PROMPT.test(text) && !OF_ACCOUNT.test(text)
+
+const PROMPT =
+  /\b(?:input|prompt|content|message|messages|request|text|image|conversation)\b[^.]{0,80}\b(?:flagged|violat(?:es|ed|ing|ion)|moderation|polic(?:y|ies)|guidelines|unsafe|harmful|inappropriate|prohibited|sensitive|safety)\b|\b(?:flagged|prohibited|inappropriate|harmful|unsafe|sensitive)\b[^.]{0,80}\b(?:input|prompt|content|message|request|text|image)\b|\bsafety system\b|\busage (?:polic(?:y|ies)|guidelines)\b/i
+
+/** Texts about an account that has violated a policy, or whose own policy forbids the request. */
+const OF_ACCOUNT =
+  /^(?:your |this |the )?(?:account|organi[sz]ation|api key|key|project|team|workspace|user)\b|organi[sz]ation'?s? polic/i
+
+/** Does this request alone cost more than the account may spend at once? OpenRouter answers a 402. */
+export const isOverBudget = ({ codes }: ProviderError): boolean => codes.includes('weight_exceeds_budget')
+
+/** Do the account's other current requests use up what it may spend at once, for some seconds? OpenRouter answers a 402. */
+export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
+
+/** Does the URL not accept the method, so that the content of the request is not the cause? */
+export const isMethodRefused = ({ text, codes }: ProviderError): boolean =>
+  codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
+
+/** Is the body a page, as proxies send it in place of an API's error? */
+export const isPage = ({ text, codes }: ProviderError): boolean => codes.length === 0 && /^\s*</.test(text)
+
+/** Is a rate or quota of the account exceeded? Bedrock answers a 400. */
+export const isServiceQuotaExceeded = ({ codes }: ProviderError): boolean =>
+  codes.includes('ServiceQuotaExceededException')
+
+/** Has the model failed? Bedrock answers a 424. */
+export const isModelFailure = ({ codes }: ProviderError): boolean => codes.includes('ModelErrorException')
+
+/** Does a limit apply to one model only, so that the account may use others? */
+export const isLimitOfOneModel = ({ text, quotas }: ProviderError): boolean =>
+  quotas.some((id) => /PerModel|PerBaseModel/i.test(id)) || ONE_MODEL.test(text)
+
+const ONE_MODEL =
+  /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
+
+/** Has the account no credit left? Waiting does not help then, whatever the status. */
+export const isOutOfCredit = ({ text, codes, isSecondHand }: ProviderError): boolean =>
+  !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || NO_MONEY.test(text))
+
+const NO_MONEY_CODE =
+  /^(?:insufficient_(?:quota|balance|credits|funds)|billing_\w+|budget_exceeded|exceeded_current_quota_error|Arrearage)$/i
+
+const NO_MONEY =
+  /^Your (?:credit balance is too low|team \S+ has either used all available credits)|^You have reached your specified (?:workspace )?API usage limits|^余额不足/ // the last: Zhipu
+
+/** Is the account refused for its location, its plan, or because it is suspended? Some vendors answer a 400 or 412. */
+export const isAccountRefused = ({ text, codes }: ProviderError): boolean =>
+  codes.includes('organization_restricted') || ACCOUNT_REFUSED.test(text)
+
+const ACCOUNT_REFUSED =
+  /^User location is not supported|^Gemini API free tier is not available|^This organization has been disabled|^Account \S+ is suspended, /
+
+/** Is the request longer than the model's context window? Few vendors have a code for that. */
+export const isContextOverflow = ({ text, codes }: ProviderError): boolean =>
+  codes.some((code) => OVERFLOW_CODE.test(code)) || OVERFLOW.some((words) => words.test(text))
+
+const OVERFLOW_CODE =
+  /^(?:context_(?:length|window)_exceeded|exceed_context_size_error|too_many_(?:prompt_)?tokens|model_max_prompt_tokens_exceeded|tokens_limit_reached)$/i
+
+const OVERFLOW: readonly RegExp[] = [
+  /context_length_exceeded|too_many_(?:prompt_)?tokens/i,
+  /max(?:imum)? (?:context|prompt|model|input) (?:length|window)/i,
+  /exceed(?:s|ed)? (?:the |this |your )?(?:model(?:'s)? )?(?:available |max(?:imum)? )?context/i,
+  /context (?:window|length|size|limit) (?:has been )?exceed|exceeded model token limit/i,
+  /(?:greater|longer|more) than the (?:model's |maximum )?(?:context|model) length/i,
+  /context length (?:is|of) only|context the overflows/i, // LM Studio, vLLM
+  /(?:prompt|input) (?:is )?too long|prompt exceeds max length|total length of all messages is too long/i,
+  /input tokens exceeded|(?:input|prompt) token count[^"]{0,40} exceeds|too many (?:input tokens|tokens:)/i,
+  /reduce the length of the (?:messages|input|prompt)/i,
+  /`inputs` (?:tokens|must have)|range of input length should be/i, // Together and its engine, Alibaba
+]
+
+/** Is a quota or a spending limit used up? The words do not show whether the account has no credit or its limit ends soon (Google). */
+export const isQuotaExhausted = ({ text, codes, isSecondHand }: ProviderError): boolean =>
+  !isSecondHand && (codes.some((code) => QUOTA_CODE.test(code)) || QUOTA.test(text))
+
+const QUOTA_CODE = /^insufficient_quota$|^spend_?limit/i
+const QUOTA = /insufficient_quota|exceeded your current quota|credit balance|spend(?:ing)? limit/i
+
+/** Is a spending limit of the account used up? Anthropic also answers a 400, whose text may quote the request. */
+export const isSpendLimit = ({ text, codes }: ProviderError): boolean =>
+  codes.some((code) => /^spend_?limit/i.test(code)) || /^You have reached your spend(?:ing)? limit/.test(text)
+
+/** Is the key invalid? Google and xAI answer a 400. Text that a request may contain is not sufficient, since the connection would be disabled. */
+export const isInvalidKey = ({ text, codes }: ProviderError): boolean =>
+  codes.includes('API_KEY_INVALID') || /^(?:API key (?:not valid|expired)|Incorrect API key provided)\b/.test(text)

@@ -1,0 +1,194 @@
+import { createTextBuffer, type TextBuffer } from '../../../lib/text-buffer.ts'
+import type { AssistantPart, Citation, TokenLogprob, ToolCallPart } from '../../canonical/parts.ts'
+import type { OpaqueState } from '../../canonical/state.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/stream.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { type CitingText, writeGrounding } from '../citations.ts'
+import { writeError } from '../errors.ts'
+import { wireLogprobs, wireUsage } from '../fields.ts'
+import { wireSignature } from '../reasoning.ts'
+import { KEEP_ALIVE } from '../stream-state.ts'
+import type { WireCandidate, WirePart } from '../wire.ts'
+import { hidesReasoning, writeFinish, writePart } from './answer.ts'
+
+/** A part that has begun. */
+interface BegunPart {
+  candidate: CandidateState
+  part: AssistantPart
+  /** Text of the part: of a call, which is written when it is whole; of a text, for its citations. */
+  buffer: TextBuffer
+  citations: Citation[]
+  state: OpaqueState | undefined
+}
+
+/** A call, which is written when it is whole and all calls before it are written. */
+interface BegunCall extends BegunPart {
+  part: ToolCallPart
+  isWhole: boolean
+  /** The call that began after it. */
+  next: BegunCall | undefined
+}
+
+interface CandidateState {
+  index: number
+  /** The first call that is not written yet, and the last that has begun. */
+  firstCall: BegunCall | undefined
+  lastCall: BegunCall | undefined
+  parts: number
+  texts: CitingText[]
+  queries: string[]
+  hasRefused: boolean
+}
+
+/**
+ * Writes chunks that are each an answer with some more parts: text as it comes, calls whole, and at the end the reasons, the sources and the
+ * tokens. There is no end mark.
+ */
+export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+  const { request, model } = context
+  const frame = request.client?.isArray === true ? createArrayFrame() : sseFrame
+  const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`
+  const isHidden = hidesReasoning(request.options.reasoning)
+  const candidates: CandidateState[] = []
+  const open = new Map<number, BegunPart | BegunCall>()
+
+  function writePartChunk({ index }: CandidateState, part: WirePart, logprobs?: TokenLogprob[]) {
+    const tokens = logprobs ? `,"logprobsResult":${JSON.stringify(wireLogprobs(logprobs))}` : ''
+    const content = `{"role":"model","parts":[${JSON.stringify(part)}]}`
+    write(frame.chunk(`{"candidates":[{"content":${content},"index":${index}${tokens}}],${tail}`))
+  }
+
+  function candidateAt(index: number): CandidateState {
+    const known = candidates[index] ?? newCandidate(index)
+    candidates[index] = known
+    return known
+  }
+
+  function start({ key, candidate: index, part }: PartStartEvent) {
+    const candidate = candidateAt(index)
+    const state = 'state' in part ? part.state : undefined
+    const buffer = createTextBuffer(part.type === 'text' ? MAX_CITED_CHARACTERS : undefined)
+    const begun = { candidate, buffer, citations: [], state }
+    if (part.type === 'tool-call') {
+      const call = { ...begun, part, isWhole: false, next: undefined }
+      if (candidate.lastCall) candidate.lastCall.next = call
+      candidate.lastCall = call
+      candidate.firstCall ??= call
+      open.set(key, call)
+      return
+    }
+    open.set(key, { ...begun, part })
+    if (part.type === 'server-tool') candidate.queries.push(part.query)
+    if (part.type === 'refusal') candidate.hasRefused = true
+    if (part.type === 'image' || part.type === 'audio' || part.type === 'server-tool')
+      for (const whole of writePart(part, context)) writePartChunk(candidate, whole)
+  }
+
+  function add({ candidate, part, buffer }: BegunPart, text: string, logprobs: TokenLogprob[] | undefined) {
+    if (part.type === 'reasoning') {
+      if (!isHidden && text !== '') writePartChunk(candidate, { text, thought: true })
+      return
+    }
+    buffer.add(text)
+    if (part.type !== 'tool-call') writePartChunk(candidate, { text }, logprobs)
+  }
+
+  function close(key: number, closed: BegunPart | BegunCall) {
+    const { candidate, part, buffer, citations, state } = closed
+    open.delete(key)
+    if ('isWhole' in closed) writeCalls(closed)
+    else if (state && (part.type === 'text' || part.type === 'reasoning')) {
+      const signature = { text: '', thoughtSignature: wireSignature(state) }
+      writePartChunk(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
+    }
+    if (part.type === 'text' && citations.length > 0)
+      candidate.texts.push({ text: buffer.text ?? '', citations, partIndex: candidate.parts })
+    candidate.parts++
+  }
+
+  function writeCalls(closed: BegunCall) {
+    const { candidate } = closed
+    closed.isWhole = true
+    for (; candidate.firstCall?.isWhole; candidate.firstCall = candidate.firstCall.next) {
+      const { part, buffer, state } = candidate.firstCall
+      for (const call of writePart({ ...part, arguments: buffer.text ?? '', ...(state && { state }) }, context))
+        writePartChunk(candidate, call)
+    }
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    const ended = finishes.map((finish, index): WireCandidate => {
+      const { texts, queries, hasRefused } = candidateAt(index)
+      const { finishReason, finishMessage } = writeFinish(finish, hasRefused, context)
+      const groundingMetadata = writeGrounding(texts, queries)
+      return {
+        content: { role: 'model', parts: [{ text: '' }] },
+        finishReason,
+        ...(finishMessage !== undefined && { finishMessage }),
+        index,
+        ...(groundingMetadata && { groundingMetadata }),
+      }
+    })
+    const tokens = usage ? `"usageMetadata":${JSON.stringify(wireUsage(usage))},` : ''
+    write(frame.chunk(`{"candidates":${JSON.stringify(ended)},${tokens}${tail}`) + frame.end())
+  }
+
+  function push(event: StreamEvent) {
+    if (event.type === 'start') return
+    if (event.type === 'part-start') return start(event)
+    if (event.type === 'end') return end(event)
+    if (event.type === 'error') return write(frame.chunk(JSON.stringify(writeError(event.error).body)) + frame.end())
+    const part = open.get(event.key)
+    if (!part) return
+    if (event.type === 'part-delta') add(part, event.text, event.logprobs)
+    else if (event.type === 'part-citation') part.citations.push(event.citation)
+    else if (event.type === 'part-end') close(event.key, part)
+    else part.state = event.state
+  }
+
+  return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
+}
+
+/** Longer texts are not kept for their citations, whose sources are then named without a place. */
+const MAX_CITED_CHARACTERS = 64 * 1024
+
+const newCandidate = (index: number): CandidateState => ({
+  index,
+  firstCall: undefined,
+  lastCall: undefined,
+  parts: 0,
+  texts: [],
+  queries: [],
+  hasRefused: false,
+})
+
+/** How the chunks of a stream are separated. */
+interface Frame {
+  contentType: string
+  chunk(json: string): string
+  end(): string
+  keepAlive(): string
+}
+
+/** Server-sent events, for clients that ask for `alt=sse`. */
+const sseFrame: Frame = {
+  contentType: 'text/event-stream',
+  chunk: (json) => `data: ${json}\n\n`,
+  end: () => '',
+  keepAlive: () => KEEP_ALIVE,
+}
+
+/** One growing JSON array, for clients that do not. */
+function createArrayFrame(): Frame {
+  let isOpen = false
+  return {
+    contentType: 'application/json',
+    chunk(json) {
+      const before = isOpen ? ',\r\n' : '['
+      isOpen = true
+      return before + json
+    },
+    end: () => (isOpen ? ']' : '[]'),
+    keepAlive: () => '\n',
+  }
+}

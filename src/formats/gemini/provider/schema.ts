@@ -1,0 +1,249 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { schemaAt } from '../../canonical/schema.ts'
+
+/** Called for each keyword that is lost, with its path within the schema: `properties.a.uniqueItems`. */
+type OnLoss = (path: string) => void
+
+/**
+ * JSON Schema as Google's older `Schema`; with a keyword that it does not have, the whole request is refused. What it cannot express becomes
+ * looser: whatever the schema allows is still allowed.
+ */
+export function openApiSchema(schema: JsonObject, onLoss: OnLoss): JsonObject {
+  const resolver = createResolver(schema)
+  const write = (inner: unknown, path: string): JsonObject => writeSchema(inner, { path, resolver, onLoss, write })
+  return write(schema, '')
+}
+
+interface SchemaPlace {
+  path: string
+  resolver: Resolver
+  onLoss: OnLoss
+  write(schema: unknown, path: string): JsonObject
+}
+
+function writeSchema(given: unknown, place: SchemaPlace): JsonObject {
+  const lose = (keyword: string) => place.onLoss(join(place.path, keyword))
+  if (!isObject(given)) return {} // `true`: anything
+  const resolved = place.resolver.enter(given, lose)
+  if (!resolved) {
+    lose('$ref')
+    return { type: 'OBJECT' }
+  }
+  const { schema } = resolved
+  const written = {
+    ...commonKeywords(schema),
+    ...writeType(schema, place, lose),
+    ...writeEnum(schema, lose),
+    ...writeLimits(schema, lose),
+    ...writeMembers(schema, place, lose),
+  }
+  for (const keyword in schema) if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) lose(keyword)
+  place.resolver.leave(resolved)
+  return written
+}
+
+/** Keywords that both languages have. */
+function commonKeywords(schema: JsonObject): JsonObject {
+  const written: JsonObject = {}
+  for (const keyword of COMMON_KEYWORDS) if (schema[keyword] !== undefined) written[keyword] = schema[keyword]
+  const [example] = Array.isArray(schema.examples) ? schema.examples : []
+  return example === undefined ? written : { ...written, example }
+}
+
+/** The type, whether it may be null, and alternatives. */
+function writeType(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
+  const declared = [schema.type].flat().filter((type) => typeof type === 'string')
+  const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
+  const listed = schema.anyOf ?? schema.oneOf
+  const alternatives: unknown[] = Array.isArray(listed) ? listed : []
+  const others = alternatives.filter((other) => !(isObject(other) && other.type === 'null'))
+  const isNullable =
+    schema.nullable === true || declared.length > types.length || others.length < alternatives.length || hasNull(schema)
+  const nullable = isNullable ? { nullable: true } : {}
+  const [only] = others
+  if (others.length === 1) return { ...write(only, path), ...nullable }
+  if (others.length > 1) {
+    if (schema.anyOf && schema.oneOf) lose('oneOf')
+    return { anyOf: others.map((other, index) => write(other, join(path, `anyOf[${index}]`))), ...nullable }
+  }
+  const [type = usualType(schema)] = types
+  if (types.length < 2) return type === undefined ? nullable : { type, ...nullable }
+  return { anyOf: types.map((each) => ({ type: each })), ...nullable }
+}
+
+const hasNull = (schema: JsonObject) => Array.isArray(schema.enum) && schema.enum.includes(null)
+
+function usualType(schema: JsonObject): string | undefined {
+  if (isObject(schema.properties)) return 'OBJECT'
+  return schema.items === undefined ? undefined : 'ARRAY'
+}
+
+/** Properties of an object and elements of an array. */
+function writeMembers(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
+  const written: JsonObject = {}
+  const { properties, required, items, prefixItems } = schema
+  const names = isObject(properties) ? Object.keys(properties) : []
+  if (isObject(properties) && names.length > 0) {
+    written.properties = Object.fromEntries(
+      names.map((name) => [name, write(properties[name], join(path, `properties.${name}`))]),
+    )
+    const known = Array.isArray(required) ? required.filter((name) => names.includes(name)) : []
+    if (known.length > 0) written.required = known
+  }
+  const tuple: unknown = Array.isArray(items) ? items : prefixItems
+  if (Array.isArray(tuple)) {
+    lose('prefixItems') // any of them may stand anywhere
+    written.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
+  } else if (items !== undefined) written.items = write(items, join(path, 'items'))
+  else if ([schema.type].flat().includes('array')) written.items = {}
+  return written
+}
+
+const join = (path: string, keyword: string) => (path === '' ? keyword : `${path}.${keyword}`)
+
+const COMMON_KEYWORDS = ['title', 'description', 'default', 'pattern'] as const
+
+const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
+  ...COMMON_KEYWORDS,
+  ...[
+    'type',
+    'nullable',
+    'anyOf',
+    'oneOf',
+    'enum',
+    'const',
+    'properties',
+    'required',
+    'items',
+    'prefixItems',
+    'examples',
+  ],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'format'],
+  ...['minItems', 'maxItems', 'minProperties', 'maxProperties'],
+])
+
+/** Is it a keyword without a meaning for values, or one that holds anyway? */
+const isHarmless = (keyword: string, value: unknown) =>
+  NOTES.has(keyword) || (keyword === 'additionalProperties' && value === false)
+
+const NOTES: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', '$defs', 'definitions', '$ref', 'strict'])
+
+type Lose = (keyword: string) => void
+
+/** `enum` and `const`: Google's `enum` holds strings only, so that numbers become strings. */
+function writeEnum(schema: JsonObject, lose: Lose): JsonObject {
+  const listed: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
+  const values = listed.filter((value) => value !== null)
+  if (values.length === 0) return {}
+  if (!values.every((value) => typeof value === 'string')) {
+    lose(schema.enum === undefined ? 'const' : 'enum')
+    if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) return {}
+  }
+  return { type: 'STRING', format: 'enum', enum: values.map(String) }
+}
+
+/** Limits of numbers, texts and lists, and formats. */
+function writeLimits(schema: JsonObject, lose: Lose): JsonObject {
+  if (schema.enum !== undefined || schema.const !== undefined) return {}
+  const written: JsonObject = {}
+  for (const keyword of LIMITS) if (typeof schema[keyword] === 'number') written[keyword] = schema[keyword]
+  const isInteger = [schema.type].flat().includes('integer')
+  const least = exclusive(schema, 'exclusiveMinimum', { limit: 'minimum', step: 1, isInteger })
+  const most = exclusive(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
+  if (least) written.minimum = Math.max(least.value, Number(written.minimum ?? least.value))
+  if (most) written.maximum = Math.min(most.value, Number(written.maximum ?? most.value))
+  if (least && !isInteger) lose('exclusiveMinimum')
+  if (most && !isInteger) lose('exclusiveMaximum')
+  if (typeof schema.format === 'string') {
+    if (FORMATS.has(schema.format)) written.format = schema.format
+    else lose('format')
+  }
+  return written
+}
+
+/** An exclusive limit as an inclusive one: the next integer, or else the limit itself. */
+function exclusive(
+  schema: JsonObject,
+  keyword: string,
+  { limit, step, isInteger }: { limit: string; step: number; isInteger: boolean },
+): { value: number } | undefined {
+  const value = schema[keyword] === true ? schema[limit] : schema[keyword] // `true`: as in older OpenAPI
+  return typeof value === 'number' ? { value: isInteger ? value + step : value } : undefined
+}
+
+const LIMITS = [
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const
+
+const FORMATS: ReadonlySet<string> = new Set(['date-time', 'int32', 'int64', 'float', 'double'])
+
+/** A schema with its references and its `allOf` replaced by their content, and the references that were followed. */
+interface Resolved {
+  schema: JsonObject
+  refs: readonly string[]
+}
+
+/** Replaces what Google's older `Schema` does not have, references and `allOf`, by its content. */
+interface Resolver {
+  /** `undefined` when the schema contains itself, or grows too large. Calls `lose` where two conditions contradict each other. */
+  enter(schema: JsonObject, lose: (keyword: string) => void): Resolved | undefined
+  /** Call it when the schema is written: its references may be followed again. */
+  leave(resolved: Resolved): void
+}
+
+function createResolver(root: JsonObject): Resolver {
+  const entered = new Set<string>()
+  let size = 0
+
+  return {
+    enter(given, lose) {
+      const refs: string[] = []
+      let schema = withoutAllOf(given, lose)
+      if (++size > MAX_SIZE) return undefined
+      while (typeof schema.$ref === 'string') {
+        const { $ref, ...beside } = schema
+        const target = entered.has($ref) ? undefined : schemaAt(root, $ref)
+        if (!target) {
+          for (const ref of refs) entered.delete(ref)
+          return undefined
+        }
+        entered.add($ref)
+        refs.push($ref)
+        schema = withoutAllOf({ ...target, ...beside }, lose)
+      }
+      return { schema, refs }
+    },
+    leave({ refs }) {
+      for (const ref of refs) entered.delete(ref)
+    },
+  }
+}
+
+/** Joins the conditions of `allOf` in one schema. Where two have different values for a keyword, the first counts. */
+function withoutAllOf(schema: JsonObject, lose: (keyword: string) => void): JsonObject {
+  const { allOf, ...joined } = schema
+  if (!Array.isArray(allOf)) return schema
+  for (const part of allOf) {
+    if (!isObject(part)) continue
+    for (const keyword in part) {
+      const before = joined[keyword]
+      const more = part[keyword]
+      if (before === undefined) joined[keyword] = more
+      else if (isObject(before) && isObject(more)) joined[keyword] = { ...more, ...before }
+      else if (keyword === 'required' && Array.isArray(before) && Array.isArray(more))
+        joined.required = [...new Set([...before, ...more])]
+      else if (before !== more) lose('allOf')
+    }
+  }
+  return joined
+}
+
+/** Definitions that use each other twice would double with every level. */
+const MAX_SIZE = 5_000

@@ -1,0 +1,83 @@
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
+import { defined } from '../../canonical/values.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { WireCallingConfig, WireDeclaration, WireTool, WireToolConfig } from '../wire.ts'
+import { openApiSchema } from './schema.ts'
+
+/** `tools`: all functions in one entry, as Google wants them. */
+export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
+  const functions = tools.flatMap((tool) => (tool.type === 'function' ? [writeFunction(tool, target)] : []))
+  const search = tools.find((tool) => tool.type === 'web-search')
+  const written: WireTool[] = [
+    ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
+    ...(search ? [writeSearch(search, target)] : []),
+  ]
+  return written.length > 0 ? written : undefined
+}
+
+function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclaration {
+  const { name, description, outputSchema } = tool
+  const schema = tool.schema && Object.keys(tool.schema).length > 0 ? tool.schema : undefined
+  if (target.traits.schema === 'json-schema')
+    return defined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
+  const { warnings } = target
+  const at = warnings.pathOf(tool, `tools.${name}`)
+  const parameters = schema && openApiSchema(schema, (path) => warnings.dropped(`${at}.${path}`))
+  const response = outputSchema && openApiSchema(outputSchema, (path) => warnings.dropped(`${at}.output.${path}`))
+  // An object without properties is refused, a function without parameters is not.
+  return defined({ name, description, parameters: parameters?.properties ? parameters : undefined, response })
+}
+
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
+  const at = (field: string) => warnings.pathOf(tool, 'tools', field)
+  if (tool.allowedDomains) warnings.refuse(at('allowedDomains'), 'the target cannot keep a search to certain domains.')
+  if (tool.contextSize) warnings.dropped(at('contextSize'))
+  if (tool.location) warnings.dropped(at('location'))
+  if (tool.maxUses !== undefined) warnings.dropped(at('maxUses'))
+  const { blockedDomains } = tool
+  return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
+}
+
+/**
+ * `toolConfig`. With a search beside functions, the Gemini API refuses a request that does not let it report its searches, and then also a mode
+ * that lets calls differ from their schemas.
+ */
+export function writeToolConfig(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  target: TargetContext,
+): WireToolConfig | undefined {
+  const calling = writeToolChoice(choice, tools, target)
+  const kinds = new Set(tools.map(({ type }) => type))
+  const isMixed = kinds.has('function') && kinds.has('web-search') && target.traits.reportsSearches
+  if (!isMixed) return calling && { functionCallingConfig: calling }
+  return defined<WireToolConfig>({
+    functionCallingConfig: calling?.mode === 'AUTO' ? { mode: 'VALIDATED' } : calling,
+    includeServerSideToolInvocations: true,
+  })
+}
+
+/** `functionCallingConfig`, which is refused without functions. Names are accepted only in modes that hold the model to them. */
+function writeToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  { warnings }: TargetContext,
+): WireCallingConfig | undefined {
+  if (!choice) return undefined
+  if (!tools.some(({ type }) => type === 'function')) {
+    if (choice.type !== 'auto') warnings.dropped('toolChoice')
+    return undefined
+  }
+  switch (choice.type) {
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'tool':
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'allowed':
+      return { mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names }
+  }
+}

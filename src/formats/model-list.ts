@@ -1,0 +1,53 @@
+import { gatewayError } from '../errors.ts'
+import type { Kind, ModelEntry } from '../types.ts'
+
+/** How lists of models are written for a format's clients. */
+export interface ModelListFormat {
+  /** The body of a list, or of the page of it that the query names. Throws `INVALID_REQUEST` on invalid paging parameters. */
+  list(entries: readonly ModelEntry[], request: { kinds: readonly Kind[]; query: URLSearchParams }): object
+  /** The body for one model; `kinds`: the kinds of models that were searched. */
+  one(entry: ModelEntry, kinds: readonly Kind[]): object
+}
+
+/** The id that a page starts after or ends before, and the query parameter that named it. */
+interface Cursor {
+  name: string
+  id: string
+}
+
+/**
+ * At most `size` entries after `after`, or the last ones before `before`; `hasMore`: whether more entries follow in that direction. The list
+ * is made anew for each page, so a cursor whose model is gone is an `INVALID_REQUEST`, not the end of the list.
+ */
+export function cutPage(
+  entries: readonly ModelEntry[],
+  { size, after, before }: { size: number | undefined; after?: Cursor | undefined; before?: Cursor | undefined },
+): { page: readonly ModelEntry[]; hasMore: boolean } {
+  const start = after ? indexOfCursor(entries, after) + 1 : 0
+  const end = before ? indexOfCursor(entries, before) : entries.length
+  const window = entries.slice(start, end)
+  if (size === undefined || window.length <= size) return { page: window, hasMore: false }
+  return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
+}
+
+/** The page size in the query: a whole number from 1; `undefined` if there is none. */
+export function pageSize(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw gatewayError('INVALID_REQUEST', { message: `${name} must be a whole number from 1 up.` })
+}
+
+function indexOfCursor(entries: readonly ModelEntry[], { name, id }: Cursor): number {
+  const index = entries.findIndex((entry) => entry.id === id)
+  if (index >= 0) return index
+  throw gatewayError('INVALID_REQUEST', {
+    message: `${name}: there is no model "${id}" in this list. Start again from the first page.`,
+  })
+}
+
+/** OpenAI's list and model: the entries as they are (spec.md, Models). The list has no pages. */
+export const openaiModels: ModelListFormat = {
+  list: (entries) => ({ object: 'list', data: entries }),
+  one: (entry) => entry,
+}

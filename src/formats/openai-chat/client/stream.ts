@@ -1,0 +1,175 @@
+import { quoted } from '../../../lib/json.ts'
+import { createTextBuffer, type TextBuffer } from '../../../lib/text-buffer.ts'
+import type { AssistantPart, Citation, ReasoningPart, TokenLogprob } from '../../canonical/parts.ts'
+import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/stream.ts'
+import { writeError } from '../../openai-errors.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { wireUsage } from '../fields.ts'
+import { KEEP_ALIVE } from '../stream-state.ts'
+import type { WireAnnotation, WireDelta, WireDetail } from '../wire.ts'
+import { hasSearchResults, wireAnnotation, wireAudio, wireImage, wireLogprobs, writeFinish } from './answer.ts'
+import { createPartIndexer, wireDetail } from './reasoning-details.ts'
+
+/** A part of the answer that is not complete yet. */
+interface OpenPart {
+  candidate: Candidate
+  type: AssistantPart['type']
+  /** The index of a call among the calls of the candidate. */
+  callIndex: number
+  isFreeForm: boolean
+  hasText: boolean
+  /** Of reasoning: the part without its text, and the text, from which its detail is written at the end. */
+  reasoning: ReasoningPart | undefined
+  reasoningText: TextBuffer | undefined
+  /** The index among the parts of the turn. */
+  index: number
+  citations: Citation[]
+  /** The length of the candidate's text before this part, and with it. */
+  from: number
+  to: number
+}
+
+/** The longest reasoning whose detail is written, in characters. */
+const MAX_DETAIL_LENGTH = 1024 * 1024
+
+interface Candidate {
+  index: number
+  /** The number of calls so far. */
+  calls: number
+  /** The length of the text so far. */
+  length: number
+  annotations: WireAnnotation[]
+  details: WireDetail[]
+  indexOf: (part: AssistantPart) => number
+}
+
+/**
+ * Writes chunks: the role, the content, what has to be whole (details and annotations), the finish reason, the usage if the client has asked
+ * for it, and `[DONE]`. The id, the type and the name of a call are sent once.
+ */
+export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+  const { request, model, now, responseWarnings } = context
+  const isLegacy = request.client?.functions === true
+  const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`
+  const tail = request.streamUsage ? ',"usage":null}\n\n' : '}\n\n'
+  const candidates: Candidate[] = []
+  const parts = new Map<number, OpenPart>()
+
+  function chunk(index: number, delta: string, finish = 'null', logprobs?: TokenLogprob[]) {
+    const tokens = logprobs ? JSON.stringify({ content: wireLogprobs(logprobs), refusal: null }) : 'null'
+    write(
+      `${head}"choices":[{"index":${index},"delta":${delta},"logprobs":${tokens},"finish_reason":${finish}}]${tail}`,
+    )
+  }
+
+  const send = ({ index }: Candidate, delta: WireDelta) => chunk(index, JSON.stringify(delta))
+
+  function candidateAt(index: number): Candidate {
+    const known = candidates[index]
+    if (known) return known
+    const candidate = { index, calls: 0, length: 0, annotations: [], details: [], indexOf: createPartIndexer() }
+    candidates[index] = candidate
+    send(candidate, { role: 'assistant', content: '' })
+    return candidate
+  }
+
+  function open({ key, candidate: index, part }: PartStartEvent) {
+    const candidate = candidateAt(index)
+    const { length } = candidate
+    const isCall = part.type === 'tool-call'
+    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.dropped('tool_calls') // clients would join the arguments of all calls
+    parts.set(key, {
+      ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
+      isFreeForm: isCall && part.isFreeForm === true,
+      reasoning: part.type === 'reasoning' ? { ...part } : undefined,
+      reasoningText: part.type === 'reasoning' ? createTextBuffer(MAX_DETAIL_LENGTH) : undefined,
+      ...{ index: candidate.indexOf(part), citations: [], from: length, to: length },
+    })
+    if (isCall) {
+      const { id, name } = part
+      const call = part.isFreeForm
+        ? { index: candidate.calls++, id, type: 'custom' as const, custom: { name, input: '' } }
+        : { index: candidate.calls++, id, type: 'function' as const, function: { name, arguments: '' } }
+      send(candidate, isLegacy ? { function_call: { name, arguments: '' } } : { tool_calls: [call] })
+    } else if (part.type === 'image') send(candidate, { images: wireImage(part, responseWarnings) })
+    else if (part.type === 'audio') {
+      const audio = wireAudio(part, responseWarnings)
+      if (audio) send(candidate, { audio })
+    } else if (hasSearchResults(part)) responseWarnings.dropped('web_search_results')
+  }
+
+  function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
+    const { candidate, type } = part
+    const json = quoted(text)
+    part.hasText = true
+    if (type === 'text') {
+      candidate.length += text.length
+      part.to = candidate.length
+      return chunk(candidate.index, `{"content":${json}}`, 'null', logprobs)
+    }
+    if (type === 'refusal') return chunk(candidate.index, `{"refusal":${json}}`)
+    if (type === 'tool-call') return chunk(candidate.index, argumentsDelta(part, json))
+    part.reasoningText?.add(text)
+    return chunk(candidate.index, `{"reasoning_content":${json}}`)
+  }
+
+  function argumentsDelta({ callIndex, isFreeForm }: OpenPart, json: string): string {
+    if (isLegacy) return `{"function_call":{"arguments":${json}}}`
+    const piece = isFreeForm ? `"custom":{"input":${json}}` : `"function":{"arguments":${json}}`
+    return `{"tool_calls":[{"index":${callIndex},${piece}}]}`
+  }
+
+  function close(key: number, part: OpenPart) {
+    parts.delete(key)
+    const { candidate, reasoning, citations, from, to } = part
+    if (part.type === 'tool-call' && !part.hasText && !part.isFreeForm) add(part, '{}', undefined)
+    const span = { offset: from, length: to - from }
+    for (const citation of citations) candidate.annotations.push(...wireAnnotation(citation, span, responseWarnings))
+    const detail = reasoning && detailOf(reasoning, part)
+    if (detail) candidate.details.push(detail)
+  }
+
+  /** The detail of reasoning; `undefined` if the text is longer than what is kept, since a detail is of no use without all of it. */
+  function detailOf(reasoning: ReasoningPart, { reasoningText, index }: OpenPart): WireDetail | undefined {
+    const text = reasoningText?.text
+    if (text === undefined) responseWarnings.dropped('reasoning_details')
+    return text === undefined ? undefined : wireDetail({ ...reasoning, text: reasoning.text + text }, index)
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    finishes.forEach((finish, index) => {
+      const candidate = candidateAt(index)
+      const { details, annotations } = candidate
+      // Sent whole and once: some clients keep only the last value of a field.
+      if (details.length > 0) send(candidate, { reasoning_details: details })
+      if (annotations.length > 0) send(candidate, { annotations })
+      chunk(index, '{}', JSON.stringify(writeFinish(finish, context)))
+    })
+    if (request.streamUsage && usage) write(`${head}"choices":[],"usage":${JSON.stringify(wireUsage(usage))}}\n\n`)
+    context.beforeEnd?.()
+    write('data: [DONE]\n\n')
+  }
+
+  function push(event: StreamEvent) {
+    switch (event.type) {
+      case 'start':
+        return void candidateAt(0)
+      case 'part-start':
+        return open(event)
+      case 'end':
+        return end(event)
+      case 'error':
+        context.beforeEnd?.()
+        return write(`data: ${JSON.stringify(writeError(event.error).body)}\n\n`)
+    }
+    const part = parts.get(event.key)
+    if (!part) return
+    if (event.type === 'part-delta') add(part, event.text, event.logprobs)
+    else if (event.type === 'part-citation') part.citations.push(event.citation)
+    else if (event.type === 'part-end') close(event.key, part)
+    else if (part.reasoning) part.reasoning.state = event.state
+  }
+
+  return { push: moveStreamStateToReasoning(push), keepAlive: () => KEEP_ALIVE }
+}

@@ -1,2 +1,0 @@
-/** What clients of the format pass over. */
-export const KEEP_ALIVE = ': keep-alive\n\n'

@@ -1,0 +1,89 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { ReasoningTraits } from '../../../traits.ts'
+import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
+import { withoutUndefined } from '../../canonical/values.ts'
+import { wireCacheOptions, wireEndUser } from '../../openai-fields.ts'
+import type { TargetContext, WrittenRequest } from '../../translator.ts'
+import { writeTurns } from './conversation.ts'
+import { writeToolChoice, writeTools } from './tools.ts'
+
+/** Writes a request for a chat completion. A stream is asked for its usage, so that its tokens can be counted. */
+export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+  const { stream, turns, tools, toolChoice, output, options } = request
+  const body = {
+    model: target.model,
+    messages: writeTurns(turns, target),
+    ...writeTools(tools, target),
+    tool_choice: writeToolChoice(toolChoice, tools, target),
+    response_format: writeOutput(output),
+    ...writeOptions(options, target),
+    stream: stream || undefined,
+    stream_options: stream && target.traits.streamUsage ? { include_usage: true } : undefined,
+  }
+  return { path: '/chat/completions', headers: {}, body: withoutUndefined(body) }
+}
+
+/** Writes the options under OpenAI's names, or the vendor's own. The caller removes undefined ones. */
+function writeOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
+  const { cacheOptions, logprobs, maxOutputTokens, prediction, reasoning, speech } = options
+  if (cacheOptions?.auto) warnings.dropped('cache_control')
+  const isShown = reasoning?.show !== undefined && reasoning.show !== 'none'
+  if (isShown && traits.reasoning.replay === 'never') warnings.dropped('show') // OpenAI does not show reasoning in this format
+  return {
+    [traits.outputLimitField]: maxOutputTokens,
+    temperature: options.temperature,
+    top_p: options.topP,
+    top_k: options.topK,
+    frequency_penalty: options.frequencyPenalty,
+    presence_penalty: options.presencePenalty,
+    seed: options.seed,
+    stop: options.stop,
+    n: options.candidates,
+    logit_bias: options.logitBias,
+    logprobs: logprobs === undefined ? undefined : true,
+    top_logprobs: logprobs || undefined,
+    parallel_tool_calls: options.parallelToolCalls,
+    ...(reasoning && wireReasoning(reasoning, traits.reasoning)),
+    verbosity: options.verbosity,
+    modalities: options.modalities,
+    audio: speech && { format: 'pcm16', ...speech },
+    prediction: prediction === undefined ? undefined : { type: 'content', content: prediction },
+    moderation: options.moderation,
+    safety_identifier: wireEndUser(options.endUser),
+    metadata: options.labels,
+    service_tier: options.serviceTier,
+    store: options.store,
+    prompt_cache_key: options.cacheKey,
+    ...wireCacheOptions(cacheOptions),
+  }
+}
+
+function writeOutput(output: OutputFormat | undefined): JsonObject | undefined {
+  if (!output) return undefined
+  if (output.type === 'json') return { type: 'json_object' }
+  const { name = 'answer', description, schema, strict } = output
+  return { type: 'json_schema', json_schema: { name, description, schema, strict } }
+}
+
+/** Writes the options of reasoning in the fields of the vendor. */
+function wireReasoning({ effort, budget, show }: ReasoningOptions, { by }: ReasoningTraits): JsonObject {
+  if (effort === undefined && budget === undefined && by !== 'reasoning-object') return {} // the request only says whether to show reasoning
+  const isOn = effort !== 'none'
+  const tokens = typeof budget === 'number' && isOn ? budget : undefined
+  switch (by) {
+    case 'none':
+      return {}
+    case 'thinking':
+      return { thinking: { type: isOn ? 'enabled' : 'disabled' } }
+    case 'thinking-effort':
+      return { thinking: { type: isOn ? 'enabled' : 'disabled' }, ...(isOn && effort && { reasoning_effort: effort }) }
+    case 'enable_thinking':
+      return { enable_thinking: isOn, ...(tokens !== undefined && { thinking_budget: tokens }) }
+    case 'reasoning-object':
+      return { reasoning: { ...(effort ? { effort } : { enabled: true }), ...(show === 'none' && { exclude: true }) } }
+    case 'chat-template':
+      return { chat_template_kwargs: { enable_thinking: isOn } }
+    default:
+      return effort ? { reasoning_effort: effort } : {} // the provider chooses
+  }
+}

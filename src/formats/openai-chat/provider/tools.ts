@@ -1,0 +1,72 @@
+import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
+import { defined } from '../../canonical/values.ts'
+import { inputSchema } from '../../openai-fields.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { WireTool, WireToolChoice } from '../wire.ts'
+import { writeMark } from './conversation.ts'
+
+/** Writes `tools`, and `web_search_options` for a web search, which is not a tool in this format. */
+export function writeTools(tools: readonly Tool[], target: TargetContext) {
+  const written = tools.flatMap((tool): WireTool[] => {
+    if (tool.type === 'function') return [writeFunction(tool, target)]
+    if (tool.type === 'free-form') return [writeFreeForm(tool)]
+    return []
+  })
+  const search = tools.find((tool) => tool.type === 'web-search')
+  return {
+    tools: written.length > 0 ? written : undefined,
+    web_search_options: search && writeSearch(search, target),
+  }
+}
+
+function writeFreeForm({ name, description, grammar }: FreeFormTool): WireTool {
+  const format = grammar && { type: 'grammar' as const, grammar }
+  return { type: 'custom', custom: defined({ name, description, format }) }
+}
+
+function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
+  const { name, description, schema, strict, outputSchema, cache } = tool
+  if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
+  return {
+    type: 'function',
+    function: defined({ name, description, parameters: inputSchema(schema), strict }),
+    ...writeMark(cache, target),
+  }
+}
+
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
+  const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
+  const domains = allowedDomains ? 'allowedDomains' : 'blockedDomains'
+  if (allowedDomains ?? blockedDomains)
+    warnings.refuse(warnings.pathOf(tool, 'tools', domains), 'the target cannot keep a search to certain domains.')
+  if (maxUses !== undefined) warnings.dropped(warnings.pathOf(tool, 'tools', 'maxUses'))
+  return defined({
+    search_context_size: contextSize,
+    user_location: location && { type: 'approximate' as const, approximate: location },
+  })
+}
+
+/** Writes `tool_choice`; not beside a web search alone, which is not a tool in this format and cannot be chosen. */
+export function writeToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  { warnings }: TargetContext,
+): WireToolChoice | undefined {
+  if (!choice) return undefined
+  if (tools.every(({ type }) => type === 'web-search')) {
+    if (choice.type !== 'auto') warnings.dropped('toolChoice')
+    return undefined
+  }
+  const named = (name: string) =>
+    tools.some((tool) => tool.type === 'free-form' && tool.name === name)
+      ? ({ type: 'custom', custom: { name } } as const)
+      : ({ type: 'function', function: { name } } as const)
+  switch (choice.type) {
+    case 'tool':
+      return named(choice.name)
+    case 'allowed':
+      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } }
+    default:
+      return choice.type
+  }
+}

@@ -1,0 +1,159 @@
+import type { CanonicalError } from '../../canonical/errors.ts'
+import type { AssistantPart } from '../../canonical/parts.ts'
+import { serializeParts } from '../../canonical/serialize-parts.ts'
+import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import type { EndEvent, StreamEvent } from '../../canonical/stream.ts'
+import { openaiError } from '../../openai-errors.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { inProgress, KEEP_ALIVE } from '../stream-state.ts'
+import type { WireItemStatus, WireOutcome, WireOutputItem } from '../wire.ts'
+import { outcomeOf, responseHead, wireImage, wireSearch } from './answer.ts'
+import { createCompactionWriter } from './compaction.ts'
+import {
+  createCallWriter,
+  createMessageWriter,
+  createReasoningWriter,
+  type EventWriter,
+  type ItemWriter,
+} from './stream-items.ts'
+
+/**
+ * Writes one item after the other, and the whole response at the end. An item stays open until the next one begins, which shows that it has not
+ * been cut.
+ */
+export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+  const events = createEventWriter(write)
+  const head = `"response":${JSON.stringify(responseHead(context)).slice(0, -1)},` // which is sent three times
+  const output: string[] = [] // as JSON, which is sent twice
+  let item: ItemWriter | undefined
+
+  function start() {
+    const begun = head + JSON.stringify(inProgress).slice(1)
+    events.writeJson('response.created', begun)
+    events.writeJson('response.in_progress', begun)
+  }
+
+  function open(part: AssistantPart) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        if (!item?.open(part)) begin(() => createMessageWriter(part, position()))
+        return
+      case 'tool-call':
+        return begin(() => createCallWriter(part, position()))
+      case 'reasoning':
+        return begin(() => createReasoningWriter(part, position()))
+      case 'compaction':
+        return begin(() => createCompactionWriter(part, position()))
+      case 'server-tool':
+        return writeWhole([wireSearch(part, context)], 'web_search_call')
+      case 'image':
+        return writeWhole(wireImage(part, context), 'image_generation_call')
+      case 'audio': // the format has no audio, but the transcript is text
+        context.responseWarnings.dropped('audio')
+        open({ type: 'text', text: '' })
+        if (part.transcript) item?.add(part.transcript, undefined)
+    }
+  }
+
+  const position = () => ({ context, events, index: output.length })
+
+  function begin(create: () => ItemWriter) {
+    close('completed')
+    item = create()
+  }
+
+  function close(status: WireItemStatus) {
+    const done = item?.whole(status)
+    item = undefined
+    if (done) writeDone(done)
+  }
+
+  function writeDone(done: WireOutputItem) {
+    const item = JSON.stringify(done)
+    events.writeJson('response.output_item.done', `"output_index":${output.length},"item":${item}`)
+    output.push(item)
+    if (context.request.client?.isKept) context.keepItem?.(done.id, item)
+  }
+
+  /** Writes items that are complete when they begin. */
+  function writeWhole(items: readonly WireOutputItem[], type: string) {
+    for (const whole of items) {
+      close('completed')
+      const fields = { output_index: output.length, item_id: whole.id }
+      const begun = { ...whole, status: 'in_progress', ...('result' in whole && { result: null }) }
+      events.write('response.output_item.added', { output_index: output.length, item: begun })
+      events.write(`response.${type}.in_progress`, fields)
+      events.write(`response.${type}.completed`, fields)
+      writeDone(whole)
+    }
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    const outcome = outcomeOf(finishes[0] ?? { reason: 'stop' }, usage, context)
+    close(outcome.status === 'completed' ? 'completed' : 'incomplete')
+    context.beforeEnd?.()
+    writeResponse(`response.${outcome.status}`, outcome, output)
+  }
+
+  function writeResponse(type: string, outcome: WireOutcome, items: readonly string[]) {
+    const { output: _, ...rest } = outcome
+    events.writeJson(type, `${head}${JSON.stringify(rest).slice(1, -1)},"output":[${items.join(',')}]}`)
+  }
+
+  /** Ends the stream with an error, whose fields are flat, as in the types of OpenAI's client, and nested, as OpenAI really sends them. */
+  function fail(failure: CanonicalError) {
+    context.beforeEnd?.()
+    const error = openaiError(failure)
+    const { code, message, param, type } = error
+    events.write('error', { code, message, param, error })
+    const partial = item?.whole('incomplete')
+    const failed = {
+      ...inProgress,
+      status: 'failed' as const,
+      error: { code: code ?? type, message },
+    }
+    writeResponse('response.failed', failed, partial ? [...output, JSON.stringify(partial)] : output)
+  }
+
+  function push(event: StreamEvent) {
+    switch (event.type) {
+      case 'part-delta':
+        return item?.add(event.text, event.logprobs)
+      case 'start':
+        return start()
+      case 'part-start':
+        return open(event.part)
+      case 'part-citation':
+        return item?.cite(event.citation)
+      case 'part-state':
+        return item?.setState(event.state)
+      case 'part-end':
+        return item?.end()
+      case 'end':
+        return end(event)
+      case 'error':
+        return fail(event.error)
+    }
+  }
+
+  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => KEEP_ALIVE }
+}
+
+/** Creates a writer of numbered events. */
+function createEventWriter(write: (event: string) => void): EventWriter {
+  const heads = new Map<string, string>() // each event up to its number
+  let next = 0
+
+  function writeJson(type: string, fields: string) {
+    write(`${heads.get(type) ?? headOf(type)}${next++},${fields}}\n\n`)
+  }
+
+  function headOf(type: string): string {
+    const head = `event: ${type}\ndata: {"type":"${type}","sequence_number":`
+    heads.set(type, head)
+    return head
+  }
+
+  return { writeJson, write: (type, fields) => writeJson(type, JSON.stringify(fields).slice(1, -1)) }
+}

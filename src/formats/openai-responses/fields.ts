@@ -1,0 +1,137 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { OptionName } from '../../traits.ts'
+import type { FinishReason, TokenUsage } from '../canonical/answer.ts'
+import { base64Source } from '../canonical/media.ts'
+import type { Citation, ImagePart, RefusalPart, ServerToolPart, TextPart } from '../canonical/parts.ts'
+import { defined } from '../canonical/values.ts'
+import type { ResponseWarnings } from '../canonical/warnings.ts'
+import type { WireAnnotation, WireOutcome, WireUsage } from './wire.ts'
+
+/** The format's names of the options that it has a field for. The penalties are those of Open Responses; OpenAI has none. */
+export const optionNames = {
+  cacheKey: 'prompt_cache_key',
+  cacheOptions: 'prompt_cache_options',
+  endUser: 'safety_identifier',
+  frequencyPenalty: 'frequency_penalty',
+  labels: 'metadata',
+  logprobs: 'top_logprobs',
+  maxOutputTokens: 'max_output_tokens',
+  moderation: 'moderation',
+  parallelToolCalls: 'parallel_tool_calls',
+  presencePenalty: 'presence_penalty',
+  reasoning: 'reasoning',
+  serviceTier: 'service_tier',
+  store: 'store',
+  temperature: 'temperature',
+  topP: 'top_p',
+  verbosity: 'text.verbosity',
+} as const satisfies Partial<Record<OptionName, string>>
+
+/** Parses how a response has ended, from its `status` and `incomplete_details`. */
+export function finishReasonOf({ status, incomplete_details: details }: JsonObject): FinishReason {
+  if (status !== 'incomplete') return 'stop'
+  const reason = isObject(details) && typeof details.reason === 'string' ? details.reason : ''
+  return finishReasons.get(reason) ?? 'length'
+}
+
+const finishReasons = new Map<string, FinishReason>(
+  Object.entries({
+    max_output_tokens: 'length',
+    max_messages: 'length',
+    content_filter: 'content-filter',
+    steered: 'stop', // the client has gone on with another request
+  } satisfies Record<string, FinishReason>),
+)
+
+type Ending = Pick<WireOutcome, 'incomplete_details'> & { status: 'completed' | 'incomplete' | 'failed' }
+
+/** Writes how a response has ended. */
+export const wireEnding = (reason: FinishReason): Ending => endings[reason]
+
+const COMPLETED: Ending = { status: 'completed', incomplete_details: null }
+
+const INCOMPLETE: Ending = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+
+const endings: Readonly<Record<FinishReason, Ending>> = {
+  stop: COMPLETED,
+  'stop-sequence': COMPLETED,
+  'tool-calls': COMPLETED,
+  pause: COMPLETED,
+  length: INCOMPLETE,
+  'context-window': INCOMPLETE,
+  'content-filter': { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
+  'malformed-call': { status: 'failed', incomplete_details: null },
+}
+
+/** Writes `usage` for a client. */
+export function wireUsage({ inputTokens, outputTokens, ...usage }: TokenUsage): WireUsage {
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  }
+}
+
+/** Parses `annotations` of a text; those with neither a URL nor a file are reported as lost. */
+export function parseAnnotations(annotations: unknown, responseWarnings?: ResponseWarnings): Citation[] {
+  if (!Array.isArray(annotations)) return []
+  const citations = annotations.flatMap((annotation: unknown) => parseAnnotation(annotation) ?? [])
+  if (citations.length < annotations.length) responseWarnings?.dropped('annotations')
+  return citations
+}
+
+/** Parses a citation. One of a file has a position in the text, but no span. */
+function parseAnnotation(annotation: unknown): Citation | undefined {
+  if (!isObject(annotation)) return undefined
+  const { url, title, filename, file_id, start_index: start, end_index: end } = annotation
+  if (typeof url !== 'string' && typeof file_id !== 'string') return undefined
+  const hasSpan = typeof start === 'number' && typeof end === 'number' && end > start
+  const name = title ?? filename
+  return defined<Citation>({
+    url: typeof url === 'string' ? url : undefined,
+    title: typeof name === 'string' && name !== '' ? name : undefined,
+    fileId: typeof url !== 'string' && typeof file_id === 'string' ? file_id : undefined,
+    start: hasSpan ? start : undefined,
+    end: hasSpan ? end : undefined,
+  })
+}
+
+/** Writes a citation in a text of `length`; `undefined` for one of a document in the request, which the format does not have. */
+export function wireAnnotation(citation: Citation, length: number): WireAnnotation | undefined {
+  const { url, fileId, title = '', start = 0, end = length } = citation
+  if (url !== undefined) return { type: 'url_citation', url, title, start_index: start, end_index: end }
+  return fileId === undefined ? undefined : { type: 'file_citation', file_id: fileId, filename: title, index: end }
+}
+
+/** Parses a `web_search_call` of a client or a provider. A page that it has opened or searched counts as a result. */
+export function searchPart({ id, status, action }: { [name: string]: unknown }): ServerToolPart {
+  const { query, queries, sources, url } = isObject(action) ? action : {}
+  const first = Array.isArray(queries) ? queries[0] : undefined
+  const text = query ?? first
+  const found = Array.isArray(sources) ? sources : [{ url }]
+  return {
+    type: 'server-tool',
+    tool: 'web-search',
+    id: typeof id === 'string' ? id : '',
+    query: typeof text === 'string' ? text : '',
+    ...(status === 'failed' && { error: 'unavailable' }),
+    results: found.flatMap((source: unknown) =>
+      isObject(source) && typeof source.url === 'string'
+        ? [{ url: source.url, title: typeof source.title === 'string' ? source.title : '' }]
+        : [],
+    ),
+  }
+}
+
+/** Parses an `image_generation_call`; `undefined` if it holds no image. */
+export function imagePart({ result, output_format: format }: { [name: string]: unknown }): ImagePart | undefined {
+  if (typeof result !== 'string' || result === '') return undefined
+  const mediaType = `image/${typeof format === 'string' ? format : 'png'}`
+  return { type: 'image', source: base64Source(mediaType, result) }
+}
+
+/** The phase of a text: commentary, or the final answer. Refusals have none. */
+export const phaseOf = (part: TextPart | RefusalPart | undefined) => (part?.type === 'text' ? part.phase : undefined)

@@ -1,0 +1,56 @@
+import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import { callerFormat, isModelList } from './caller-format.ts'
+import { jsonReply } from './reply.ts'
+
+/**
+ * The reply to an error under `/v1`, in the caller's format. A header keeps SDKs, which retry 408, 409, 429 and 5xx on their own, from
+ * retrying, except when the gateway shuts down or has too many requests: another instance may answer, or this one later.
+ */
+export async function modelsErrorReply(
+  thrown: unknown,
+  request: { path: string; exchange: Exchange },
+  onError: (error: unknown) => void,
+): Promise<Reply> {
+  const { path, exchange } = request
+  const error = toGatewayError(thrown)
+  const { status, code, message, data } = forClient(error, onError)
+  const param = typeof data.param === 'string' ? data.param : undefined
+  const { errors: format } = callerFormat(path, exchange)
+  const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
+  return jsonReply(status, format.body({ status, code, message, param }), {
+    ...cors,
+    ...(!INVITES_RETRY.has(code) && NO_RETRY),
+    ...error.headers,
+  })
+}
+
+const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY'])
+
+/** SDKs do not retry a reply with this header. */
+const NO_RETRY = { 'x-should-retry': 'false' }
+
+/**
+ * An internal error goes whole to `onError`, and to the client as "Internal server error"; a provider's 500 does not. The message of
+ * `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both.
+ */
+function forClient(error: GatewayError, onError: (error: unknown) => void): GatewayError {
+  const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
+  const bare = isBare ? gatewayError(error.code) : error
+  if (bare.status !== 500) return error
+  onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
+  return bare
+}
+
+/**
+ * The reply to an error under `/api`: `{ error: string }`. An internal error goes whole to `onError`, and to the client as "Internal server
+ * error".
+ */
+export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
+  const error = toGatewayError(thrown)
+  const isInternal = error.code === 'INTERNAL'
+  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // the message, if there is one, was written for the client
+  if (error.status === 500) onError(isInternal && error.cause !== undefined ? error.cause : error)
+  const message = error.status === 500 && !isForClient ? gatewayError(error.code).message : error.message
+  return jsonReply(error.status, { error: message }, error.headers)
+}

@@ -1,0 +1,237 @@
+import { gatewayError, isGatewayError } from '../errors.ts'
+import { checkSize, encodeUtf8, readAll } from '../lib/bytes.ts'
+import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
+import { bodyOf } from '../lib/fetch-call.ts'
+import { isObject } from '../lib/json.ts'
+import { type App, elsewhereReply, isOurs } from './app.ts'
+import { managementErrorReply } from './error-reply.ts'
+
+/** The handlers of Fetch requests. What goes wrong with a request is an answer. */
+interface FetchHandlers {
+  /** Answers also what is not the gateway's. */
+  gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
+  /** Resolves to `undefined` for what is not the gateway's. */
+  handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
+  /** Is the request or URL the gateway's? */
+  matches(request: Request | URL | string): boolean
+}
+
+/** What the handlers depend on besides. */
+interface FetchHandlersOptions extends BodyOptions {
+  basePath: string
+  /** Resolves when a request may begin, where the platform is better off when many begin together. */
+  begin: (() => Promise<void>) | undefined
+  /** Awaited before the end of an answer that closes its connection. */
+  linger: (() => Promise<void>) | undefined
+  onError(error: unknown): void
+}
+
+interface BodyOptions {
+  /** Does the platform read what is cancelled, or never read, for as long as it comes? Then a body that is refused is held. */
+  holdsRefused: boolean
+}
+
+/** Makes the handlers of what `app` serves. */
+export function createFetchHandlers(
+  app: App,
+  { basePath, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
+): FetchHandlers {
+  async function answer(
+    request: Request,
+    platform: readonly unknown[],
+    otherwise: (exchange: Exchange) => Reply | undefined,
+  ): Promise<Response | undefined> {
+    try {
+      const exchange = new FetchExchange(request, { context: platform.find(isContext), holdsRefused })
+      if (begin) await begin()
+      const reply = (await app(exchange)) ?? otherwise(exchange)
+      return reply && responseOf(reply, linger)
+    } catch (error) {
+      return responseOf(managementErrorReply(error, onError)) // the path of the request is not known
+    }
+  }
+
+  return {
+    gateway: async (request, ...platform) =>
+      (await answer(requestOf(request, platform[0]), platform, (exchange) => elsewhereReply(exchange, basePath))) ??
+      new Response(null, { status: 404 }),
+    handle: (request, ...platform) => answer(request, platform, () => undefined),
+    matches(request) {
+      const url = typeof request === 'object' && 'url' in request ? request.url : request
+      return URL.canParse(url, BASE) && isOurs(new URL(url, BASE).pathname, basePath)
+    },
+  }
+}
+
+/** For URLs that are only a path. */
+const BASE = 'http://gateway'
+
+/** What comes beside the request: the execution context of Workers, or what a mount knows of its runtime. */
+interface FetchContext {
+  waitUntil?(work: Promise<unknown>): void
+  upstream?: UpstreamFetch
+}
+
+/** Workers pass it third, other runtimes not at all. */
+const isContext = (part: unknown): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function'
+
+/** The request that `fetch` would make of the same arguments, so that a client's own `fetch` can be the gateway. */
+const requestOf = (input: Request | URL | string, init: unknown): Request =>
+  typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // it checks them
+
+/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
+class FetchExchange implements Exchange {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  declare readonly waitUntil?: (work: Promise<unknown>) => void
+  declare readonly upstream?: UpstreamFetch
+  readonly #request: Request
+  readonly #href: string
+  readonly #holdsRefused: boolean
+
+  constructor(request: Request, { context, holdsRefused }: BodyOptions & { context: FetchContext | undefined }) {
+    const { href, pathname, search } = urlOf(request)
+    this.method = request.method
+    this.path = pathname
+    this.query = search
+    this.#request = request
+    this.#href = href
+    this.#holdsRefused = holdsRefused
+    if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
+    if (context?.upstream) this.upstream = context.upstream
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void {
+    const { headers } = this.#request
+    for (const name of names) {
+      const value = headers.get(name)
+      if (value !== null) into[name] = value
+    }
+  }
+
+  body(maxBytes: number): Promise<Uint8Array> {
+    return readBody(this.#request, maxBytes, this.#holdsRefused)
+  }
+
+  onAbort(listener: () => void): () => void {
+    return onAbort(this.#request, listener)
+  }
+
+  toRequest(): Request {
+    const { method, headers, signal } = this.#request
+    return new Request(this.#href, { method, headers, signal })
+  }
+}
+
+/** See `Exchange.onAbort`. The function that it returns holds the request, without which Node's signal no longer follows the client's. */
+function onAbort(request: Request, listener: () => void): () => void {
+  if (request.signal.aborted) {
+    listener()
+    return () => {}
+  }
+  request.signal.addEventListener('abort', listener, { once: true })
+  return () => request.signal.removeEventListener('abort', listener) // the host's signal may outlive the request
+}
+
+/** The body of a Fetch request; see `Exchange.body`. */
+function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length')) > maxBytes) {
+    if (holdsRefused && !request.bodyUsed) request.body?.getReader()
+    return Promise.reject(tooLarge(maxBytes))
+  }
+  if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: USED }))
+  const body = bodyOf(request)
+  const broken = (cause: unknown) => notRead(request, cause)
+  if (request.signal.aborted) {
+    body.cancel(request.signal.reason)
+    return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
+  }
+  const whole = body.whole()
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge), broken) // it cannot be cancelled
+  return unlessLeft(readAll(holdsRefused ? held(body) : body, maxBytes, tooLarge), request, body).catch(broken)
+}
+
+/** Rejects when the client leaves, whatever the platform does with the body then. */
+function unlessLeft(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(request, () => {
+      reject(gatewayError('CLIENT_CLOSED_REQUEST'))
+      body.cancel(request.signal.reason)
+    })
+    reading.then(resolve, reject).finally(stopListening)
+  })
+}
+
+function notRead({ signal }: Request, cause: unknown): never {
+  if (isGatewayError(cause)) throw cause
+  if (signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
+  throw gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
+}
+
+/** The body, of which nothing more is taken once it is refused. */
+const held = (body: ByteStream): ByteStream => ({ next: () => body.next(), cancel() {} })
+
+/** The connection is closed after that answer, where the platform heeds it, as the rest of the body would follow. */
+const tooLarge = (maxBytes: number) =>
+  gatewayError('PAYLOAD_TOO_LARGE', {
+    message: `The request body is larger than ${maxBytes} bytes.`,
+    headers: { connection: 'close' },
+  })
+
+const USED =
+  'The request body was read before it came to the gateway. Call the gateway before whatever reads it, or with a clone that was made before.'
+
+const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+/** The URL of a request. Throws on a malformed `Host`: Deno puts one with a path into the URL as it is, Bun leaves the host out. */
+function urlOf({ url, headers }: Request): URL {
+  const host = headers.get('host')
+  try {
+    if (host === null || HOST.test(host)) return new URL(url.startsWith('/') ? `http://localhost${url}` : url)
+  } catch {}
+  throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a host name.' })
+}
+
+/** A reply as a Fetch response; `linger`: awaited before the end of one that closes its connection. */
+function responseOf({ status, headers, body }: Reply, linger?: () => Promise<void>): Response {
+  const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
+  const content = isHeldOpen ? followedBy(linger, body) : body
+  if (isByteStream(content)) return new Response(readableOf(content), { status, headers })
+  return new Response((content ?? null) as BodyInit | null, { status, headers }) // the bytes are not shared memory
+}
+
+/** The text at once, its end when `linger` resolves. */
+function followedBy(linger: () => Promise<void>, text: string): ByteStream {
+  let isSent = false
+  return {
+    async next() {
+      if (isSent) {
+        await linger()
+        return undefined
+      }
+      isSent = true
+      return encodeUtf8(text)
+    },
+    cancel() {},
+  }
+}
+
+/** Pulls one chunk at a time: nothing is read ahead of the client. */
+function readableOf(stream: ByteStream): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const chunk = await stream.next()
+        if (chunk) controller.enqueue(chunk)
+        else controller.close()
+      },
+      cancel: (reason) => stream.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,99 @@
+import { gatewayError } from '../errors.ts'
+import type { ModelListFormat } from '../formats/model-list.ts'
+import type { Exchange, PendingAnswer, UpstreamFetch } from '../lib/exchange.ts'
+import { startCall } from '../lib/fetch-call.ts'
+import type { Listing } from '../listing/listing.ts'
+import type { Kind } from '../types.ts'
+import { callerFormat } from './caller-format.ts'
+import { emptyReply, jsonReply } from './reply.ts'
+import type { Route, RoutedRequest } from './router.ts'
+
+interface ModelsRoutesOptions {
+  /** Loads the listing, with the first request for it. */
+  listing(): Promise<Listing>
+  /** The function that calls providers for this request. */
+  upstream(exchange: Exchange): UpstreamFetch
+}
+
+/** `/v1/models/{kind}` and the kinds K that it lists (spec.md, Models). */
+const kindPaths: ReadonlyArray<readonly [path: string, kinds: readonly Kind[]]> = [
+  ['image', ['image']],
+  ['tts', ['tts']],
+  ['stt', ['stt']],
+  ['embedding', ['embedding']],
+  ['image-to-text', ['imageToText']],
+  ['web', ['webSearch', 'webFetch']],
+]
+
+const anyOrigin = { 'access-control-allow-origin': '*' }
+const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS', 'access-control-allow-headers': '*' }
+
+/** What a route answers with: the body in the form of the caller's format. `fetch`: calls providers for as long as the client waits. */
+type Body = (request: RoutedRequest, listing: Listing, caller: Caller) => Promise<object>
+
+interface Caller {
+  form: ModelListFormat
+  fetch: UpstreamFetch
+}
+
+/** The routes of the model listing. Their order counts: the name of a kind wins over a model of that name. */
+export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): Route[] {
+  const get = (path: string, body: Body, headers = {}): Route => ({
+    method: 'GET',
+    path,
+    async run(request) {
+      const { exchange } = request
+      const listing = await load()
+      const form = listing.forms[callerFormat(path, exchange).name]
+      const content = await whileClientWaits(exchange, upstream(exchange), (fetch) =>
+        body(request, listing, { form, fetch }),
+      )
+      return jsonReply(200, content, headers)
+    },
+  })
+
+  const list =
+    (kinds: readonly Kind[]): Body =>
+    async ({ exchange }, listing, { form, fetch }) =>
+      form.list(await listing.list(kinds, fetch), { kinds, query: new URLSearchParams(exchange.query) })
+
+  const find: Body = async ({ params }, listing, { form, fetch }) => {
+    const { entry, kinds } = await listing.find(params.id ?? '', fetch)
+    return form.one(entry, kinds)
+  }
+
+  return [
+    get('/v1/models', list(['llm']), anyOrigin),
+    { method: 'OPTIONS', path: '/v1/models', run: async () => emptyReply(204, preflight) },
+    ...kindPaths.map(([path, kinds]) => get(`/v1/models/${path}`, list(kinds))),
+    get('/v1/models/:id+', find),
+    get('/v1beta/models', list(['llm'])),
+    get('/v1beta/models/:id+', find),
+  ]
+}
+
+/** Does work with the same `fetch`, whose calls are aborted when the client leaves (security.md, rule 10). */
+async function whileClientWaits<T>(
+  exchange: Pick<Exchange, 'onAbort'>,
+  fetch: UpstreamFetch,
+  work: (fetch: UpstreamFetch) => Promise<T>,
+): Promise<T> {
+  const calls = new Set<PendingAnswer>()
+  let hasLeft = false
+  const stopListening = exchange.onAbort(() => {
+    hasLeft = true
+    for (const call of calls) call.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
+  })
+  const plain: UpstreamFetch = (input, init) => fetch(input, init)
+  plain.raw = (call) => {
+    const pending = startCall(fetch, call)
+    calls.add(pending)
+    if (hasLeft) pending.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
+    return pending
+  }
+  try {
+    return await work(plain)
+  } finally {
+    stopListening()
+  }
+}

@@ -1,0 +1,138 @@
+import { gatewayError, toGatewayError } from '../errors.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
+import type { ByteStream, Exchange, Reply } from '../lib/exchange.ts'
+import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
+import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
+import { type BodyLimits, timedBody } from '../lib/timed-body.ts'
+import { createManagement, type ManagementDependencies } from '../management/management.ts'
+import { type Management, type ServedOperation, servedOperations } from '../management/operations.ts'
+import { createManagementGuard } from './management-guard.ts'
+import type { ManagementOptions } from './management-options.ts'
+import { jsonReply } from './reply.ts'
+import { createRouter, type Route, type RoutedRequest } from './router.ts'
+
+/** What serving the management API takes besides its operations. */
+interface ServingOptions {
+  /** Which requests may call it; default: none. */
+  management: ManagementOptions | undefined
+  /** Those of bodies. */
+  limits: BodyLimits
+  /** See `AppOptions`. */
+  admit(): void
+  onError(error: unknown): void
+}
+
+/** The management API, in process and under `/api`. */
+export interface ManagementApi {
+  api: Management<unknown>
+  /** Rejects with what the guard or an operation throws. */
+  serve(path: string, exchange: Exchange): Promise<Reply>
+}
+
+/** Makes all of the management API. This file is loaded with the first use of it: gateways that only route requests never need it. */
+export function createManagementApi(
+  deps: ManagementDependencies,
+  { management, limits, admit, onError }: ServingOptions,
+): ManagementApi {
+  const api = createManagement(deps)
+  const guard = createManagementGuard(management, { onError })
+  const dispatch = createRouter(managementRoutes(api, limits))
+  return {
+    api,
+    async serve(path, exchange) {
+      await guard(exchange)
+      admit()
+      return dispatch(path, exchange)
+    },
+  }
+}
+
+/** The management API over HTTP, made from the table of its operations. `limits`: those of bodies. */
+export function managementRoutes(api: Management<unknown>, limits: BodyLimits = { maxBytes: 1024 * 1024 }): Route[] {
+  const served = servedOperations().flatMap(withoutOptional)
+  const patches = served.filter(({ method }) => method === 'PUT').map((one) => ({ ...one, method: 'PATCH' as const }))
+  return [...served, ...patches].map((operation) => routeOf(operation, api, limits))
+}
+
+/** A path whose last parameter may be missing, as two paths. */
+function withoutOptional(operation: ServedOperation): ServedOperation[] {
+  const [whole, folder] = /^(.*)\/:\w+\?$/.exec(operation.path) ?? []
+  if (whole === undefined) return [operation]
+  return [`${folder}`, whole.slice(0, -1)].map((path) => ({ ...operation, path: path as ServedOperation['path'] })) // it still begins with /api/
+}
+
+function routeOf(
+  { method, path, failure, of, ...success }: ServedOperation,
+  api: Management<unknown>,
+  limits: BodyLimits,
+): Route {
+  const hasBody = method !== 'GET' && method !== 'DELETE'
+  const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
+
+  async function call({ exchange, params }: RoutedRequest): Promise<object> {
+    const body = hasBody ? [await readJsonBody(exchange, limits)] : []
+    return of(api)(...names.map((name) => params[name]), ...body)
+  }
+
+  return {
+    method,
+    path,
+    run: async (request) => {
+      try {
+        return listReply(success.status ?? 200, await call(request))
+      } catch (cause) {
+        const { status, code } = toGatewayError(cause)
+        if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause
+        throw gatewayError('INTERNAL', { message: failure, cause })
+      }
+    },
+  }
+}
+
+/**
+ * The JSON object that a request brings. Throws `UNSUPPORTED_MEDIA_TYPE` when its headers do not name JSON, or name a compression or another encoding,
+ * `PAYLOAD_TOO_LARGE` and `REQUEST_TIMEOUT` beyond the limits, and `INVALID_JSON` for everything that is no object, is no UTF-8, or nests deeper than 64 levels.
+ */
+export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
+  requireJson(exchange)
+  requirePlainUtf8(exchange)
+  return parseJsonObject(jsonText(await unlessLeft(exchange, timedBody(exchange, limits))))
+}
+
+/** Rejects as soon as the client leaves; not every platform then ends the read of the body. */
+function unlessLeft<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stopListening = exchange.onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
+    work.then(resolve, reject).finally(stopListening)
+  })
+}
+
+/** The elements that are written at once, which takes less than a millisecond. */
+const PIECE = 500
+
+/**
+ * The same as `jsonReply`, but that a long list, the only member of the body, is written piece by piece as the client takes it: to write
+ * 100,000 keys at once would keep all others waiting.
+ */
+export function listReply(status: number, body: object): Reply {
+  const [[name, list] = [], ...others] = Object.entries(body)
+  if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= PIECE)
+    return jsonReply(status, body)
+  return { ...jsonReply(status, {}), body: pieces(name, list) }
+}
+
+function pieces(name: string, list: readonly unknown[]): ByteStream {
+  let at = 0
+  return {
+    async next() {
+      if (at >= list.length) return undefined
+      const start = at === 0 ? `{${JSON.stringify(name)}:[` : ','
+      const elements = JSON.stringify(list.slice(at, at + PIECE)).slice(1, -1)
+      at += PIECE
+      return encodeUtf8(start + elements + (at >= list.length ? ']}' : ''))
+    },
+    cancel: () => {
+      at = list.length
+    },
+  }
+}

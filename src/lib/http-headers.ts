@@ -1,0 +1,40 @@
+import { gatewayError } from '../errors.ts'
+import type { Exchange } from './exchange.ts'
+
+const BEARER = /^Bearer +\S+ *$/i
+
+/** The credential of an `Authorization: Bearer` header; `undefined` for any other value, and for none. */
+export function bearerToken(authorization: string | null | undefined): string | undefined {
+  return authorization && BEARER.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
+}
+
+type Headers = Pick<Exchange, 'header'>
+
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON, which a page of another site cannot send without a preflight request.
+ */
+export function requireJson(exchange: Headers): void {
+  const type = exchange.header('content-type')
+  const [essence = ''] = (type ?? '').split(';')
+  if (!/^application\/(?:[\w.-]+\+)?json$/i.test(essence.trim()))
+    throw unsupported(
+      `Send JSON with the header "content-type: application/json"${type ? `, not "${type.slice(0, MAX_SHOWN)}"` : ''}.`,
+    )
+}
+
+/** Throws `UNSUPPORTED_MEDIA_TYPE` when the body is said to be compressed, or in an encoding other than UTF-8 or ASCII. */
+export function requirePlainUtf8(exchange: Headers): void {
+  const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
+  if (encoding && encoding !== 'identity')
+    throw unsupported('Compressed request bodies are not accepted. Send the JSON as it is.')
+  const match = CHARSET.exec(exchange.header('content-type') ?? '')
+  const charset = match ? (match[1] ?? match[2] ?? '').trim() : ''
+  if (charset !== '' && !UTF_8.test(charset))
+    throw unsupported(`Send the JSON in UTF-8, not in "${charset.slice(0, MAX_SHOWN)}" as the content-type says.`)
+}
+
+const unsupported = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', { message })
+
+const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i
+const UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/i
+const MAX_SHOWN = 60

@@ -1,0 +1,175 @@
+import * as v from 'valibot'
+import type { Mutex } from '../lib/promises.ts'
+import type { RouteTable } from '../routing/table.ts'
+import type { AliasRecord } from '../store/store.ts'
+import { customModelId, type WritableStore } from '../store/writable-store.ts'
+import type { Combo, ComboModel, CustomModel } from '../types.ts'
+import { closed, fields, invalidInput, parseInput } from './input.ts'
+import { findRecord, isSameJson, present } from './records.ts'
+
+/** The answer to a change that holds and cannot work yet. */
+export interface Warned {
+  warnings?: string[]
+}
+
+/**
+ * The model alias map (spec.md, Other records). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over
+ * HTTP.
+ */
+export interface AliasOperations<Input = never> {
+  /** Model names by alias, in the order of creation. */
+  list(): Promise<{ aliases: Record<string, string> }>
+  /**
+   * Creates or changes an alias, and writes nothing when nothing would change. One that leads back to itself is an `INVALID_REQUEST`. A combo
+   * of the same name takes precedence. `warnings` explain why the alias leads nowhere yet; absent when it leads to a model.
+   */
+  set(input: AliasRecord | Input): Promise<AliasRecord & Warned>
+  delete(alias: string): Promise<{ success: true }>
+}
+
+export const aliasInputs = { set: closed({ alias: fields.nameInPath, model: fields.model }) }
+
+/** `inTurn` is shared with the combos: both decide where a name leads. `routes`: where names lead now. */
+export function createAliasOperations({
+  store,
+  routes,
+  inTurn,
+}: {
+  store: WritableStore
+  routes: () => Promise<RouteTable>
+  inTurn: Mutex
+}): AliasOperations<unknown> {
+  const { aliases } = store
+
+  async function warned(record: AliasRecord): Promise<AliasRecord & Warned> {
+    const table = await routes()
+    const { model } = record
+    const combo = table.comboOf(record.alias)
+    if (combo?.entries.length === 0) return { ...record, warnings: [`The combo "${combo.name}" has no models.`] }
+    if (table.resolutionOf(model)) return record
+    const [provider] = await table.missingProviders(model)
+    const why =
+      provider === undefined ? 'no model, combo or alias has this name' : `no active connection to "${provider}"`
+    return { ...record, warnings: [`The alias leads nowhere yet: "${model}", ${why}.`] }
+  }
+
+  return {
+    list: async () => ({
+      aliases: Object.fromEntries((await aliases.all()).map(({ alias, model }) => [alias, model])),
+    }),
+
+    async set(input) {
+      const record = parseInput(aliasInputs.set, input)
+      return inTurn(async () => {
+        const all = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
+        if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return warned(record)
+        const others = all.filter(({ alias }) => alias !== record.alias)
+        const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
+        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${shownCycle(cycle)}`)
+        await aliases.upsert(record.alias, record)
+        return warned(record)
+      })
+    },
+
+    delete: (name) =>
+      inTurn(async () => {
+        const { id } = await findRecord(aliases, 'Alias', ({ alias }) => alias === name)
+        present(await aliases.remove(id), 'Alias')
+        return { success: true }
+      }),
+  }
+}
+
+/** What leads from one model name to others. */
+export interface Names {
+  combos: readonly Combo[]
+  aliases: readonly AliasRecord[]
+}
+
+/** The names by which `start` leads back to itself, both ends included; a combo goes before an alias of the same name, as in routing. */
+export function findCycle(start: string, { combos, aliases }: Names): string[] | undefined {
+  const next = new Map<string, readonly string[]>()
+  for (const { alias, model } of aliases) if (alias !== model || !isDirect(model)) next.set(alias, [model])
+  for (const { name, models } of combos) next.set(name, models.map(modelOf))
+  const cameFrom = new Map<string, string>()
+  const open = [start]
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    for (const model of next.get(name) ?? []) {
+      if (model === start) return pathTo(name, { start, cameFrom })
+      if (cameFrom.has(model)) continue
+      cameFrom.set(model, name)
+      open.push(model)
+    }
+  }
+  return undefined
+}
+
+/** `<provider>/<model>` as an alias of itself publishes the model and leads to it; any other name would lead nowhere. */
+const isDirect = (model: string) => /.\/./.test(model)
+
+/** As `a → b → a`. */
+export const shownCycle = (cycle: readonly string[]): string => cycle.join(' → ')
+
+function pathTo(last: string, { start, cameFrom }: { start: string; cameFrom: ReadonlyMap<string, string> }): string[] {
+  const path = [start]
+  for (let name: string | undefined = last; name !== undefined && name !== start; name = cameFrom.get(name))
+    path.push(name)
+  return [...path, start].reverse()
+}
+
+/** The model name of an entry. */
+export const modelOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
+
+/**
+ * Models that the catalog does not have. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.
+ */
+export interface CustomModelOperations<Input = never> {
+  list(): Promise<{ models: CustomModel[] }>
+  /** Rejects with `INVALID_REQUEST` when the model exists; to change its type, delete it first. */
+  create(input: CustomModel | Input): Promise<CustomModel>
+  /** Creates the model, or changes its type if one is given. Writes nothing when nothing would change. */
+  put(input: CustomModel | Input): Promise<CustomModel>
+  delete(providerAlias: string, id: string): Promise<{ success: true }>
+}
+
+const newModel = closed({
+  id: fields.modelInPath,
+  type: v.exactOptional(fields.kind),
+  providerAlias: fields.nameInPath,
+})
+
+export const customModelInputs = { create: newModel, put: newModel }
+
+export function createCustomModelOperations({
+  store: { customModels },
+}: {
+  store: WritableStore
+}): CustomModelOperations<unknown> {
+  return {
+    list: async () => ({ models: (await customModels.all()).map((model) => ({ ...model })) }),
+
+    async create(input) {
+      const model = parseInput(customModelInputs.create, input)
+      if (!(await customModels.insert(customModelId(model), model))) {
+        throw invalidInput(`The custom model "${model.providerAlias}/${model.id}" already exists`)
+      }
+      return model
+    },
+
+    async put(input) {
+      const model = parseInput(customModelInputs.put, input)
+      const id = customModelId(model)
+      const stored = await customModels.get(id)
+      const next = { ...stored, ...model }
+      if (!stored || !isSameJson(stored, next)) await customModels.upsert(id, next)
+      return next
+    },
+
+    async delete(providerAlias, id) {
+      const isIt = (model: CustomModel) => model.providerAlias === providerAlias && model.id === id
+      const found = await findRecord(customModels, 'Custom model', isIt)
+      present(await customModels.remove(found.id), 'Custom model')
+      return { success: true }
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { once } from '../lib/promises.ts'
+import type { Explanation } from '../routing/explanation.ts'
+import type { ComboOperations } from './combos.ts'
+import type { ConnectionOperations } from './connections.ts'
+import type { ExplainedRequest } from './explain.ts'
+import type { DamagedRecordOperations, HealthOperations } from './health.ts'
+import type { KeyOperations } from './keys.ts'
+import type { AliasOperations, CustomModelOperations } from './models.ts'
+import type { ProviderOperations } from './providers.ts'
+import type { SettingsOperations } from './settings.ts'
+
+/**
+ * The management operations: each resolves to the body that HTTP sends, validates its input in the same way, and rejects with a
+ * `GatewayError` (`INVALID_REQUEST`, `NOT_FOUND`, `STORAGE_FAILED` and others). `Input` is accepted besides the typed input: nothing in
+ * process, `unknown` for bodies over HTTP.
+ */
+export interface Management<Input = never> {
+  keys: KeyOperations<Input>
+  settings: SettingsOperations<Input>
+  combos: ComboOperations<Input>
+  connections: ConnectionOperations<Input>
+  customModels: CustomModelOperations<Input>
+  aliases: AliasOperations<Input>
+  providers: ProviderOperations<Input>
+  health: HealthOperations
+  /** The records of the storage that `health.list` names as damaged. */
+  damagedRecords: DamagedRecordOperations<Input>
+  /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
+  explain(request: ExplainedRequest | Input): Promise<Explanation>
+}
+
+/** How an operation is called over HTTP. In process it is `gateway.api.<resource>.<name>` with the same arguments. */
+interface HttpOperation {
+  /** POST, PUT and PATCH have a body: the input of the operation, its last argument. What `PUT` does, `PATCH` does too. */
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below the base path. Its parameters are the first arguments; `:name?` may be missing, `:name+` may hold slashes. */
+  path: `/api/${string}`
+  /** The message of an internal error. */
+  failure: string
+  /** The status of success; default 200. */
+  status?: 201
+}
+
+/** An operation that hosts call in process and that has no route. */
+const IN_PROCESS = 'in process'
+
+type Call = (...args: never) => unknown
+type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[], infer Input] ? Input : undefined
+/** Does the operation have an input besides the parameters of its path? */
+type HasInput<Operation extends Call> = Last<Required<Parameters<Operation>>> extends string | undefined ? false : true
+type Method<Operation extends Call> = HasInput<Operation> extends true ? 'POST' | 'PUT' | 'PATCH' : 'GET' | 'DELETE'
+type Row<Operation extends Call> = typeof IN_PROCESS | (HttpOperation & { method: Method<Operation> })
+type Rows<Resource> = Resource extends Call
+  ? HttpOperation & { method: Method<Resource> }
+  : { readonly [Name in keyof Resource]: Resource[Name] extends Call ? Row<Resource[Name]> : never }
+
+/** One value, such as a schema, for each operation of a resource that has an input. */
+export type PerInput<Resource, Value> = Resource extends Call
+  ? Value
+  : {
+      readonly [Name in keyof Resource as Resource[Name] extends Call
+        ? HasInput<Resource[Name]> extends true
+          ? Name
+          : never
+        : never]: Value
+    }
+
+/**
+ * Every management operation. The routes under `/api` and `gateway.api` are made from this table; it is complete, and fits the operations of
+ * `Management`, or does not compile. The first route that fits a path serves it.
+ */
+export const operations: { readonly [Resource in keyof Management]: Rows<Management[Resource]> } = {
+  keys: {
+    list: { method: 'GET', path: '/api/keys', failure: 'Failed to fetch keys' },
+    create: { method: 'POST', path: '/api/keys', failure: 'Failed to create key', status: 201 },
+    get: { method: 'GET', path: '/api/keys/:id', failure: 'Failed to fetch key' },
+    update: { method: 'PUT', path: '/api/keys/:id', failure: 'Failed to update key' },
+    delete: { method: 'DELETE', path: '/api/keys/:id', failure: 'Failed to delete key' },
+    put: IN_PROCESS,
+  },
+  settings: {
+    get: { method: 'GET', path: '/api/settings', failure: 'Failed to fetch settings' },
+    update: { method: 'PATCH', path: '/api/settings', failure: 'Failed to update settings' },
+  },
+  combos: {
+    list: { method: 'GET', path: '/api/combos', failure: 'Failed to fetch combos' },
+    create: { method: 'POST', path: '/api/combos', failure: 'Failed to create combo', status: 201 },
+    get: { method: 'GET', path: '/api/combos/:id', failure: 'Failed to fetch combo' },
+    update: { method: 'PUT', path: '/api/combos/:id', failure: 'Failed to update combo' },
+    delete: { method: 'DELETE', path: '/api/combos/:id', failure: 'Failed to delete combo' },
+    put: IN_PROCESS,
+  },
+  connections: {
+    list: { method: 'GET', path: '/api/connections', failure: 'Failed to fetch connections' },
+    create: { method: 'POST', path: '/api/connections', failure: 'Failed to create connection', status: 201 },
+    get: { method: 'GET', path: '/api/connections/:id', failure: 'Failed to fetch connection' },
+    update: { method: 'PUT', path: '/api/connections/:id', failure: 'Failed to update connection' },
+    delete: { method: 'DELETE', path: '/api/connections/:id', failure: 'Failed to delete connection' },
+    put: IN_PROCESS,
+  },
+  customModels: {
+    list: { method: 'GET', path: '/api/models/custom', failure: 'Failed to fetch custom models' },
+    create: { method: 'POST', path: '/api/models/custom', failure: 'Failed to create custom model', status: 201 },
+    delete: {
+      method: 'DELETE',
+      path: '/api/models/custom/:providerAlias/:id+',
+      failure: 'Failed to delete custom model',
+    },
+    put: IN_PROCESS,
+  },
+  aliases: {
+    list: { method: 'GET', path: '/api/models/aliases', failure: 'Failed to fetch aliases' },
+    set: { method: 'PUT', path: '/api/models/aliases', failure: 'Failed to set alias' },
+    delete: { method: 'DELETE', path: '/api/models/aliases/:alias+', failure: 'Failed to delete alias' },
+  },
+  providers: {
+    list: { method: 'GET', path: '/api/providers', failure: 'Failed to fetch providers' },
+    get: { method: 'GET', path: '/api/providers/:id', failure: 'Failed to fetch provider' },
+    update: { method: 'PUT', path: '/api/providers/:id', failure: 'Failed to update provider' },
+  },
+  explain: { method: 'POST', path: '/api/explain', failure: 'Failed to explain' },
+  damagedRecords: {
+    get: { method: 'GET', path: '/api/health/records/:key+', failure: 'Failed to fetch record' },
+    put: { method: 'PUT', path: '/api/health/records/:key+', failure: 'Failed to repair record' },
+    delete: { method: 'DELETE', path: '/api/health/records/:key+', failure: 'Failed to remove record' },
+  },
+  health: {
+    list: { method: 'GET', path: '/api/health', failure: 'Failed to fetch health' },
+    reset: { method: 'DELETE', path: '/api/health/:id?', failure: 'Failed to reset health' },
+  },
+}
+
+/** An operation of `Management` without its types. Inputs are checked by the operation itself. */
+type UntypedCall = (...args: unknown[]) => Promise<object>
+type Resource = keyof Management
+
+/** An operation that is served over HTTP: its row of the table, and the function of an api that carries it out. */
+export interface ServedOperation extends HttpOperation {
+  resource: Resource
+  /** `undefined` for a resource that is one operation, such as `explain`. */
+  name: string | undefined
+  of(api: Management<unknown>): UntypedCall
+}
+
+/** The operations that are served over HTTP, in the order of the table. */
+export function servedOperations(): ServedOperation[] {
+  return allOperations().flatMap(({ row, ...where }) =>
+    row === IN_PROCESS ? [] : [{ ...row, ...where, of: (api: Management<unknown>) => callOf(api, where) }],
+  )
+}
+
+/** `gateway.api` before the code of the operations is loaded: the first call of any of them loads it. */
+export function deferredManagement(load: () => Promise<Management<unknown>>): Management<unknown> {
+  const loaded = once(load)
+  const api: Record<string, UntypedCall | Record<string, UntypedCall>> = {}
+  for (const { resource, name } of allOperations()) {
+    const call: UntypedCall = async (...args) => callOf(await loaded(), { resource, name })(...args)
+    if (name === undefined) api[resource] = call
+    else api[resource] = { ...api[resource], [name]: call }
+  }
+  return api as unknown as Management<unknown> // the table has all of its operations
+}
+
+interface Place {
+  resource: Resource
+  name: string | undefined
+}
+
+function callOf(api: Management<unknown>, { resource, name }: Place): UntypedCall {
+  const untyped = api as unknown as Record<string, UntypedCall & Record<string, UntypedCall>> // as the table is complete
+  const found = name === undefined ? untyped[resource] : untyped[resource]?.[name]
+  if (!found) throw new TypeError(`There is no operation ${resource}.${name}.`)
+  return found
+}
+
+function allOperations(): (Place & { row: AnyRow })[] {
+  const table: Readonly<Record<string, AnyRow | Readonly<Record<string, AnyRow>>>> = operations
+  return Object.entries(table).flatMap(([key, rows]): (Place & { row: AnyRow })[] => {
+    const resource = key as Resource // a key of the table
+    if (isRow(rows)) return [{ resource, name: undefined, row: rows }]
+    return Object.entries(rows).map(([name, row]) => ({ resource, name, row }))
+  })
+}
+
+type AnyRow = typeof IN_PROCESS | HttpOperation
+
+const isRow = (rows: AnyRow | object): rows is AnyRow => typeof rows === 'string' || 'path' in rows

@@ -1,0 +1,37 @@
+import { gatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import type { Records } from '../store/records.ts'
+import type { Entry } from '../store/stored-records.ts'
+import type { Clock } from '../types.ts'
+
+/** The first record that passes; the storage is read again before it counts as missing. Throws `NOT_FOUND`: `<what> not found`. */
+export async function findRecord<T>(
+  records: Records<T>,
+  what: string,
+  test: (record: T) => boolean,
+): Promise<Entry<T>> {
+  const passes = (entry: Entry<T>) => test(entry.record)
+  const found = (await records.entries()).find(passes) ?? (await records.entries({ fresh: true })).find(passes)
+  return present(found, what)
+}
+
+/** The record; throws `NOT_FOUND`, `<what> not found`, when there is none (any more). */
+export function present<T>(record: T | undefined, what: string): T {
+  if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
+  return record
+}
+
+/** Are two JSON values the same, whatever the order of their members? Members that are `undefined` count as absent. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]))
+  if (!isObject(one) || !isObject(other)) return one === other
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
+}
+
+/** Now, as ISO 8601. */
+export const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString()
+
+/** Now, or 1 ms after an earlier timestamp: other instances recognise a change by a later one. */
+export const timestampAfter = (earlier: string, clock: Clock): string =>
+  new Date(Math.max(clock.now(), (Date.parse(earlier) || 0) + 1)).toISOString()

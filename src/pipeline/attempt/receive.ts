@@ -1,0 +1,47 @@
+import type { UpstreamAnswer } from '../../lib/exchange.ts'
+import type { ProviderCall } from '../../upstream/call.ts'
+import { failureOfError } from '../failure.ts'
+import type { Expected, FailedResponse, ReceivedResponse } from '../types.ts'
+import { readErrorStatus } from './read-failure.ts'
+import { objectIn, readBytes, receiveStream } from './received.ts'
+import { receiveMislabelled, receiveNoObject, receiveUnasked, receiveUncommitted } from './unexpected.ts'
+
+/** The body of an error is read for so long, in ms, as the status suffices. */
+const ERROR_BODY_MS = 5_000
+
+/** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error is a failure with a class. */
+export async function receive(call: ProviderCall, expected: Expected): Promise<ReceivedResponse | FailedResponse> {
+  try {
+    const head = await call.answer
+    if (head.status < 200 || head.status > 299) {
+      call.limitRemaining(ERROR_BODY_MS)
+      return await readErrorStatus(head, expected)
+    }
+    if (expected.stream) return await receiveStreamed(head, expected, call)
+    if (isEventStream(head)) return await receiveUnasked(head, expected)
+    const bytes = await readBytes(head, expected)
+    return objectIn(bytes, head, expected) ?? (await receiveNoObject(bytes, head, expected))
+  } catch (thrown) {
+    call.cancel(thrown)
+    return { kind: 'failure', failure: failureOfError(thrown) }
+  }
+}
+
+async function receiveStreamed(
+  head: UpstreamAnswer,
+  expected: Expected,
+  call: ProviderCall,
+): Promise<ReceivedResponse | FailedResponse> {
+  if (!maybeStream(head)) return receiveMislabelled(head, expected, call)
+  const received = await receiveStream(head, expected, call)
+  return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
+}
+
+/** Is the response by its content type a stream? */
+const isEventStream = (head: UpstreamAnswer) => /event-?stream/.test(head.header('content-type') ?? '')
+
+/** May it be one by its content type? */
+function maybeStream(head: UpstreamAnswer): boolean {
+  const mediaType = head.header('content-type')?.toLowerCase() ?? ''
+  return !mediaType.includes('json') && !mediaType.includes('html')
+}

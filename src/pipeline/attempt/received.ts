@@ -1,0 +1,92 @@
+import { endsTurn, hasText } from '../../formats/errors/empty.ts'
+import type { EmbeddedError, UpstreamFormat } from '../../formats/format.ts'
+import { concatBytes, decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
+import { type ByteStream, NO_BYTES, type UpstreamAnswer } from '../../lib/exchange.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { eventTooLong, MAX_EVENT, sseFraming } from '../../lib/sse.ts'
+import type { ProviderCall } from '../../upstream/call.ts'
+import { answerTooLarge, emptyAnswer } from '../failure.ts'
+import type { Committed, Expected, FailedResponse, ReceivedResponse, WholeResponse } from '../types.ts'
+import { readEmbeddedError } from './read-failure.ts'
+
+/** The bytes of a response. Rejects as its body does, and when it is too large. */
+export const readBytes = ({ body }: UpstreamAnswer, { limits }: Expected): Promise<Uint8Array> =>
+  readAll(body, limits.maxAnswerBytes, answerTooLarge)
+
+/** The response in bytes that hold a JSON object; `undefined` if they hold none. */
+export function objectIn(
+  bytes: Uint8Array,
+  head: UpstreamAnswer,
+  expected: Expected,
+): WholeResponse | FailedResponse | undefined {
+  const { format, operation } = expected
+  const text = decodeUtf8Lenient(bytes)
+  const json = tryParseJson(text)
+  if (!isObject(json)) return undefined
+  const error = format.errorIn(json)
+  if (error) return readEmbeddedError(error, head, expected)
+  if (operation.hasAnswer && !format.isAnswer(json)) return { kind: 'failure', failure: emptyAnswer }
+  const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage: format.usageOf(json) }
+  const isEmpty = operation.hasAnswer && !hasText(text) && format.errors.isEmpty(json)
+  return isEmpty ? { kind: 'failure', failure: emptyAnswer, empty: whole } : whole
+}
+
+/** Why a stream is not an answer. */
+export interface NotCommitted extends EmbeddedError {
+  kind?: undefined
+  /** The whole body, if it has ended without an event. */
+  unread?: Uint8Array[]
+}
+
+/** Reads a stream up to its first content, or to what shows that it is not a stream. Rejects as its body does. */
+export async function receiveStream(
+  head: UpstreamAnswer,
+  { format }: Expected,
+  call: ProviderCall,
+): Promise<ReceivedResponse | FailedResponse | NotCommitted> {
+  const committed = await commitStream(head.body, format)
+  if ('watch' in committed && committed.watch.started) {
+    call.setTotalTimeout(Number.POSITIVE_INFINITY)
+    return { kind: 'stream', head, body: head.body, committed }
+  }
+  call.cancel(committed)
+  return 'watch' in committed ? emptyStream(head, committed) : committed
+}
+
+/**
+ * Holds a stream back until its first content, or its end. Before that point an error event or an early end is a failure of the attempt, so
+ * that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with `UPSTREAM_INVALID` when
+ * there is no content within 16 MiB.
+ */
+async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | NotCommitted> {
+  const watch = format.watchStream()
+  const head: Uint8Array[] = []
+  let size = 0
+  const { framing = sseFraming } = format
+  let isUnread = true
+  const parser = framing((event) => {
+    isUnread = false
+    if (!watch.error) watch.observe(event) // after an error the stream cannot become an answer
+  })
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+    head.push(chunk)
+    size += chunk.length
+    if (size > MAX_EVENT) throw eventTooLong()
+    parser.push(chunk)
+    if (watch.error && !watch.started) return watch.error
+    if (watch.started) return { head, watch }
+    if (watch.closed) break
+  }
+  parser.end() // half an event, which is not JSON, is dropped
+  if (watch.error && !watch.started) return watch.error
+  if (watch.ended) return { head, watch }
+  const message = `The provider ended the stream before ${watch.started ? 'its answer was complete' : 'it had said anything'}.`
+  return { class: 'content', status: 502, message, ...(isUnread && { unread: head }) }
+}
+
+/** The failure of a stream that has ended without content. It keeps the stream if the model has ended its turn normally. */
+function emptyStream(head: UpstreamAnswer, committed: Committed): FailedResponse {
+  const failed: FailedResponse = { kind: 'failure', failure: emptyAnswer }
+  if (!endsTurn(decodeUtf8Lenient(concatBytes(committed.head)))) return failed
+  return { ...failed, empty: { kind: 'stream', head, body: NO_BYTES, committed } }
+}

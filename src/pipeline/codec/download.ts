@@ -1,0 +1,144 @@
+import { concatBytes } from '../../lib/bytes.ts'
+import { startDeadline } from '../../lib/deadline.ts'
+import type { UpstreamAnswer, UpstreamFetch } from '../../lib/exchange.ts'
+import type { Clock } from '../../types.ts'
+import { ProviderCall } from '../../upstream/call.ts'
+import type { Client } from '../client.ts'
+
+/** What a download depends on. */
+export interface DownloadTerms {
+  fetch: UpstreamFetch
+  clock: Clock
+  client: Client
+  /** In bytes, of all downloads of a request together; each takes its own from it. */
+  allowance: { left: number }
+}
+
+/** Either the bytes, with the media type that was declared, in lower case and possibly empty; or why there are none. */
+export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefined } | { problem: string }
+
+/**
+ * Fetches a medium, without any header of the client. A `problem` says nothing of the answer but its status. Rejects only with the reason
+ * why the client no longer waits.
+ */
+export async function download(url: URL, { fetch, clock, client, allowance }: DownloadTerms): Promise<Download> {
+  let call: ProviderCall | undefined
+  let stopped: { reason: unknown } | undefined
+  const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
+  const leave = client.alsoFollows({ cancel: stop })
+
+  function stop(reason: unknown) {
+    stopped ??= { reason }
+    call?.cancel(reason)
+  }
+
+  async function follow(): Promise<Download> {
+    let at = url
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const problem = addressProblem(at)
+      if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
+      if (stopped) throw stopped.reason
+      call = new ProviderCall({ url: at.href, method: 'GET', headers: HEADERS }, { fetch, clock, limits: NO_LIMITS })
+      const answer = await call.answer
+      if (!REDIRECTS.has(answer.status)) return read(answer, allowance)
+      call.cancel(DONE)
+      const location = answer.header('location')
+      if (!location || !URL.canParse(location, at.href)) break
+      at = new URL(location, at.href)
+      at.hash = ''
+    }
+    return { problem: `it redirects without end, or more than ${MAX_REDIRECTS} times` }
+  }
+
+  try {
+    const found = await follow()
+    if (found.problem) stop(DONE)
+    return found
+  } catch {
+    if (client.gone) throw client.gone
+    const isSlow = stopped?.reason === TOO_SLOW
+    return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'it cannot be reached' } // the error may quote the address
+  } finally {
+    cancelDeadline()
+    leave()
+  }
+}
+
+/** A redirect that the platform hides has the status 0. */
+async function read(answer: UpstreamAnswer, allowance: { left: number }): Promise<Download> {
+  const { status, body } = answer
+  if (status !== 200) return { problem: status === 0 ? 'it redirects' : `the answer has the status ${status}` }
+  const [essence = ''] = (answer.header('content-type') ?? '').split(';')
+  const mediaType = essence.trim().toLowerCase()
+  if (!POSSIBLE.test(mediaType)) return { problem: 'it is of another media type' }
+  let problem = excess(Number(answer.header('content-length') ?? 0), allowance.left)
+  const parts: Uint8Array[] = []
+  let size = 0
+  while (!problem) {
+    const chunk = await body.next()
+    if (!chunk) return { bytes: concatBytes(parts), mediaType }
+    parts.push(chunk)
+    size += chunk.length
+    problem = excess(size, allowance.left + size - chunk.length)
+    allowance.left -= chunk.length
+  }
+  return { problem }
+}
+
+function excess(size: number, allowed: number): string | undefined {
+  if (size > MAX_BYTES) return `it is larger than ${MAX_BYTES / MIB} MiB`
+  return size > allowed ? `all together are larger than ${MAX_BYTES_TOGETHER / MIB} MiB` : undefined
+}
+
+const MIB = 1024 * 1024
+const MAX_BYTES = 20 * MIB
+/** For each request. */
+export const MAX_BYTES_TOGETHER = 50 * MIB
+const TIMEOUT_MS = 10_000
+const FOREVER = Number.POSITIVE_INFINITY
+/** The time-out above is that of all redirects together. */
+const NO_LIMITS = { headersTimeoutMs: FOREVER, silenceTimeoutMs: FOREVER, totalTimeoutMs: FOREVER }
+const MAX_REDIRECTS = 3
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** What a medium may be declared as; storages often declare nothing but bytes. */
+const POSSIBLE =
+  /^(?:|(?:image|audio|video)\/.+|text\/(?:plain|markdown|csv)|application\/(?:pdf|rtf|msword|vnd\..+|octet-stream)|binary\/octet-stream)$/
+const HEADERS = { accept: 'image/*, audio/*, video/*, application/*, text/plain', 'accept-encoding': 'identity' }
+
+const TOO_SLOW = Symbol('too slow')
+const DONE = Symbol('not needed any more')
+
+/**
+ * Why the gateway does not fetch from an address that a client gave; `undefined` when it does. Only https at a public DNS name is left.
+ * TLS must then prove that name, so that one which points inside reads nothing from a server that has no certificate for it.
+ */
+export function addressProblem(url: URL): string | undefined {
+  if (url.protocol !== 'https:') return 'only https is fetched'
+  if (url.username !== '' || url.password !== '') return 'addresses with a user or a password are not fetched'
+  if (url.port !== '') return 'only the default port is fetched from'
+  return isPublicName(url.hostname) ? undefined : 'only public host names are fetched from'
+}
+
+/** The URL parser has brought every spelling of an IP address into the one form, whose last label is no top-level domain. */
+function isPublicName(host: string): boolean {
+  const labels = host.split('.')
+  const top = labels.at(-1) ?? ''
+  if (labels.length < 2 || host.length > MAX_NAME || !TOP_LEVEL.test(top) || RESERVED.has(top)) return false
+  return labels.every((label) => LABEL.test(label)) && !INWARD.test(host)
+}
+
+const MAX_NAME = 253
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+const TOP_LEVEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/
+
+/** Top-level domains that are not of the public DNS: RFC 2606, 6761, 6762, 7686, 8375, 9476, ICANN's `internal`, and those of home routers. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...['alt', 'arpa', 'cluster', 'consul', 'corp', 'docker', 'domain', 'example', 'home', 'internal', 'intra'],
+  ...['intranet', 'invalid', 'lan', 'local', 'localdomain', 'localhost', 'mail', 'onion', 'private', 'svc', 'test'],
+  ...['workgroup'],
+])
+
+/** Public names that are known to point inside: to a cloud's own data, to this machine, or to the IP address that they contain. */
+const INWARD =
+  /(?:^|\.)(?:metadata\.goog|nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/

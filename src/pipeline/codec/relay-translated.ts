@@ -1,0 +1,172 @@
+import { toGatewayError } from '../../errors.ts'
+import { type CanonicalError, MALFORMED_CALL } from '../../formats/canonical/errors.ts'
+import type { StreamEvent } from '../../formats/canonical/stream.ts'
+import type { EmbeddedError, TokenUsage } from '../../formats/format.ts'
+import { errorOf, type StreamTranslation, translateStream } from '../../formats/translate-stream.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import { settlesWithin } from '../../lib/deadline.ts'
+import type { ByteStream } from '../../lib/exchange.ts'
+import { withoutLineSeparators } from '../../lib/sse.ts'
+import type { Clock } from '../../types.ts'
+import type { StreamEnd } from '../failure.ts'
+import { lossComment } from '../records.ts'
+import { censored, redacted } from '../secrets.ts'
+import { KEEP_ALIVE_MS } from '../stream-headers.ts'
+import type { Committed, RelayedStream, StreamTerms } from '../types.ts'
+import { limitEvents } from './stream-limit.ts'
+
+interface Terms extends StreamTerms {
+  translation: StreamTranslation
+  clock: Clock
+}
+
+/**
+ * Translates a committed stream into the client's format. All that one read of the provider translates to is one chunk, and no event waits
+ * for a later read. A stream that breaks off, ends early or is silent for too long ends with an error event.
+ */
+export function relayTranslated(
+  body: ByteStream,
+  { head }: Committed,
+  { translation, clock, onEnd, secrets, knownKeys, maxStreamBytes }: Terms,
+): RelayedStream {
+  const limit = limitEvents(maxStreamBytes)
+  let unsent = '' // whole events
+  const before: string[] = [] // of them, as a single text may not be of any length
+  let held: readonly Uint8Array[] = head
+  let usage: TokenUsage | undefined
+  let error: StreamEnd['error']
+  let fault: StreamEnd['fault']
+  let isOver = false // nothing more is read
+  let reported: Reported | undefined // the provider's error, until it is told
+  let isTold = false
+  let pulling: Promise<void> | undefined
+
+  const watched = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
+    if (event.type === 'end' || event.type === 'error') usage = event.usage
+    if (event.type === 'error') error = endOf(event.error)
+    if (event.type === 'end') isOver = true
+    if (event.type !== 'error') return emit(event)
+    const tell = (error: CanonicalError) => emit({ ...event, error })
+    if (isOver) tell(event.error)
+    else reported = { error: event.error, tell }
+  }
+  const { restore = (emit) => emit, write } = translation
+
+  /** Counts first, as restoring holds texts back. */
+  const limited = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
+    limit.count(event)
+    emit(event)
+  }
+
+  function tellLosses() {
+    const comment = lossComment(write.responseWarnings)
+    if (comment) unsent += comment
+  }
+
+  const translator = translateStream(
+    { ...translation, restore: (emit) => limited(restore(watched(emit))), write: { ...write, beforeEnd: tellLosses } },
+    (event) => {
+      if (unsent.length > LARGE) {
+        before.push(unsent)
+        unsent = ''
+      }
+      unsent += event
+    },
+  )
+
+  function takeRest(): string {
+    const text = unsent
+    unsent = ''
+    return text
+  }
+
+  function take(): Uint8Array {
+    const text = before.shift() ?? takeRest()
+    return encodeUtf8(withoutLineSeparators(redacted(text, secrets)))
+  }
+
+  function tell(cancelled: boolean) {
+    if (isTold) return
+    isTold = true
+    onEnd({ usage, error, cancelled, fault })
+  }
+
+  function fail(thrown: unknown) {
+    if (isOver) return
+    body.cancel(thrown)
+    const known = toGatewayError(thrown)
+    if (known.code === 'INTERNAL') fault = thrown
+    isOver = true
+    if (reported) reported.tell(errorOf(known))
+    else translator.fail(errorOf(known))
+  }
+
+  /** Ends the stream with the provider's error, without the credentials that it may quote. */
+  async function tellReported({ error, tell }: Reported) {
+    const quotable = [...secrets, ...(await knownKeys())]
+    if (isOver) return // the stream was cancelled meanwhile, or has failed in another way
+    isOver = true
+    const { message, code, param, ...rest } = error
+    const clean: CanonicalError = { ...rest, message: censored(message, quotable) }
+    // A code that quotes a credential names no kind of error, and clients would search for it in vain.
+    if (code !== undefined && censored(code, quotable) === code) clean.code = code
+    if (param !== undefined && censored(param, quotable) === param) clean.param = param
+    tell(clean)
+  }
+
+  function push(chunk: Uint8Array) {
+    const { size } = limit
+    translator.push(chunk)
+    if (limit.size === size) limit.countBytes(chunk.length) // what it says may be held back
+  }
+
+  /** Reads on until there is something to say. */
+  async function pull() {
+    try {
+      const chunk = held.length > 0 ? undefined : await body.next()
+      const chunks = chunk ? [chunk] : held
+      held = NOTHING
+      if (chunks.length === 0) translator.end()
+      for (const one of chunks) push(one)
+      if (reported) await tellReported(reported)
+    } catch (thrown) {
+      fail(thrown)
+    }
+  }
+
+  return {
+    async next() {
+      while (unsent === '' && !isOver) {
+        pulling ??= pull().finally(() => {
+          pulling = undefined
+        })
+        if (!(await settlesWithin(pulling, KEEP_ALIVE_MS, clock))) return encodeUtf8(translator.keepAlive())
+      }
+      if (unsent !== '') return take()
+      body.cancel() // it has said all, though it may not have closed
+      tell(false)
+      return undefined
+    },
+    fail,
+    cancel(reason) {
+      body.cancel(reason)
+      isOver = true
+      before.length = 0
+      unsent = ''
+      tell(true)
+    },
+  }
+}
+
+interface Reported {
+  error: CanonicalError
+  tell(error: CanonicalError): void
+}
+
+const endOf = ({ message, status, code }: CanonicalError): EmbeddedError =>
+  code === MALFORMED_CALL ? { message, status, class: 'content' } : { message, status }
+
+const NOTHING: readonly Uint8Array[] = []
+
+/** Events of so many characters together go out, and the next ones in another chunk. */
+const LARGE = 1024 * 1024

@@ -1,0 +1,159 @@
+import { readMessage } from '../../formats/errors/read.ts'
+import type { EmbeddedError, ErrorFacts, Format, StreamPosition, StreamState } from '../../formats/format.ts'
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { isObject, tryParseJson, tryParseShallow } from '../../lib/json.ts'
+import { bareJsonIn, createSseParser, eventText, MAX_EVENT, type SseEvent, splitEvents } from '../../lib/sse.ts'
+import { censored } from '../secrets.ts'
+
+/**
+ * May these events contain an error: do the bytes contain `"error"` or `event: error`? (Within a text the quotes would be escaped.)
+ * Searching every second byte for one half of the double "r" takes a fifth of the time of searching for whole words.
+ */
+export function maySpeakOfErrors(bytes: Uint8Array): boolean {
+  for (let at = 1; at < bytes.length; at += 2) {
+    if (bytes[at] !== R) continue
+    const first = bytes[at - 1] === R ? at - 1 : at
+    if (bytes[first + 1] === R && bytes[first - 1] === E && bytes[first + 2] === O && bytes[first + 3] === R) {
+      const before = bytes[first - 2]
+      if (before === QUOTE ? bytes[first + 4] === QUOTE : before === COLON || bytes[first - 3] === COLON) return true
+    }
+  }
+  return false
+}
+
+const R = 0x72
+const E = 0x65
+const O = 0x6f
+const QUOTE = 0x22
+const COLON = 0x3a
+
+/** The end of a stream in which the provider reports an error. */
+export interface FailedEvents {
+  error: EmbeddedError
+  /** The bytes for the client: all up to the error, and nothing after it that could look like a normal end. */
+  bytes: Uint8Array
+}
+
+interface Terms {
+  format: Format
+  /** The credentials to be removed from the error. */
+  secrets(): Promise<readonly string[]>
+  /** The state of the stream before these events. */
+  before(): StreamState
+}
+
+/**
+ * What the client gets of these whole events when one of them reports an error; `undefined` when all are passed on unchanged. The
+ * provider's own error event stays, once; where clients of the format would not recognise it as an error, the provider's next one that they
+ * do recognise follows, or else the format's error event. That stands in the place of an error that is no event at all, but bare JSON.
+ */
+export async function failedEvents(
+  whole: Uint8Array,
+  { format, secrets: known, before }: Terms,
+): Promise<FailedEvents | undefined> {
+  if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole))) return undefined
+  const { errors } = format
+  const secrets = await known()
+  const kept: Uint8Array[] = []
+  let error: EmbeddedError | undefined
+  let isReported = false // in a form that clients recognise
+  let isEnded = false // within these
+  let passedError: SseEvent | undefined
+  let place: StreamPosition = {}
+  for (const bytes of splitEvents(whole)) {
+    const found = eventIn(bytes, format)
+    if (!error) isEnded ||= found.ended && !found.error
+    const isFirst = !error
+    error ??= found.error
+    place = { ...place, ...found.place }
+    if (!error) kept.push(bytes)
+    else if (found.error && !found.isBare && !isReported && (isFirst || found.isRecognised)) {
+      kept.push(withoutQuotes(bytes, found.event, secrets))
+      passedError = found.event
+    }
+    isReported ||= found.isRecognised
+  }
+  if (!error || (isReported && (isEnded || before().ended))) return undefined
+  if (!isReported) {
+    const event = errors.event(factsOf(error), { ...before().place, ...place, passedError })
+    kept.push(encodeUtf8(censored(event, secrets)))
+  }
+  return { error, bytes: concatBytes(kept) }
+}
+
+/** Some formats have an `error` member in every event, mostly null. */
+const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error/
+
+function eventIn(bytes: Uint8Array, format: Format) {
+  const watch = format.watchStream()
+  const text = decodeUtf8Lenient(bytes)
+  let isRecognised = false
+  let event: SseEvent | undefined
+  const bare = bareJsonIn(text)
+  if (bare !== undefined) {
+    watch.observe({ event: undefined, data: bare })
+    return { error: watch.error, ended: false, place: watch.place, isRecognised, isBare: true, event }
+  }
+  const parser = createSseParser((found) => {
+    event = found
+    watch.observe(found)
+    isRecognised = format.errors.isErrorEvent(found)
+  })
+  parser.push(text)
+  parser.end()
+  return { error: watch.error, ended: watch.ended, place: watch.place, isRecognised, isBare: false, event }
+}
+
+/** The event, unchanged unless it quotes a credential. JSON can spell one differently, as with `\/`; then it is parsed and written anew. */
+function withoutQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
+  const text = decodeUtf8Lenient(bytes)
+  const clean = censored(text, secrets)
+  const value = event && clean.includes('\\') ? tryParseShallow(event.data) : undefined
+  if (event && value !== undefined) {
+    const plain = JSON.stringify(value)
+    const data = censored(plain, secrets)
+    if (data !== plain) return encodeUtf8(eventText({ event: event.event, data }))
+  }
+  return clean === text ? bytes : encodeUtf8(clean)
+}
+
+function factsOf({ status, message, error }: EmbeddedError): ErrorFacts {
+  const { code = 'UPSTREAM_FAILED' } = readMessage({ error })
+  return { status, code, message }
+}
+
+/**
+ * Completes the last event of a stream, which lacks only its blank line. So does an error that is bare JSON, which `watch` is shown, as it is no
+ * event. Half an event is dropped.
+ */
+export function closeEvent(rest: Uint8Array, watch: StreamState): Uint8Array {
+  if (rest.length === 0 || isClosedByReturns(rest)) return rest
+  if (rest.length > MAX_EVENT) return NOTHING
+  const text = decodeUtf8Lenient(rest)
+  const bare = bareJsonIn(text)
+  return (bare === undefined ? isEvent(text) : isError(bare, watch)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
+}
+
+/** A name without data is no event. */
+function isEvent(text: string): boolean {
+  let isWhole = false
+  const parser = createSseParser(({ data }) => {
+    isWhole = data === '[DONE]' || tryParseJson(data) !== undefined
+  })
+  parser.push(text)
+  parser.end()
+  return isWhole
+}
+
+function isError(bare: string, watch: StreamState): boolean {
+  const value = tryParseJson(bare)
+  if (!isObject(value) || !value.error) return false
+  watch.observe({ event: undefined, data: bare })
+  return true
+}
+
+/** Does it end in two carriage returns? The event was held back, as the last one could have been half of a CRLF. */
+const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
+
+const CR = 0x0d
+const NOTHING = new Uint8Array(0)

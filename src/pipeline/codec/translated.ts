@@ -1,0 +1,214 @@
+import { gatewayError } from '../../errors.ts'
+import { summaryIn } from '../../formats/canonical/compaction.ts'
+import { exactObject, notTooDeep } from '../../formats/canonical/exact-json.ts'
+import { createReasoningMemory } from '../../formats/canonical/reasoning-memory.ts'
+import { restoreAnswer, restoreStream } from '../../formats/canonical/restore.ts'
+import { createResponseWarnings } from '../../formats/canonical/warnings.ts'
+import { operations } from '../../formats/operations.ts'
+import { gatherStream } from '../../formats/translate-stream.ts'
+import type { Translator, UpstreamTranslator } from '../../formats/translator.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { tryParseShallow } from '../../lib/json.ts'
+import { targetName } from '../../providers/target.ts'
+import type { RouteTarget } from '../../routing/group.ts'
+import type { OptionName } from '../../traits.ts'
+import type { Clock } from '../../types.ts'
+import { translatedHeaders } from '../../upstream/headers.ts'
+import { wantsArray } from '../call.ts'
+import { statusFor } from '../failure.ts'
+import { newId } from '../new-id.ts'
+import type { AskedRequest, Codec, FailedResponse, Translation, WholeResponse } from '../types.ts'
+import { carryRequest, isCompactionOurs } from './compaction.ts'
+import { createRefusedOptions, isBadRequest, type RefusableOption } from './refused-options.ts'
+import { relayTranslated } from './relay-translated.ts'
+import { forEvents, forWhole } from './reshaped.ts'
+import {
+  type TranslatedRequest,
+  type TranslationMemory,
+  translateRequest,
+  untranslatable,
+  writeContextOf,
+} from './translate-request.ts'
+import { askingForUsage } from './usage-request.ts'
+
+/** Makes the translation of one gateway, which remembers nothing yet. */
+export function createTranslation(clock: Clock): Translation {
+  const memory: TranslationMemory = {
+    reasoning: createReasoningMemory(),
+    refusedOptions: createRefusedOptions(clock),
+    summaries: new WeakMap(),
+  }
+  return {
+    async codecFor(request, target) {
+      switch (request.call.endpoint.operation.translation) {
+        case 'answer':
+          return answerCodec(request, target, { memory })
+        case 'count':
+          return countCodec(request, target, memory)
+        case undefined:
+          throw untranslatable(request, target)
+      }
+    },
+    isCompactionOurs,
+    askingForUsage,
+    forEvents,
+    forWhole: (request, target, codec) => forWhole(request, target, { codec, memory }),
+  }
+}
+
+/** `leftOut`: the options that the target has just refused. */
+interface AnswerCodecOptions {
+  memory: TranslationMemory
+  leftOut?: readonly RefusableOption[]
+}
+
+/** The codec of a request for an answer or a compaction. */
+async function answerCodec(
+  request: AskedRequest,
+  routeTarget: RouteTarget,
+  { memory, leftOut = [] }: AnswerCodecOptions,
+): Promise<Codec> {
+  const { call, context, owner } = request
+  const carried = await carryRequest(request, routeTarget, memory)
+  const { client, upstream, format, asked, target, restoration, isBefore, spent, shape, shapeStream } = carried
+  const { origin, traits, warnings } = target
+  const responseWarnings = createResponseWarnings()
+  const read = { origin, traits, newId, responseWarnings }
+  const write = writeContextOf(request, { request: asked, model: target.model, responseWarnings })
+  const isArray = wantsArray(request)
+  const remembered = { owner, turns: asked.turns, origin }
+  const restoring = restoreStream(restoration)
+
+  const answerOf = ({ json, bytes, events }: WholeResponse) =>
+    events
+      ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
+      : upstream.parseAnswer(exactObject(notTooDeep(decodeUtf8Lenient(bytes)), json), read)
+
+  async function next(response: WholeResponse): Promise<Codec> {
+    memory.summaries.set(call, { text: summaryIn(answerOf(response)), usage: response.usage })
+    return answerCodec(request, routeTarget, { memory })
+  }
+
+  return {
+    format,
+    request: requestOf(request, carried, upstream.writeRequest(carried.request, target)),
+    isPassThrough: false,
+    operation: operations.generate,
+    spent,
+    warnings: () => [...warnings.list(), ...responseWarnings.list()], // those of a stream's answer come after its headers
+    ...(isBefore && { next }),
+    readWhole(response) {
+      const restored = restoreAnswer(answerOf(response), restoration)
+      memory.reasoning.keep(remembered, restored.choices[0]?.content ?? [])
+      const answer = shape(restored)
+      const isCompaction = call.endpoint.operation.isCompaction
+      const written =
+        isCompaction && client.writeCompaction
+          ? client.writeCompaction(answer, write, call.body)
+          : client.writeAnswer(answer, write)
+      return encodeUtf8(JSON.stringify(written))
+    },
+    async withoutRefused(failed) {
+      const { refusedOptions } = memory
+      const found = refusedOptions.note(routeTarget, failed, sentOptions(carried))
+      // A strict request loses nothing.
+      if (found.length > 0) return answerCodec(request, routeTarget, { memory, leftOut: found }).catch(() => undefined)
+      if (isBadRequest(failed)) refusedOptions.forget(routeTarget, leftOut)
+      return undefined
+    },
+    readFailure: (failed) => translatedFailure(failed, { client, upstream, now: context.clock.now() }),
+    streamType: isArray ? 'application/json' : 'text/event-stream',
+    relay: (body, committed, terms) =>
+      relayTranslated(body, committed, {
+        translation: {
+          from: upstream,
+          framing: format.framing,
+          to: client,
+          read,
+          write,
+          restore: (emit) => restoring(memory.reasoning.listen(remembered, shapeStream(emit))),
+        },
+        clock: context.clock,
+        ...terms,
+      }),
+  }
+}
+
+/** The codec that asks for the number of tokens of a request. */
+async function countCodec(request: AskedRequest, routeTarget: RouteTarget, memory: TranslationMemory): Promise<Codec> {
+  const { context } = request
+  const carried = await translateRequest(request, routeTarget, {
+    memory,
+    parse: (client, ...given) => (client.counter?.parseRequest ?? client.parseRequest)(...given),
+  })
+  const { client, upstream, format, target } = carried
+  const { counter } = upstream
+  const clientCounter = client.counter
+  if (!counter || !clientCounter) throw untranslatable(request, routeTarget)
+
+  return {
+    format,
+    request: requestOf(request, carried, counter.writeRequest(carried.request, target)),
+    isPassThrough: false,
+    warnings: target.warnings.list,
+    readWhole({ json }) {
+      const tokens = counter.parseCount(json)
+      if (tokens === undefined) throw noCount(routeTarget)
+      return encodeUtf8(JSON.stringify(clientCounter.writeCount(tokens)))
+    },
+    readFailure: (failed) => translatedFailure(failed, { client, upstream, now: context.clock.now() }),
+    streamType: 'application/json',
+    relay: () => {
+      throw noCount(routeTarget)
+    },
+  }
+}
+
+const noCount = (target: RouteTarget) =>
+  gatewayError('UPSTREAM_INVALID', { message: `${targetName(target)} answered without a count of tokens.` })
+
+const requestOf = (
+  { exchange }: AskedRequest,
+  { format }: TranslatedRequest,
+  { path, headers, body }: ReturnType<UpstreamTranslator['writeRequest']>,
+): Codec['request'] => ({
+  path,
+  query: '',
+  headers: { ...translatedHeaders(exchange, format.defaultHeaders), ...headers },
+  body: JSON.stringify(body),
+})
+
+/** The options of a request that may be left out, by their paths in the provider's request. */
+function sentOptions({ request, upstream }: TranslatedRequest): Map<string, RefusableOption> {
+  const names = (Object.keys(request.options) as OptionName[]).filter((name) => !NEEDED.has(name)) // the options have no other keys
+  const sent = names.map((name): [string, RefusableOption] => [upstream.fieldNames?.[name] ?? name, name])
+  return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
+}
+
+/** Without these the answer would be another one, or longer than the client has room for. */
+const NEEDED: ReadonlySet<OptionName> = new Set(['candidates', 'maxOutputTokens', 'modalities', 'moderation', 'speech'])
+
+/** The failure with the provider's error in the client's format; unchanged when the provider sent no body. */
+function translatedFailure(
+  failed: FailedResponse,
+  { client, upstream, now }: { client: Translator; upstream: UpstreamTranslator; now: number },
+): FailedResponse {
+  const { failure, head } = failed
+  if (!head || !failure.body) return failed
+  const text = decodeUtf8Lenient(failure.body)
+  const sent = head.status < 300 ? failure.status : statusFor(head.status) // an error in a 200 stands for another status
+  const body = tryParseShallow(text) ?? text
+  const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), now })
+  const written = client.writeError(error)
+  const { upstreamStatus = sent } = failure
+  return {
+    ...failed,
+    failure: {
+      ...failure,
+      status: written.status,
+      upstreamStatus,
+      headers: written.headers,
+      body: encodeUtf8(JSON.stringify(written.body)),
+    },
+  }
+}

@@ -1,0 +1,201 @@
+import type { ResponseWarnings } from '../formats/canonical/warnings.ts'
+import { encodeUtf8, toHex } from '../lib/bytes.ts'
+import { evictOldest } from '../lib/maps.ts'
+import { targetName } from '../providers/target.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
+import type { Route } from '../routing/group.ts'
+import { viaOf } from '../routing/group.ts'
+
+/** The record of one attempt, as the hook `onAttempt` gets it. */
+export interface AttemptRecord {
+  provider: string
+  connectionId: string
+  model: string
+  /** Epoch ms. */
+  startedAt: number
+  durationMs: number
+  outcome: 'answered' | 'cancelled' | 'outrun' | FailureClass
+  /** The provider's HTTP status; 502 or 504 where it gave none, 499 when the client left or another attempt was faster. */
+  status: number
+  /** When it failed: what the provider said, without credentials, or what happened. */
+  message?: string
+  /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
+  via?: string
+}
+
+/** A target that was not called because of an earlier failure of the class `skipped`, or as its connection is draining. */
+export interface Skip {
+  provider: string
+  connectionId: string
+  model: string
+  skipped: FailureClass | 'draining'
+  via?: string
+}
+
+/** An entry of a combo that was left out: the request does not meet its `when`, or its name leads nowhere. */
+export interface LeftOutEntry {
+  entry: string
+  /** The first part of its `when` that does not hold, such as `when.tools`; or `unreachable`. */
+  skipped: string
+  via: string
+}
+
+/** One step of a request: a call, a target that was skipped, or an entry that was left out. */
+export type Step = AttemptRecord | Skip | LeftOutEntry
+
+/** Why no other target was tried though there was one. */
+export type Stop = 'max-attempts' | 'retry-budget'
+
+/** The record of one model request, as the hook `onRequest` gets it. */
+export interface RequestRecord {
+  /** The id of the client's key; absent when the request carried none. */
+  keyId?: string
+  /** The model name that the client sent; absent when the request could not be read. */
+  model?: string
+  path: string
+  /** Epoch ms. */
+  startedAt: number
+  durationMs: number
+  /** The HTTP status of the answer; 499 when the client left before one. */
+  status: number
+  streamed: boolean
+  /** Those that were over when the request was, in the order in which they began. */
+  attempts: readonly AttemptRecord[]
+  /** The targets that were not called and the entries that were left out, each with why, in order; absent when there are none. */
+  skipped?: ReadonlyArray<Skip | LeftOutEntry>
+  /** Why no other target was tried though there was one. */
+  stopped?: Stop
+  /**
+   * What was lost in translation, as `x-signalbox-warning` tells it, of a stream also what was lost behind its headers; absent when
+   * nothing was.
+   */
+  warnings?: readonly string[]
+}
+
+/** The record of one attempt; `now` is when it ended. Times in epoch ms. */
+export function attemptRecord(
+  { target, via }: Route,
+  times: { startedAt: number; now: number },
+  result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>,
+): AttemptRecord {
+  const { provider, connection, model } = target
+  const { startedAt, now } = times
+  const { outcome, status, message } = result
+  const durationMs = now - startedAt
+  const record: AttemptRecord = { provider, connectionId: connection.id, model, startedAt, durationMs, outcome, status }
+  if (message !== undefined) record.message = message
+  if (via) record.via = viaOf(via)
+  return record
+}
+
+/** `x-signalbox-attempts` (`attemptsHeader`); no header without a step. */
+export function attemptHeaders(steps: readonly Step[]): Record<string, string> {
+  return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsHeader(steps) } : {}
+}
+
+/** The header that names the attempts (`attemptsHeader`). */
+export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
+
+/** The header that names the target that answered (`targetHeader`). */
+export const TARGET_HEADER = 'x-signalbox-target'
+
+/** The name last said of each model. */
+const namesByModel = new Map<string, { provider: string; name: string }>()
+/** In models: clients choose their names. */
+const MAX_NAMES = 1_000
+
+/** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. Kept: most requests go where others went before. */
+export function targetHeader({ provider, model }: Pick<AttemptRecord, 'provider' | 'model'>): string {
+  const known = namesByModel.get(model)
+  if (known?.provider === provider) return known.name
+  const name = headerSafe(targetName({ provider, model }))
+  if (!known) evictOldest(namesByModel, MAX_NAMES)
+  namesByModel.set(model, { provider, name })
+  return name
+}
+
+/** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
+const MAX_LIST = { attempts: 2_000, skips: 1_500 }
+
+/**
+ * The value of `x-signalbox-attempts`: in order `<provider>/<model>=<status>` for each attempt, with
+ * `:<failure class>` when it failed, and `<provider>/<model>=skipped:<failure class>` for each target that was passed over, or
+ * `<entry>=skipped:when.<condition>` for each entry of a combo that is not for the request, `skipped:unreachable` where it leads nowhere. The
+ * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
+ * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
+ */
+export function attemptsHeader(steps: readonly Step[]): string {
+  let list = ''
+  let via: string | undefined
+  let leftOut = 0
+  for (const step of steps) {
+    const shown = shownStep(step, steps, via)
+    if (list.length + shown.length > MAX_LIST['outcome' in step ? 'attempts' : 'skips']) leftOut++
+    else {
+      list += list === '' ? shown : `, ${shown}`
+      via = step.via
+    }
+  }
+  return leftOut === 0 ? list : `${list}, left-out=${leftOut}`
+}
+
+function shownStep(step: Step, steps: readonly Step[], viaBefore: string | undefined): string {
+  const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
+  if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(step.skipped)}${via}`
+  const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
+  return `${targetHeader(step)}=${result(step)}${connection}${via}`
+}
+
+function result(step: AttemptRecord | Skip): string {
+  if ('skipped' in step) return `skipped:${step.skipped}`
+  return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
+}
+
+/** Are there other connections among the steps with the same provider and model? */
+export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly Step[]): boolean =>
+  steps.length > 1 && hasTwin(step, steps)
+
+const hasTwin = (step: AttemptRecord | Skip, steps: readonly Step[]) =>
+  steps.some((one) => {
+    if ('entry' in one || one.connectionId === step.connectionId) return false
+    return one.model === step.model && one.provider === step.provider
+  })
+
+/** The beginning of the connection's id. */
+export const shortId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)
+
+const MAX_SHOWN = 300
+
+/** Header values are printable ASCII; anything else, and the list's own separators, are percent-encoded. */
+export function headerSafe(text: string): string {
+  const shown = text.slice(0, MAX_SHOWN)
+  if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(shown)) return shown
+  let safe = ''
+  for (const character of shown) {
+    const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncoded(character)
+    if (safe.length + encoded.length > MAX_SHOWN) break
+    safe += encoded
+  }
+  return safe
+}
+
+const percentEncoded = (character: string) =>
+  toHex(encodeUtf8(character)).replace(/../g, (byte) => `%${byte.toUpperCase()}`)
+
+/** `x-signalbox-warning: dropped:seed, clamped:temperature`; a long list is cut and ends with the number of the others, `more:12`. */
+export function warningHeader(warnings: readonly string[]): Record<string, string> {
+  const told = warnings.slice(0, MAX_WARNINGS).map(headerSafe)
+  if (warnings.length > MAX_WARNINGS) told.push(`more:${warnings.length - MAX_WARNINGS}`)
+  return told.length === 0 ? {} : { 'x-signalbox-warning': told.join(', ') }
+}
+
+const MAX_WARNINGS = 30
+
+/**
+ * What an answer loses, as a comment of its stream whose headers are gone: `: x-signalbox-warning: dropped:answer.citations`; undefined when
+ * nothing is lost. No blank line follows it: OpenAI's client for Go has long taken the two for an event, which it cannot read.
+ */
+export function lossComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
+  const [header] = Object.entries(warningHeader(responseWarnings.list()))
+  return header && `: ${header.join(': ')}\n`
+}

@@ -1,0 +1,79 @@
+import { isGatewayError } from '../../errors.ts'
+import { sumOf } from '../../formats/canonical/answer.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import { contentType, replyHeaders, requestIdAmong, requestIdIn } from '../../upstream/headers.ts'
+import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader, warningHeader } from '../records.ts'
+import { createKeyFinder, type KeyFinder, SHORTEST_SECRET } from '../secrets.ts'
+import { STREAM_HEADERS } from '../stream-headers.ts'
+import type { Answered, ModelRequest, StreamedResponse } from '../types.ts'
+
+/** The reply of an answer, which logs its end. Headers that quote a credential are left out. */
+export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
+  const { response, bytes, codec, route, secrets, log: attempt } = answered
+  const { log, client, call, format } = request
+  const { target } = route
+  const { isPassThrough } = codec
+  const quotesKey = await keyFinderFor(answered, request)
+  const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
+  const warnings = codec.warnings()
+  const mediaType = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
+  const headers: Record<string, string> = isPassThrough
+    ? replyHeaders(response.head, mediaType, isQuote)
+    : { 'content-type': contentType(mediaType) }
+  const requestId = isPassThrough
+    ? requestIdAmong(headers, format.requestIdHeader)
+    : requestIdIn(response.head, format.requestIdHeader)
+  if (requestId !== undefined && !isQuote(requestId)) headers[format.requestIdHeader] = requestId
+  headers[TARGET_HEADER] = targetHeader(target)
+  if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsHeader(log.steps)
+  if (warnings.length > 0) Object.assign(headers, warningHeader(warnings))
+  const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status
+  if (response.kind === 'stream') return streamReply(answered, request, { status, headers, response })
+  attempt.released()
+  client.stopWatching()
+  log.ended(status, { target, usage: sumOf(codec.spent, response.usage), warnings })
+  return { status, headers, body: bytes ?? response.bytes }
+}
+
+/** Statuses of answers without a body. */
+const WITHOUT_BODY = new Set([204, 205])
+
+/** What finds the keys of all connections in the headers of a response. Only one whose headers may quote a key waits for their decryption. */
+async function keyFinderFor({ response }: Answered, { context, table }: ModelRequest): Promise<KeyFinder> {
+  const { knownKeys } = context
+  const known = knownKeys.finderFor(table.connections)
+  if (known) return known
+  for (const [, value] of response.head.headers())
+    if (value.length >= SHORTEST_SECRET && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
+  return findsNone
+}
+
+const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
+const findsNone: KeyFinder = () => false
+
+/** The reply of an answer that is streamed. */
+function streamReply(
+  { codec, route: { target }, secrets, log: attempt }: Answered,
+  { log, client, context }: ModelRequest,
+  { status, headers, response }: Pick<Reply, 'status' | 'headers'> & { response: StreamedResponse },
+): Reply {
+  // Only this of the codec: what `onEnd` refers to lives as long as the stream, and the codec holds the body of the request.
+  const { warnings, spent } = codec
+  const body = codec.relay(response.body, response.committed, {
+    secrets,
+    knownKeys: context.knownKeys.list,
+    maxStreamBytes: context.limits.maxStreamBytes,
+    onEnd(end) {
+      attempt.streamEnded(end)
+      client.stopWatching()
+      const { usage, error, cancelled } = end
+      const endStatus = cancelled ? 499 : (error?.status ?? status)
+      log.ended(endStatus, { target, usage: sumOf(spent, usage), warnings: warnings() })
+    },
+  })
+  // A client that has left reads no error.
+  client.follows({
+    cancel: (reason) => (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST') ? body.cancel(reason) : body.fail(reason)),
+  })
+  return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would make a new hidden class each time
+}

@@ -1,0 +1,106 @@
+import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import { estimateTokens } from '../../formats/estimate-tokens.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import type { Client } from '../client.ts'
+import { allDraining, unreadableCredential } from '../failure.ts'
+import type { RequestLog } from '../log.ts'
+import { ATTEMPTS_HEADER, attemptHeaders } from '../records.ts'
+import type { Answered, ModelRequest, TargetSequence } from '../types.ts'
+import { answerReply } from './answer.ts'
+import { finalReply, withAttempts } from './final.ts'
+import { retryWaitMs } from './retry-wait.ts'
+
+/**
+ * The reply when no target has answered: an empty answer if there was nothing but those, the provider's error, or an estimate where tokens
+ * were to be counted. Logs its end. Rejects with the gateway's own error when no provider has sent one.
+ */
+export async function failureReply(request: ModelRequest, targets: TargetSequence): Promise<Reply> {
+  const { stop } = targets.verdict()
+  const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
+  if (refused || !stop) await targets.settled(refused) // what has not been tried is nearer to its turn
+  if (stop) request.log.stopped(stop)
+  const empty = await emptyAnswerReply(request, targets)
+  if (empty) return empty
+  const reply = await errorReply(request, targets)
+  request.log.ended(reply.status)
+  request.client.stopWatching()
+  return reply
+}
+
+async function errorReply(request: ModelRequest, targets: TargetSequence): Promise<Reply> {
+  const { call, log, context, format } = request
+  const { failures } = targets
+  const verdict = targets.verdict()
+  if (failures.length === 0 && isOfName(verdict.refusal)) throw verdict.refusal // no target could count for such a name
+  const isEstimated = call.endpoint.operation.withoutEndpoint === 'estimate'
+  if (isEstimated && failures.every(({ failure }) => failure.isUncounted)) return estimateReply(request)
+  if (failures.length === 0 && verdict.refusal) throw verdict.refusal
+  if (failures.length === 0 && verdict.draining.length > 0) throw allDraining(call.model)
+  return finalReply({
+    failed: failures,
+    steps: log.steps,
+    stop: verdict.stop,
+    retryWaitMs: retryWaitMs(failures, verdict, context),
+    format,
+    now: context.clock.now(),
+  })
+}
+
+/** Is it about the name of the model, which no target can be asked for? */
+const isOfName = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'
+
+/** The reply with an estimated number of tokens, for when no provider could count them. `x-signalbox-warning` says that it is one. */
+async function estimateReply({ call, format, log }: ModelRequest): Promise<Reply> {
+  const translator = await format.loadTranslator()
+  const tokens = estimateTokens(call.body)
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      'x-signalbox-warning': 'estimated:input_tokens',
+      ...attemptHeaders(log.steps),
+    },
+    body: JSON.stringify(translator.counter?.writeCount(tokens) ?? { input_tokens: tokens }),
+  }
+}
+
+/**
+ * The last answer, where all targets that were called have given empty ones: models do end their turns so, and another client would get it,
+ * too. It counts neither for nor against them. `undefined` where anything else has failed, or the answer cannot be read.
+ */
+async function emptyAnswerReply(request: ModelRequest, targets: TargetSequence): Promise<Reply | undefined> {
+  const called = targets.failures.filter(({ failure }) => failure !== unreadableCredential)
+  const last = called.at(-1)?.empty
+  if (!last || !called.every(({ empty }) => empty)) return undefined
+  const answer = await inClientsForm(last, request)
+  if (!answer) return undefined
+  for (const { empty, failure } of called) empty?.log.emptyAnswerUsed(failure)
+  const { headers, ...reply } = await answerReply(answer, request)
+  const { stop } = targets.verdict()
+  if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
+  return { ...reply, headers }
+}
+
+/** The same with the bytes of a whole answer in the form that the client reads; `undefined` when it cannot be read. */
+async function inClientsForm(answer: Answered, request: ModelRequest): Promise<Answered | undefined> {
+  const { response, route } = answer
+  if (response.kind === 'stream') return answer
+  const { context, call } = request
+  try {
+    const codec = call.stream
+      ? await (await context.translation()).forWhole(request, route.target, answer.codec)
+      : answer.codec
+    return { ...answer, codec, bytes: codec.readWhole(response) }
+  } catch (thrown) {
+    if (!isGatewayError(thrown)) context.observer.onError(thrown)
+    return undefined
+  }
+}
+
+/** The error that the client gets when there is no reply, with the attempts that were made. Logs the end of the request. */
+export function errorOfRequest(error: unknown, { log, client }: { log: RequestLog; client: Client }): unknown {
+  log.ended(toGatewayError(error).status)
+  client.stopWatching()
+  const isBare = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
+  return isBare ? error : withAttempts(error, log.steps, error === client.gone)
+}

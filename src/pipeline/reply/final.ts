@@ -1,0 +1,128 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import type { Format } from '../../formats/format.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import { type FailureClass, failureRules } from '../../routing/failure-class.ts'
+import type { Route } from '../../routing/group.ts'
+import { replyHeaders, requestIdIn } from '../../upstream/headers.ts'
+import type { Failure } from '../failure.ts'
+import {
+  ATTEMPTS_HEADER,
+  type AttemptRecord,
+  attemptHeaders,
+  isOneOfMany,
+  type Step,
+  type Stop,
+  shortId,
+  TARGET_HEADER,
+  targetHeader,
+} from '../records.ts'
+import type { Failed } from '../types.ts'
+import { errorInFormat, joined, sentence } from './error-in-format.ts'
+
+/** The course of a request that no target has answered. */
+export interface Course {
+  failed: readonly Failed[]
+  steps: readonly Step[]
+  stop: Stop | undefined
+  /** After how long another request may help, where it may. */
+  retryWaitMs: number | undefined
+  /** The client's. */
+  format: Format
+  /** Epoch ms. */
+  now: number
+}
+
+/**
+ * The reply when all attempts have failed. After a single attempt, or when the client is at fault, it is the provider's own error, put into
+ * the client's format if it is in another. Otherwise, and when the provider sent no error body, rejects with an error that reports each
+ * attempt. A prompt that was too long keeps its words, by which clients know to shorten it, and the other failures follow them.
+ */
+export async function finalReply(course: Course): Promise<Reply> {
+  const { failed, format, now } = course
+  const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
+  const headers = headersOf(course, decisive)
+  const remark = remarkOn(course, decisive)
+  if (!decisive?.head || !decisive.failure.body) throw exhausted(course, { decisive, headers, remark })
+  const { failure, head, route } = decisive
+  const own = failure.headers ?? replyHeaders(head, 'application/json')
+  if (!isOfClient(failure)) for (const name of WAITS) delete own[name]
+  return {
+    status: failure.status,
+    headers: {
+      'content-type': 'application/json',
+      ...own,
+      [TARGET_HEADER]: targetHeader(route.target),
+      ...headers,
+      ...NO_RETRY,
+    },
+    body: await errorInFormat(failure, head, { format, now, remark }),
+  }
+}
+
+/** The error with the header of attempts; when the client's time-out is over, its message also says what each attempt did. */
+export function withAttempts(error: GatewayError, steps: readonly Step[], isOutOfTime: boolean): GatewayError {
+  const { code, status, data, cause } = error
+  const message = isOutOfTime ? [error.message, ...messagesOf(steps)].join(' ') : error.message
+  return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
+}
+
+/** Can only the client fix it? */
+const isOfClient = (failure: Failure) => failureRules[failure.class].fault === 'client'
+
+/** SDKs are told not to retry: the gateway has done so where it helps. */
+const NO_RETRY = { 'x-should-retry': 'false' }
+
+/** Headers of the provider that the gateway's own replace. */
+const WAITS = ['retry-after', 'retry-after-ms']
+
+/** The gateway's own: the attempts, when to ask again, and the provider's id of the request if one failure decides. */
+function headersOf({ steps, stop, retryWaitMs, format }: Course, decisive: Failed | undefined) {
+  const headers = attemptHeaders(steps)
+  if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
+  if (retryWaitMs !== undefined) headers['retry-after'] = String(secondsOf(retryWaitMs))
+  const requestId = decisive?.head && requestIdIn(decisive.head, format.requestIdHeader)
+  return requestId === undefined ? headers : { ...headers, [format.requestIdHeader]: requestId }
+}
+
+/** Whole seconds, from one to a minute. */
+const secondsOf = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
+
+/** What the gateway adds to an error: how others failed for whom the prompt was not too long, and why it made no more attempts. */
+function remarkOn({ failed, steps, stop }: Course, decisive: Failed | undefined): string {
+  const isOverflow = decisive?.failure.class === 'context-overflow'
+  const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')
+  const others = isMixed ? ['No other target answered.', ...messagesOf(steps, decisive.route)] : []
+  return [...others, ...(stop ? [STOPS[stop]] : [])].join(' ')
+}
+
+const STOPS: Record<Stop, string> = {
+  'max-attempts': 'No other target was tried: the request had no attempts left (limits.maxAttempts).',
+  'retry-budget': 'No further attempt was made: the retry budget of the gateway is used up.',
+}
+
+function exhausted(
+  { failed, steps }: Course,
+  { decisive, headers, remark }: { decisive: Failed | undefined; headers: Record<string, string>; remark: string },
+): GatewayError {
+  const failures = (decisive ? [decisive] : failed).map(({ failure }) => failure)
+  const are = (what: FailureClass) => failures.every((failure) => failure.class === what)
+  const code = are('timeout') ? 'UPSTREAM_TIMEOUT' : are('context-overflow') ? 'CONTEXT_OVERFLOW' : 'UPSTREAM_FAILED'
+  const [first, ...rest] = failures.map(({ status }) => status)
+  const status = first !== undefined && rest.every((one) => one === first) ? first : 502
+  const all = [`None of the ${failures.length} targets answered.`, ...messagesOf(steps)].join(' ')
+  return gatewayError(code, { status, message: joined(decisive?.failure.message ?? all, remark), headers })
+}
+
+/** The message of each attempt, but of those at the target of `except`. */
+const messagesOf = (steps: readonly Step[], except?: Route): string[] =>
+  steps.flatMap((step) => {
+    if (!('outcome' in step) || (except && isAt(step, except))) return []
+    const { provider, model, outcome } = step
+    const message = outcome === 'cancelled' ? 'It had not answered yet.' : step.message?.slice(0, 300)
+    if (message === undefined) return []
+    const connection = isOneOfMany(step, steps) ? ` (connection ${shortId(step)})` : ''
+    return [`${provider}/${model}${connection}: ${sentence(message)}`]
+  })
+
+const isAt = ({ connectionId, model }: AttemptRecord, { target }: Route) =>
+  connectionId === target.connection.id && model === target.model

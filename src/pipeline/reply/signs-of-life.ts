@@ -1,0 +1,107 @@
+import { gatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import type { ErrorFacts } from '../../formats/format.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { settlesWithin } from '../../lib/deadline.ts'
+import { type ByteStream, isByteStream, type Reply } from '../../lib/exchange.ts'
+import { tryParseJson } from '../../lib/json.ts'
+import { targetName } from '../../providers/target.ts'
+import { contentType } from '../../upstream/headers.ts'
+import { wantsArray } from '../call.ts'
+import { newId } from '../new-id.ts'
+import { ATTEMPTS_HEADER, attemptHeaders, headerSafe, warningHeader } from '../records.ts'
+import { KEEP_ALIVE_MS, STREAM_HEADERS } from '../stream-headers.ts'
+import type { ModelRequest, Target } from '../types.ts'
+
+/**
+ * The reply to a request for a stream. A translated one begins before there is an answer when that takes longer than 15 s; a provider of the
+ * client's own format is heard as it is, its status included.
+ */
+export async function withSignsOfLife(
+  answering: Promise<Reply>,
+  request: ModelRequest,
+  progress: { trying: Target | undefined },
+): Promise<Reply> {
+  while (!(await settlesWithin(answering, KEEP_ALIVE_MS, request.context.clock))) {
+    const { trying } = progress
+    if (trying && !trying.codec.isPassThrough) return keepAliveReply(answering, request, trying)
+  }
+  return answering
+}
+
+/**
+ * The reply of a translated stream: it begins before there is an answer and shows a sign of life at least every 15 s, since proxies and
+ * clients cut silent connections. A failure after that is an error event. As it is not known yet whose answer it will be, its headers
+ * name the attempts before, the target that is being tried, and what is lost for that one.
+ */
+function keepAliveReply(
+  answering: Promise<Reply>,
+  request: ModelRequest,
+  { route, codec }: Pick<Target, 'route' | 'codec'>,
+): Reply {
+  const { format, call, client, context, log } = request
+  const isArray = wantsArray(request)
+  const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
+  const before = attemptHeaders(log.steps)[ATTEMPTS_HEADER]
+  const pending = `pending=${headerSafe(targetName(route.target))}`
+  let isBegun = false
+  let answer: ByteStream | undefined
+
+  function errorEvent(facts: ErrorFacts): ByteStream {
+    if (isArray) return once(JSON.stringify([format.errors.body(facts)]))
+    const now = Math.floor(context.clock.now() / 1_000)
+    return once(format.errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
+  }
+
+  /** Opens the answer; a failure is a reply with an error body, or is thrown. */
+  async function open(): Promise<ByteStream> {
+    try {
+      const { status, body = '' } = await answering
+      if (isByteStream(body)) return body
+      if (status === 200) return once(body)
+      const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = format.errors.read(jsonOf(body))
+      return errorEvent({ status, code, message })
+    } catch (thrown) {
+      if (!isGatewayError(thrown)) context.observer.onError(thrown)
+      return errorEvent(toGatewayError(thrown))
+    }
+  }
+
+  return {
+    status: 200,
+    headers: {
+      'content-type': contentType(isArray ? 'application/json' : 'text/event-stream'),
+      ...STREAM_HEADERS,
+      [ATTEMPTS_HEADER]: before ? `${before}, ${pending}` : pending,
+      ...warningHeader(codec.warnings()),
+    },
+    body: {
+      async next() {
+        const isSilent = !answer && (!isBegun || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
+        isBegun = true
+        if (isSilent) return sign
+        answer ??= await open()
+        return answer.next()
+      },
+      cancel(reason) {
+        if (answer) answer.cancel(reason)
+        else client.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
+      },
+    },
+  }
+}
+
+const jsonOf = (body: string | Uint8Array) => tryParseJson(typeof body === 'string' ? body : decodeUtf8Lenient(body))
+
+function once(body: string | Uint8Array): ByteStream {
+  let bytes: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
+  return {
+    async next() {
+      const chunk = bytes
+      bytes = undefined
+      return chunk
+    },
+    cancel() {
+      bytes = undefined
+    },
+  }
+}

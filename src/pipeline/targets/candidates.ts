@@ -1,0 +1,110 @@
+import { type GatewayError, isGatewayError } from '../../errors.ts'
+import { contextWindowOf } from '../../providers/catalog-model.ts'
+import type { Route, RouteTarget } from '../../routing/group.ts'
+import type { CircuitPermit } from '../../routing/permit.ts'
+import type { CodecFor, CoolingTarget, Failed, ModelRequest, Target } from '../types.ts'
+
+/** What one request has come upon on its way from target to target. */
+export interface Progress {
+  readonly request: ModelRequest
+  readonly codecFor: CodecFor
+  /** Was the session of the request answered by this connection lately? */
+  isPinned(route: Route): boolean
+  /** The target of each attempt. */
+  readonly tried: RouteTarget[]
+  /** The last failure of each target that was tried. */
+  readonly failures: Failed[]
+  /** The cooling targets that were passed over: first those that are tried when no other is left, each by the time of its recovery. */
+  readonly cooling: CoolingTarget[]
+  /** The routes that were passed over as their connections are draining. */
+  readonly draining: Route[]
+  /** What the first target was refused for whose format cannot carry the request. */
+  refusal: GatewayError | undefined
+}
+
+/**
+ * The target of a route; `undefined` when its format cannot carry the request. The permit is taken at once, or every request of a burst would
+ * probe the same cooling target.
+ */
+export async function targetOf(
+  route: Route,
+  progress: Progress,
+  permit: CircuitPermit = progress.request.context.health.begin(route.target),
+): Promise<Target | undefined> {
+  const { request, codecFor } = progress
+  try {
+    return { route, codec: await codecFor(request, route.target), permit }
+  } catch (thrown) {
+    permit.dropped()
+    if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
+    progress.refusal ??= thrown
+    request.log.skipped(route, 'format')
+    return undefined
+  }
+}
+
+/** Was it tried already, is it draining or cooling, or is its context window too small for the request? Adds the reason to the log. */
+export function isPassedOver(route: Route, progress: Progress): boolean {
+  const { request, tried, failures, cooling } = progress
+  const { log, context } = request
+  const { target } = route
+  if (isAmong(tried, target)) {
+    const failed = failures.find((one) => isSame(one.route.target, target))
+    if (failed) log.skipped(route, failed.failure.class)
+    return true
+  }
+  if (target.connection.draining && !progress.isPinned(route)) {
+    progress.draining.push(route)
+    log.skipped(route, 'draining')
+    return true
+  }
+  const standing = context.health.cooldownOf(target)
+  if (standing) {
+    addCooling({ ...standing, route }, cooling)
+    log.skipped(route, standing.class)
+    return true
+  }
+  if (failures.length === 0 || !isTooSmall(target, progress)) return false
+  log.skipped(route, 'context-overflow')
+  return true
+}
+
+function addCooling({ route, dueAt, isFirm }: CoolingTarget, cooling: CoolingTarget[]): void {
+  const later = cooling.findIndex((one) => (one.isFirm === isFirm ? one.dueAt > dueAt : one.isFirm))
+  cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt, isFirm })
+}
+
+/** Has the request not fitted into a window of that size? By the catalog, else as the provider said; any where neither is known. */
+export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
+  const sizeOf = (one: RouteTarget) => contextWindowOf(request.context.catalog, one)
+  return failures.some(({ route, failure }) => {
+    if (failure.class !== 'context-overflow') return false
+    const { window = Number.POSITIVE_INFINITY } = failure
+    return (sizeOf(target) ?? 0) <= (sizeOf(route.target) ?? window)
+  })
+}
+
+/**
+ * Is it another key to the model at which all attempts have failed, or to the provider that has refused all keys? A provider with many keys
+ * would use up all attempts.
+ */
+export const isMoreOfTheSame = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
+  failures.length > 0 &&
+  failures.every(({ route }) => route.target.provider === provider) &&
+  (failures.every(({ route }) => route.target.model === model) ||
+    failures.every(({ failure }) => failure.class === 'credentials'))
+
+/** Notes the failure of an attempt, in place of an earlier one of the same target. */
+export function noteFailure(failed: Failed, { failures }: Progress): void {
+  const at = failures.findIndex((one) => isSame(one.route.target, failed.route.target))
+  const [earlier] = at >= 0 ? failures.splice(at, 1) : []
+  earlier?.empty?.log.emptyAnswerDropped(earlier.failure)
+  failures.push(failed)
+}
+
+/** Is the target one of them? */
+export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
+  targets.some((one) => isSame(one, target))
+
+const isSame = (one: RouteTarget, other: RouteTarget) =>
+  one.model === other.model && one.connection.id === other.connection.id

@@ -1,0 +1,86 @@
+import { gatewayError } from '../../errors.ts'
+import { type ChoosingDependencies, createChoosing } from '../../routing/choosing.ts'
+import { unmet } from '../../routing/facts.ts'
+import { follow, type OnDeadEnd } from '../../routing/follow.ts'
+import type { Choice, Entry, Group, GroupOrder, Route } from '../../routing/group.ts'
+import { viaOf } from '../../routing/group.ts'
+import { lookaheadOf, resolutionOfEntry } from '../../routing/lookahead.ts'
+import type { Select } from '../../routing/select.ts'
+import type { RouteTable } from '../../routing/table.ts'
+import { factsOf } from '../facts.ts'
+import type { GroupRouting } from '../types.ts'
+import { loadNameErrors } from './no-target.ts'
+
+/** Makes how requests choose in groups, with the state that groups keep. */
+export function createGroupRouting(dependencies: ChoosingDependencies): GroupRouting {
+  const choosing = createChoosing(dependencies)
+  return {
+    ...choosing,
+    routesThrough(group, { call, exchange, table, context, log }) {
+      const facts = factsOf(call, (name) => exchange.header(name))
+      const selection = choosing.selectionFor(facts, context.health)
+      const routes = routesOfGroup(group, call.model, {
+        table,
+        select: selection.select,
+        onLeftOut: ({ name, when }, where) => log.leftOut(name, `when.${when && unmet(facts, when)}`, viaOf(where)),
+        onDeadEnd: ({ name }, where) => log.leftOut(name, 'unreachable', viaOf(where)),
+      })
+      return { routes, selection }
+    },
+  }
+}
+
+/** How the routes of a name are looked up and chosen. */
+export interface GroupResolver {
+  table: RouteTable
+  select: Select
+  /** Called with each group on the way. */
+  onGroup?(group: Group): void
+  /** Called with each entry whose `when` the request does not meet. */
+  onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
+  /** Called with each entry whose name leads nowhere, when its turn comes. */
+  onDeadEnd?: OnDeadEnd
+}
+
+/**
+ * The routes of the model name `model`, which means a group, in the order in which to try them. Rejects with `MODEL_NOT_FOUND` when there are
+ * none, and with `INVALID_REQUEST` when conditions exclude all of them.
+ */
+export async function* routesOfGroup(
+  outermost: Group,
+  model: string,
+  resolver: GroupResolver,
+): AsyncGenerator<Route, undefined> {
+  const { table } = resolver
+  let isAny = false
+  let leftOut: Group | undefined
+
+  async function select(group: Group, lookahead: Parameters<Select>[1], before?: Choice): Promise<GroupOrder> {
+    resolver.onGroup?.(group)
+    const chosen = await resolver.select(group, lookahead)
+    if (chosen.entries.length === group.entries.length) return chosen
+    leftOut ??= group
+    for (const entry of group.entries)
+      if (!chosen.entries.includes(entry)) resolver.onLeftOut?.(entry, { group, before })
+    return chosen
+  }
+
+  const routes = follow(outermost, {
+    lookahead: lookaheadOf(table),
+    resolutionOf: (entry, within) => resolutionOfEntry(table, entry, within),
+    select,
+    onDeadEnd: (entry, where) => resolver.onDeadEnd?.(entry, where),
+  })
+  for await (const route of routes) {
+    isAny = true
+    yield route
+  }
+  if (isAny) return undefined
+  if (leftOut) throw notMeant(leftOut)
+  throw await (await loadNameErrors()).unreachableModel(model, table)
+}
+
+const notMeant = ({ name }: Group) =>
+  gatewayError('INVALID_REQUEST', {
+    message: `No model of the combo "${name}" that can be reached is for a request like this one: see the conditions ("when") of its models.`,
+  })

@@ -1,0 +1,151 @@
+import { startDeadline } from '../../lib/deadline.ts'
+import { targetName } from '../../providers/target.ts'
+import type { Route } from '../../routing/group.ts'
+import type { CooldownState, TargetHealth } from '../../routing/health.ts'
+import type { Clock } from '../../types.ts'
+import type { Client } from '../client.ts'
+import type { Failure } from '../failure.ts'
+import type { Target } from '../types.ts'
+import { isAmong, isTooSmall, type Progress, targetOf } from './candidates.ts'
+import { stillCooling } from './no-target.ts'
+
+/**
+ * When no other target is left: of those that are cooling and not yet tried, the one that recovers first, but none whose cooldown is firm.
+ * `undefined` when there is none whose format can carry the request.
+ */
+export async function coolingTarget(progress: Progress): Promise<Target | undefined> {
+  const { request, cooling } = progress
+  for (const one of [...cooling]) {
+    const { target } = one.route
+    const { isFirm = false } = request.context.health.cooldownOf(target) ?? {}
+    if (isFirm || isAmong(progress.tried, target) || isTooSmall(target, progress)) continue
+    const found = await targetOf(one.route, progress)
+    if (found) return found
+    cooling.splice(cooling.indexOf(one), 1) // to wait for it would be of no use
+  }
+  return undefined
+}
+
+/**
+ * When all cooldowns are firm: of the targets whose format can carry the request, the one that recovers first. `undefined` when there is
+ * none, or when another request has just failed there in a way that this one would meet, too.
+ */
+export async function firmTarget(progress: Progress): Promise<Target | undefined> {
+  const { request, failures, cooling } = progress
+  for (let first = cooling[0]; first; first = cooling[0]) {
+    const { route } = first
+    const found = await targetInTurn(route, progress)
+    if (found && 'permit' in found) return found
+    if (found) {
+      const failure = stillCooling(targetName(route.target), found, request.context.clock.now())
+      failures.push({ kind: 'failed', failure, route })
+      return undefined
+    }
+    cooling.shift() // to wait for it would be of no use
+  }
+  return undefined
+}
+
+/** What a repeated attempt depends on besides. */
+export interface RetryOptions {
+  /** How many times the request has tried a target again. */
+  times: number
+  /** Takes one attempt out of the retry budget; `false` when it is used up. */
+  mayRetry(): boolean
+}
+
+/**
+ * When no other target is left: one that was tried before, if a retry may help and no other request has found out meanwhile that it does
+ * not.
+ */
+export async function targetAgain(progress: Progress, { times, mayRetry }: RetryOptions): Promise<Target | undefined> {
+  const { context, client } = progress.request
+  const again = soonestRetry(progress.failures, { ...context, client, times })
+  if (!again || !mayRetry()) return undefined
+  const { failed, waitMs } = again
+  if (waitMs > 0) await pause(waitMs, { client, clock: context.clock })
+  const found = await targetInTurn(failed.route, progress)
+  return found && 'permit' in found ? found : undefined
+}
+
+/** The unhealthy target when it is this request's turn to try it; otherwise the target's standing. */
+async function targetInTurn(route: Route, progress: Progress): Promise<Target | CooldownState | undefined> {
+  const { context, client } = progress.request
+  const left = new Promise<unknown>((leave) => client.follows({ cancel: leave }))
+  const turn = await context.health.turn(route.target, left)
+  if (client.gone) {
+    if ('dropped' in turn) turn.dropped()
+    throw client.gone
+  }
+  return 'dropped' in turn ? targetOf(route, progress, turn) : turn
+}
+
+/** A failed attempt and its target. */
+interface FailedAt {
+  route: Route
+  failure: Failure
+}
+
+interface RetryDependencies {
+  health: Pick<TargetHealth, 'cooldownOf'>
+  clock: Clock
+  /** A random number in [0, 1). */
+  random: () => number
+  client: Pick<Client, 'timeoutAt'>
+  /** How many times the request has tried a target again. */
+  times: number
+}
+
+/** Longer waits are left to the client, which is told when to come back. */
+const LIMIT_MS = 2_000
+/** The first back-off; it doubles each time. */
+const BASE_MS = 250
+
+/**
+ * The failed target to try again when no other is left, and after how many ms: only one to which nothing was sent, or whose response invited
+ * a retry. `undefined` when there is none, or each would take two seconds, or more than the client's time allows.
+ */
+function soonestRetry<F extends FailedAt>(
+  failures: readonly F[],
+  dependencies: RetryDependencies,
+): { failed: F; waitMs: number } | undefined {
+  const { clock, client } = dependencies
+  const limitMs = Math.min(LIMIT_MS, client.timeoutAt - clock.now())
+  let soonest: { failed: F; waitMs: number } | undefined
+  for (const failed of failures) {
+    const waitMs = waitBefore(failed, dependencies)
+    if (waitMs < limitMs && (!soonest || waitMs < soonest.waitMs)) soonest = { failed, waitMs }
+  }
+  return soonest
+}
+
+/**
+ * In ms; infinite when it is not to be tried again. What was never sent is tried once more at once; otherwise after the time that the response
+ * names, or an exponential back-off with full jitter, and not within a rate limit or another cooldown that is firm.
+ */
+function waitBefore({ route, failure }: FailedAt, { health, clock, random, times }: RetryDependencies): number {
+  const { code, isInviting, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
+  const isUnsent = times === 0 && UNSENT.test(String(code))
+  if (!isUnsent && !isInviting) return Number.POSITIVE_INFINITY
+  if (isUnsent) return 0
+  const standing = health.cooldownOf(route.target)
+  const isLimited = standing?.isFirm || standing?.class === 'rate-limit'
+  return isLimited ? Math.max(retryAfterMs, standing.dueAt - clock.now()) : retryAfterMs
+}
+
+/** There was no connection, so the provider has received nothing: the codes of Node, undici and Bun. */
+const UNSENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
+
+/** Waits `ms`, or until the client is gone. */
+function pause(ms: number, { client, clock }: { client: Pick<Client, 'follows'>; clock: Clock }): Promise<void> {
+  return new Promise((resolve) => {
+    const cancelDeadline = startDeadline(clock, ms, resolve)
+    client.follows({
+      cancel() {
+        cancelDeadline()
+        resolve()
+      },
+    })
+  })
+}

@@ -1,0 +1,121 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { catalogAliasOf, definitionOf } from '../../providers/names.ts'
+import { compatibleFormat } from '../../providers/target.ts'
+import type { RouteTable } from '../../routing/table.ts'
+import type { Catalog } from '../../types.ts'
+
+/** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
+export async function unknownModel(
+  model: string,
+  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalog' | 'basePath' | 'aliases' | 'comboOf'>,
+): Promise<GatewayError> {
+  if ((await table.missingProviders(model)).length > 0) return unreachableModel(model, table)
+  const passed = aliasesFrom(model, table.aliases)
+  const unknown = table.aliases.get(passed.at(-1) ?? '') ?? model
+  const names = await table.names().catch(() => []) // a hint is not worth a failure
+  const providers = [...table.providers()]
+  const others = names.filter((name) => name !== unknown && !passed.includes(name))
+  const hint =
+    didYouMean(nearest(unknown, others)) ??
+    filedHint(unknown, providers, table) ??
+    providerHint(unknown, providers, table.catalog) ??
+    unconnectedHint(unknown, table)
+  const what = passed.length > 0 ? `is an alias of "${unknown}", which does not exist` : 'does not exist'
+  return gatewayError('MODEL_NOT_FOUND', {
+    message: `The model "${model}" ${what}. ${hint ? `${hint} ` : ''}GET ${table.basePath}/v1/models lists all of them.`,
+  })
+}
+
+/** The aliases that a name leads through, itself among them; two writers at once can make a circle. */
+function aliasesFrom(model: string, aliases: ReadonlyMap<string, string>): string[] {
+  const passed = new Set<string>()
+  let name: string | undefined = model
+  while (name !== undefined && aliases.has(name) && !passed.has(name)) {
+    passed.add(name)
+    name = aliases.get(name)
+  }
+  return [...passed]
+}
+
+/** A hint for a model of the catalog that was named without its provider, which has no connection yet. */
+function filedHint(model: string, providers: readonly string[], { catalog, basePath }: Mounted): string | undefined {
+  const wanted = model.toLowerCase()
+  for (const [provider, definition] of Object.entries(catalog)) {
+    const found = definition.models?.find(({ id, type = 'llm' }) => type === 'llm' && id.toLowerCase() === wanted)
+    if (!found || providers.includes(provider)) continue
+    const name = `${catalogAliasOf(provider, definition)}/${found.id}`
+    const open = openProvider(providers, catalog)
+    return open === undefined
+      ? `${didYouMean([name])} ${needs(provider, basePath)}`
+      : `Models are called by their provider, as in "${open}/${model}", or in "${name}" with a connection to "${provider}".`
+  }
+  return undefined
+}
+
+/** A hint for a name without a provider, or with a misspelt one: the name with the right provider. */
+function providerHint(model: string, providers: readonly string[], catalog: Catalog): string | undefined {
+  const slash = model.indexOf('/')
+  const example = openProvider(providers, catalog) ?? providers[0]
+  if (slash < 0) return example && `Models are called by their provider, as in "${example}/${model}".`
+  const meant = nearestTo(model, compatibleFormat(model) ? providers.filter(compatibleFormat) : providers)
+  return meant && didYouMean([meant + model.slice(slash)])
+}
+
+/** A hint for a provider that has no connection yet, misspelt or compatible. */
+function unconnectedHint(model: string, { catalog, basePath }: Mounted): string | undefined {
+  const slash = model.indexOf('/')
+  if (slash > 0 && compatibleFormat(model)) return needs(model.slice(0, slash), basePath) // the user chooses such names
+  const meant = nearestTo(model, Object.keys(catalog))
+  const name = meant && meant + model.slice(slash)
+  return name && `${didYouMean([name])} ${needs(meant, basePath)}`
+}
+
+type Mounted = Pick<RouteTable, 'catalog' | 'basePath'>
+
+const needs = (provider: string, basePath: string) =>
+  `It needs a connection to "${provider}": add one at ${basePath}/api/connections.`
+
+/** The first that may have any model, since the catalog knows none of its models. */
+function openProvider(providers: readonly string[], catalog: Catalog): string | undefined {
+  const known = new Set<string>()
+  for (const [provider, definition] of Object.entries(catalog))
+    if (definition.models?.length) known.add(provider).add(catalogAliasOf(provider, definition))
+  return providers.find((name) => !known.has(name))
+}
+
+/** The provider whose name is nearest to the beginning of the model's. */
+function nearestTo(model: string, providers: readonly string[]): string | undefined {
+  const slash = model.indexOf('/')
+  return slash < 1 || slash === model.length - 1 ? undefined : nearest(model.slice(0, slash), providers, 1)[0]
+}
+
+/**
+ * The error for a name that is known and leads to no active connection; it names the providers that lack one, and the call that adds it where
+ * there is one such provider.
+ */
+export async function unreachableModel(
+  model: string,
+  table: Pick<RouteTable, 'missingProviders' | 'comboOf' | 'catalog' | 'basePath'>,
+): Promise<GatewayError> {
+  const providers = await table.missingProviders(model)
+  const missing = providers.map((provider) => `"${provider}"`)
+  const combo = table.comboOf(model)
+  const why =
+    combo?.entries.length === 0
+      ? `the combo "${combo.name}" has no models. Give it some with PUT ${table.basePath}/api/combos/{id}.`
+      : missing.length === 0
+        ? 'none of its names belongs to an active connection. Connect a provider that it names, or change the names.'
+        : `there is no active connection to the provider ${missing.join(' or ')}. Add one, or activate it, at ${table.basePath}/api/connections.${callThatConnects(providers, table)}`
+  return gatewayError('MODEL_NOT_FOUND', { message: `The model "${model}" cannot be reached: ${why}` })
+}
+
+/** The listing shows the models of the built-in providers before any is connected. Clouds need more than a key: the README has it. */
+function callThatConnects(
+  [provider, ...others]: readonly string[],
+  { catalog, basePath }: Pick<RouteTable, 'catalog' | 'basePath'>,
+): string {
+  const definition = provider === undefined || others.length > 0 ? undefined : definitionOf(catalog, provider)
+  if (!definition || definition.cloud) return ''
+  return ` The administrator sends POST ${basePath}/api/connections with ${JSON.stringify({ provider, apiKey: '<its key>' })}.`
+}

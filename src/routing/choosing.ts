@@ -1,0 +1,35 @@
+import type { Clock, Storage } from '../types.ts'
+import { type Chooser, type ChooserDependencies, createChooser } from './chooser.ts'
+import { createRoundRobin, type RoundRobin } from './round-robin.ts'
+import { createAnsweredSessions, createSessionAffinity } from './session-affinity.ts'
+import { sharedMeasures } from './shared-measures.ts'
+import { localState, storedState } from './shared-state.ts'
+import type { TargetStats } from './target-stats.ts'
+import { ownMeasures } from './target-stats.ts'
+
+/** How requests choose in groups, with the state that groups keep. Loaded with the first request that comes to a group. */
+export interface Choosing extends Chooser {
+  rotation: RoundRobin
+  /** Ends what goes on between requests. */
+  close(): Promise<void>
+}
+
+/** What choosing depends on besides the state of groups. */
+export interface ChoosingDependencies extends Pick<ChooserDependencies, 'random'> {
+  /** Kept there for all instances on it; else this one keeps it in memory. */
+  sharedIn: Storage | undefined
+  /** What this instance measures. */
+  targetStats: TargetStats
+  clock: Clock
+  onError(error: unknown): void
+}
+
+/** Chooses, and keeps the turns and moved sessions of groups. */
+export function createChoosing({ sharedIn, targetStats, random, clock, onError }: ChoosingDependencies): Choosing {
+  const state = sharedIn ? storedState(sharedIn, { clock, onError }) : localState(clock)
+  const rotation = createRoundRobin(state, clock)
+  const measures = sharedIn ? sharedMeasures(targetStats, { state, clock }) : ownMeasures(targetStats)
+  const pins = createSessionAffinity(state)
+  const chooser = createChooser({ rotation, pins, answered: createAnsweredSessions(clock), measures, random })
+  return { ...chooser, rotation, close: measures.close }
+}

@@ -1,0 +1,106 @@
+import { type Cooldowns, type HealthFailure, isEvident, isNewer } from './cooldowns.ts'
+import { type FailureClass, failureRules } from './failure-class.ts'
+import type { Ending, HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
+
+/** One call to a target, which reports its outcome. One of the methods must be called, so that a probe ends. */
+export interface CircuitPermit {
+  /** The answer was complete. For a stream, only that it did not break off. */
+  answered(): void
+  /** The stream has begun; `answered` or `cut` follows. */
+  begun(): void
+  /** The stream broke off after its beginning: a failure of the model, until another answer is complete. */
+  cut(failure: HealthFailure): void
+  failed(failure: HealthFailure): void
+  /** The outcome is unknown, as the client did not wait for it. */
+  dropped(): void
+}
+
+/** What a trial knows of its beginning, and the records that it reports to. */
+export interface PermitTerms {
+  /** The place of its beginning in the order of calls and cooldowns. */
+  began: number
+  /** What stood against the target and is probed by it. */
+  probed: readonly HealthRecord[]
+  /** Ends the probe, where it is one. */
+  end: ((ending: Ending) => void) | undefined
+  /** The combo whose own health terms hold for the call. */
+  combo: string | undefined
+  records: HealthRecords
+  cooldowns: Cooldowns
+}
+
+/** Begins a trial of a target. */
+export const createPermit = (target: HealthTarget, terms: PermitTerms): CircuitPermit => new TargetPermit(target, terms)
+
+class TargetPermit implements CircuitPermit {
+  readonly #target: HealthTarget
+  readonly #terms: PermitTerms
+  #hasBegun = false
+  #isCounted = false // as a call that goes well
+
+  constructor(target: HealthTarget, terms: PermitTerms) {
+    this.#target = target
+    this.#terms = terms
+  }
+
+  dropped(): void {
+    this.#terms.end?.('dropped')
+  }
+
+  answered(): void {
+    const { end, cooldowns } = this.#terms
+    end?.('answered')
+    const held = this.#heldAgainst()
+    if (!this.#isCounted) cooldowns.succeeded(this.#target)
+    for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
+  }
+
+  /** The beginning of a stream is a call that goes well, but not where streams have broken off after theirs. */
+  begun(): void {
+    const { end, cooldowns } = this.#terms
+    this.#hasBegun = true
+    end?.('answered')
+    const held = this.#heldAgainst()
+    this.#isCounted = !held.some(({ isCut }) => isCut)
+    if (this.#isCounted) cooldowns.succeeded(this.#target)
+    for (const record of held) {
+      if (record.isCut) delete record.retryAt
+      else cooldowns.forget(record, this.#target)
+    }
+  }
+
+  cut(failure: HealthFailure): void {
+    const { cooldowns, began } = this.#terms
+    cooldowns.cut(this.#target, { ...failure, began, isCounted: this.#isCounted })
+  }
+
+  failed(failure: HealthFailure): void {
+    const { end, cooldowns, began, probed } = this.#terms
+    const cooling = failureRules[failure.class].cooldown
+    end?.(!cooling ? 'answered' : isEvident(failure) ? 'failed' : 'dropped')
+    if (cooling) cooldowns.failed(this.#target, { ...failure, began }, cooling)
+    else for (const record of probed) this.#isBack(record)
+  }
+
+  /** The records that are not newer than the call. */
+  #heldAgainst(): readonly HealthRecord[] {
+    const { records, began, combo } = this.#terms
+    return records.isEmpty() ? NONE : olderThan(began, records.of(this.#target, combo))
+  }
+
+  /** Ends the failures of a record, unless it has newer ones. */
+  #isBack(record: HealthRecord): void {
+    const { cooldowns, began } = this.#terms
+    if (isNewer(record, began)) return
+    if (record.level === 'model' && isUnsteady(record.reason)) delete record.retryAt
+    else cooldowns.forget(record, this.#target)
+  }
+}
+
+const NONE: readonly HealthRecord[] = []
+
+const olderThan = (began: number, records: readonly HealthRecord[]) =>
+  records.filter((record) => !isNewer(record, began))
+
+/** Does the class need more than one failure? */
+const isUnsteady = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'

@@ -1,0 +1,124 @@
+import { startDeadline } from '../lib/deadline.ts'
+import type { Clock } from '../types.ts'
+import type { Entry, Group, Turn } from './group.ts'
+import type { SharedState } from './shared-state.ts'
+
+/** The turns of round-robin groups, by their labels (spec.md, Combos: rules for PUT 4 and DELETE). */
+export interface RoundRobin {
+  /** Takes the next turn, skipping entries that are not usable unless none is. */
+  take(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
+  /** The turn that `take` would return: the one after `after`, by default after the last that was taken. */
+  peek(group: Group, isUsable: (entry: Entry) => boolean, after?: Turn): Promise<Turn>
+  /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
+  answered(group: Group, entry: Entry | undefined, taken: Turn): Promise<void>
+  /** Two turns of one request as one, to give both back; the later one alone when another request has taken a turn between them. */
+  joined(earlier: Turn | undefined, later: Turn): Turn
+  /** Starts again at the first entry, also for groups below that label. */
+  reset(label: string): Promise<void>
+}
+
+interface Waiting {
+  group: Group
+  isUsable(entry: Entry): boolean
+  resolve(turn: Turn): void
+  reject(error: unknown): void
+}
+
+/** Attempts to write against other instances; after that a turn may be taken twice, which is better than waiting. */
+const MAX_RACES = 50
+
+/** A turn that takes longer is one of this instance alone, in ms. */
+const MAX_WAIT_MS = 2_400
+
+/** Makes rotation on shared state; in a storage, the turns are those of all instances. */
+export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
+  const queues = new Map<string, Waiting[]>()
+  const latest = new Map<string, Turn>() // of each label, as far as this instance knows
+
+  const lastOf = async (label: string) => {
+    const stored = await state.read(keyOf(label))
+    return { last: turnOf(stored?.value), ifVersion: stored?.version ?? null }
+  }
+
+  /** All waiting requests take their turns in one write, so that a slow storage does not limit the throughput. */
+  async function serve(label: string, queue: Waiting[]) {
+    let races = 0
+    while (queue.length > 0) {
+      const { last, ifVersion } = await lastOf(label)
+      const served = [...queue]
+      const turns: Turn[] = []
+      for (const { group, isUsable } of served) turns.push(nextTurn(turns.at(-1) ?? last, group, isUsable))
+      const version = await state.write(keyOf(label), textOf(turns.at(-1)), { ifVersion })
+      if (version === false && races++ < MAX_RACES) continue
+      const newest = turns.at(-1)
+      if (newest) latest.set(label, newest)
+      races = 0
+      queue.splice(0, served.length)
+      for (const [at, turn] of turns.entries())
+        served[at]?.resolve(
+          at === turns.length - 1 && version ? { ...turn, version, before: textOf(turns[at - 1] ?? last) } : turn,
+        )
+    }
+    queues.delete(label)
+  }
+
+  return {
+    take: (group, isUsable) =>
+      new Promise((resolve, reject) => {
+        const { label } = group
+        const cancel = startDeadline(clock, MAX_WAIT_MS, () => {
+          const turn = nextTurn(latest.get(label), group, isUsable)
+          latest.set(label, turn)
+          resolve(turn)
+        })
+        const settle =
+          <T>(end: (value: T) => void) =>
+          (value: T) => {
+            cancel()
+            end(value)
+          }
+        const waiting = { group, isUsable, resolve: settle(resolve), reject: settle(reject) }
+        const queue = queues.get(label)
+        if (queue) return void queue.push(waiting)
+        const started = [waiting]
+        queues.set(label, started)
+        serve(label, started).catch((error: unknown) => {
+          queues.delete(label)
+          for (const left of started) left.reject(error)
+        })
+      }),
+    peek: async (group, isUsable, after) => nextTurn(after ?? (await lastOf(group.label)).last, group, isUsable),
+    async answered(group, entry, { index, version, before = '' }) {
+      if (entry?.index === index || version === undefined) return
+      const text = entry ? textOf({ index: entry.index, times: 1 }) : before
+      await state.write(keyOf(group.label), text, { ifVersion: version })
+    },
+    joined: (earlier, later) =>
+      earlier && later.before === textOf(earlier) ? { ...later, before: earlier.before ?? '' } : later,
+    async reset(label) {
+      latest.delete(label)
+      await state.drop(keyOf(label))
+    },
+  }
+}
+
+/** The turn after the last one: the same entry until `stickyLimit`, then the next usable one. */
+function nextTurn(last: Turn | undefined, group: Group, isUsable: (entry: Entry) => boolean): Turn {
+  const { entries, stickyLimit } = group
+  const stays = last !== undefined && last.times < stickyLimit
+  const start = last === undefined ? 0 : last.index + (stays ? 0 : 1)
+  for (let step = 0; step < entries.length; step++) {
+    const entry = entries[(start + step) % entries.length]
+    if (entry && isUsable(entry)) return { index: entry.index, times: stays && step === 0 ? last.times + 1 : 1 }
+  }
+  return { index: entries.length > 0 ? start % entries.length : 0, times: 1 }
+}
+
+const keyOf = (label: string) => `rotation/${label}`
+
+const textOf = (turn: Turn | undefined) => (turn ? `${turn.index} ${turn.times}` : '')
+
+function turnOf(text: string | undefined): Turn | undefined {
+  const [, index, times] = /^(\d{1,9}) (\d{1,9})$/.exec(text ?? '') ?? []
+  return index === undefined ? undefined : { index: Number(index), times: Number(times) }
+}

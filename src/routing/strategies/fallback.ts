@@ -1,4 +1,0 @@
-import type { Order } from './order.ts'
-
-/** As listed. */
-export const fallback: Order = (entries) => entries

@@ -1,0 +1,210 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { type CancelDeadline, startDeadline } from '../lib/deadline.ts'
+import type { ByteStream, PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
+import { startCall } from '../lib/fetch-call.ts'
+import { isObject } from '../lib/json.ts'
+import type { Clock } from '../types.ts'
+
+/** The time-outs of a call. */
+export interface TimeLimits {
+  /** From the start of the call to the headers of the answer. */
+  headersTimeoutMs: number
+  /** Between two chunks of the body. */
+  silenceTimeoutMs: number
+  /** From the start of the call to the end of the body; a stream has no such limit after its first content. */
+  totalTimeoutMs: number
+}
+
+/** The `fetch` of a call, and its time-outs. */
+export interface CallOptions {
+  fetch: UpstreamFetch
+  clock: Clock
+  limits: TimeLimits
+  /** Is a stream asked for? It has `headersTimeoutMs` for its beginning, in place of `totalTimeoutMs`, until `setTotalTimeout`. */
+  stream?: boolean
+}
+
+/**
+ * One call to a provider, which is also the body of its answer. Every wait ends at once: by the headers or a chunk, by a time-out
+ * (`UPSTREAM_TIMEOUT`), by `cancel`, or by a failure of the network (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body),
+ * whatever the HTTP client does with its signal.
+ */
+export class ProviderCall implements ByteStream {
+  readonly answer: Promise<UpstreamAnswer>
+  readonly #clock: Clock
+  readonly #limits: TimeLimits
+  readonly #startedAt: number
+  readonly #pending: PendingAnswer
+  readonly #look = () => this.#checkTime()
+  #totalTimeoutMs: number
+  #isOpening: boolean
+  #body: ByteStream | undefined = undefined // once there is an answer
+  #waitingSince: number | undefined = undefined
+  #rejectWait: ((reason: unknown) => void) | undefined = undefined
+  #stopped: { reason: unknown } | undefined = undefined
+  #cancelDeadline: CancelDeadline
+
+  constructor(call: UpstreamCall, { fetch, clock, limits, stream = false }: CallOptions) {
+    const { headersTimeoutMs, silenceTimeoutMs } = limits
+    this.#clock = clock
+    this.#limits = limits
+    this.#totalTimeoutMs = stream ? headersTimeoutMs : limits.totalTimeoutMs
+    this.#isOpening = stream
+    this.#startedAt = clock.now()
+    this.#pending = startCall(fetch, call)
+    // Never later than silence could end, so that nothing has to be set anew when the headers come.
+    const firstMs = Math.min(headersTimeoutMs, silenceTimeoutMs, this.#totalTimeoutMs)
+    this.#cancelDeadline = startDeadline(clock, firstMs, this.#look)
+    this.answer = this.#wait(this.#pending.answer, (answer) => {
+      this.#body = answer.body
+      return new AnswerOf(answer, this)
+    })
+  }
+
+  next(): Promise<Uint8Array | undefined> {
+    if (!this.#body) return NOTHING
+    this.#waitingSince = this.#clock.now()
+    return this.#wait(this.#body.next(), (chunk) => {
+      if (!chunk) this.#cancelDeadline() // there is nothing more to wait for
+      return chunk
+    })
+  }
+
+  whole(): Promise<Uint8Array> | undefined {
+    this.#waitingSince = this.#clock.now()
+    const reading = this.#body?.whole?.()
+    return (
+      reading &&
+      this.#wait(reading, (bytes) => {
+        this.#cancelDeadline()
+        return bytes
+      })
+    )
+  }
+
+  cancel(reason?: unknown): void {
+    if (this.#stopped) return
+    this.#stopped = { reason }
+    this.#cancelDeadline()
+    this.#rejectWait?.(reason)
+    this.#pending.cancel(reason)
+  }
+
+  /** Replaces the total time-out, once the headers are here: the stream has begun, or turned out to be none. */
+  setTotalTimeout(timeoutMs: number): void {
+    const isSooner = timeoutMs < this.#totalTimeoutMs
+    this.#totalTimeoutMs = timeoutMs
+    this.#isOpening = false
+    if (isSooner && !this.#stopped) this.#checkTime() // otherwise the deadline that comes first finds that there is more time
+  }
+
+  /** What is left of the body has so long at most. */
+  limitRemaining(timeoutMs: number): void {
+    this.#totalTimeoutMs = Math.min(this.#totalTimeoutMs, this.#clock.now() - this.#startedAt + timeoutMs)
+    if (!this.#stopped) this.#checkTime()
+  }
+
+  /** What `arrived` makes of the result; rejects at once when the call is cancelled first. One wait at a time. */
+  #wait<T, R>(work: Promise<T>, arrived: (result: T) => R): Promise<R> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped) reject(this.#stopped.reason)
+      this.#rejectWait = reject
+      work.then(
+        (result) => {
+          if (this.#rejectWait === reject) this.#rejectWait = undefined // its promise keeps the result
+          this.#waitingSince = undefined
+          resolve(arrived(result))
+        },
+        (thrown) => {
+          this.#cancelDeadline()
+          reject(this.#stopped ? this.#stopped.reason : brokenCall(thrown, this.#body !== undefined))
+        },
+      )
+    })
+  }
+
+  /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
+  #checkTime(): void {
+    const { silenceTimeoutMs, headersTimeoutMs } = this.#limits
+    const now = this.#clock.now()
+    const endsAt = this.#startedAt + this.#totalTimeoutMs
+    const waitEndsAt = this.#body ? (this.#waitingSince ?? now) + silenceTimeoutMs : this.#startedAt + headersTimeoutMs
+    const leftMs = waitEndsAt - now
+    this.#cancelDeadline()
+    if (now >= endsAt) this.cancel(this.#notFinished())
+    else if (leftMs > 0)
+      this.#cancelDeadline = startDeadline(this.#clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.#look)
+    else if (this.#body) this.cancel(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
+    else this.cancel(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
+  }
+
+  #notFinished(): GatewayError {
+    const what = this.#isOpening ? 'sent no answer' : 'did not finish its answer'
+    return timedOut(`${what} within ${this.#totalTimeoutMs / 1000} s`)
+  }
+}
+
+const NOTHING = Promise.resolve(undefined)
+
+const timedOut = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${what}.` })
+
+/** The head of an answer, with another body. */
+export class AnswerOf implements UpstreamAnswer {
+  readonly status: number
+  readonly body: ByteStream
+  readonly #head: UpstreamAnswer
+
+  constructor(head: UpstreamAnswer, body: ByteStream) {
+    this.status = head.status
+    this.body = body
+    this.#head = head
+  }
+
+  header(name: string): string | undefined {
+    return this.#head.header(name)
+  }
+
+  headers(): Iterable<[string, string]> {
+    return this.#head.headers()
+  }
+}
+
+/** The error that a call stands for which has failed by itself, before the headers of its answer or in its body. */
+function brokenCall(thrown: unknown, isAnswered: boolean): GatewayError {
+  if (isTimeout(thrown)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
+  return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: thrown }) : unreachable(thrown)
+}
+
+const OUT_OF_TIME = 'The provider was slower than the HTTP client of the gateway allows.'
+
+/** Does the HTTP client have a time-out of its own, shorter than the gateway's? That of undici, or of a signal. */
+function isTimeout(thrown: unknown): boolean {
+  const cause = causeOf(thrown)
+  return isObject(cause) && [cause.code, cause.name].some((said) => TIMEOUTS.test(String(said)))
+}
+
+const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
+
+/**
+ * The failure in words that name no address: ECONNREFUSED, ENOTFOUND, a TLS code. Only a cause with such a code is kept: an error about
+ * the request itself may quote a header.
+ */
+function unreachable(thrown: unknown): GatewayError {
+  const cause = causeOf(thrown)
+  const own = isObject(cause) ? cause.code : undefined
+  const code = own ?? codeInWords(cause)
+  if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
+  const advice = 'Check the base URL of its connection, and whether the gateway gets there: DNS, proxy, firewall.'
+  const message = `The provider cannot be reached (${code}). ${advice}`
+  return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(own !== undefined && { cause }), data: { code } })
+}
+
+const causeOf = (thrown: unknown) => (thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown)
+
+/** Deno has no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)". */
+function codeInWords(cause: unknown): string | undefined {
+  const [, words] = (cause instanceof Error && /client error \(Connect\)(.*)/.exec(cause.message)) || []
+  if (words === undefined) return undefined
+  if (words.includes('dns error')) return 'ENOTFOUND'
+  return words.includes('refused') ? 'ECONNREFUSED' : 'CONNECT'
+}

@@ -1,0 +1,45 @@
+import { parseSource } from './source.ts'
+
+const SHARED = ['errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts']
+const SIDE = ['answer.ts', 'conversation.ts', 'request.ts', 'stream.ts', 'tools.ts']
+
+/** The files that a format lacks, so that every format has the same ones; a format without clients has no `client/`. */
+export function missingFormatFiles(paths: Iterable<string>): string[] {
+  const known = new Set(paths)
+  const folders = [...known].flatMap((path) => /^(src\/formats\/[^/]+\/)format\.ts$/.exec(path)?.[1] ?? [])
+  return folders.flatMap((folder) => {
+    const hasClients = [...known].some((path) => path.startsWith(`${folder}client/`))
+    const sides = hasClients ? ['client/', 'provider/'] : ['provider/']
+    const wanted = [...SHARED, ...sides.flatMap((side) => SIDE.map((name) => side + name))]
+    return wanted.map((name) => folder + name).filter((path) => !known.has(path))
+  })
+}
+
+/** Groups of files that import each other, directly or by way of others, types included; one line a group. */
+export function importCycles(files: ReadonlyMap<string, string>): string[] {
+  const imports = new Map([...files].map(([path, text]) => [path, importsOf(path, text).filter((to) => files.has(to))]))
+  const reachable = new Map([...imports.keys()].map((path) => [path, reachableFrom(path, imports)]))
+  const groups = [...imports.keys()]
+    .filter((path) => reachable.get(path)?.has(path))
+    .map((path) => [...imports.keys()].filter((other) => inCycle(path, other)).join(' '))
+  return [...new Set(groups)]
+
+  function inCycle(path: string, other: string): boolean {
+    return Boolean(reachable.get(path)?.has(other) && reachable.get(other)?.has(path))
+  }
+}
+
+const importsOf = (path: string, text: string): string[] =>
+  parseSource(path, text, () => false).imports.map(({ target }) => target)
+
+function reachableFrom(path: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const found = new Set<string>()
+  const waiting = [path]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+    for (const target of imports.get(next) ?? [])
+      if (!found.has(target)) {
+        found.add(target)
+        waiting.push(target)
+      }
+  return found
+}

@@ -1,0 +1,284 @@
+import { isGatewayError } from '../../src/errors.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, token, type World } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** Fills a storage with two records of each kind: a good one, and one that is to be damaged. Resolves to the good client key. */
+async function fillForDamage(storage: Storage): Promise<string> {
+  const { api, gateway } = await openWorld({
+    storage,
+    connections: ['one', 'two'],
+    combos: { good: ['one/m'], hurt: ['two/m'] },
+  })
+  const { key } = await api.keys.create({ name: 'good' })
+  await api.keys.create({ name: 'hurt' })
+  for (const id of ['good', 'hurt']) await api.customModels.create({ providerAlias: 'one', id })
+  await api.aliases.set({ alias: 'good-alias', model: 'one/m' })
+  await api.aliases.set({ alias: 'hurt-alias', model: 'two/m' })
+  for (const provider of ['one', 'two']) await api.providers.update(provider, { strategy: 'random' })
+  await gateway.close()
+  return key
+}
+
+/** The record of each kind that is damaged, by what its text holds. */
+const damagedKinds = {
+  'keys/': '"hurt"',
+  'connections/': '"provider":"two"',
+  'combos/': '"name":"hurt"',
+  'custom-models/': '"id":"hurt"',
+  'aliases/': '"hurt-alias"',
+  'providers/': '"provider":"two"',
+}
+
+type DamagedPrefix = keyof typeof damagedKinds
+
+async function recordToDamage(storage: Storage, prefix: DamagedPrefix): Promise<{ key: string; value: string }> {
+  const found = (await storage.list(prefix)).find(({ value }) => value.includes(damagedKinds[prefix]))
+  if (!found) throw new Error(`there is no record to damage under ${prefix}`)
+  return found
+}
+
+interface Envelope {
+  order: unknown
+  record: Record<string, unknown>
+}
+
+/** Odd values for any field. */
+const VALUES: unknown[] = [null, 0, -1, 1e300, true, false, '', ' ', 'odd', '\u0000', [], [null], {}, { a: 1 }, [[]]]
+
+/** Odder ones. */
+const ODD_VALUES: unknown[] = [
+  '__proto__',
+  'constructor',
+  '2026-02-30T99:00:00Z',
+  'false',
+  'NaN',
+  '../../vault',
+  '😀'.repeat(50),
+  '\u202e\u2028\ufeff',
+  Number.MAX_SAFE_INTEGER + 1,
+  -0.5,
+  { toString: 1, valueOf: 2, length: 3 },
+  { model: 'one/m' },
+  ['one/m', 5, null, { model: 5 }, { model: 'one/m', weight: -1, when: { any: [[]] } }],
+  ['hurt'],
+  ['good', 'hurt', 'hurt-alias'],
+  [{ model: 'hurt', when: { anyOf: [{ anyOf: [] }] } }],
+  ['a'.repeat(10_000)],
+]
+
+/** Fields that a record may have besides those that the one in hand has. */
+const MORE_FIELDS = [
+  'kind',
+  'type',
+  'priority',
+  'providerSpecificData',
+  'hedge',
+  'stickyLimit',
+  'connectionStrategy',
+  'health',
+  'maxAttempts',
+  'timeouts',
+  'from',
+  'movedTo',
+  'draining',
+  'mac',
+  'sealedApiKey',
+  'constructor',
+  'toJSON',
+]
+
+const DATA_FIELDS = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format', 'resource', 'region', 'deployment']
+
+/** What is no record, or none in a form that a release writes. */
+function texts(text: string): string[] {
+  const { record } = JSON.parse(text)
+  const inner = JSON.stringify(record)
+  return [
+    ...['', '{', 'null', '[]', '5', '"text"', 'true', '{}', '[{}]', '{"order":1}', '{"order":1,"record":null}'],
+    ...[
+      '{"record":[]}',
+      '{"record":"{}"}',
+      '{"record":{}}',
+      '{"order":1,"record":5}',
+      '\u0000',
+      ' ',
+      '\ufeff',
+      'undefined',
+    ],
+    ...['NaN', "{'order':1}", '{"order":1,}', '1e999', '-', '\\ud800', '{"record":{"id":"\\ud800"}}', '<html></html>'],
+    `\ufeff${text}`,
+    ` \n${text}\n`,
+    `${text}${text}`,
+    JSON.stringify(text),
+    JSON.stringify(JSON.stringify(text)),
+    inner,
+    `[${text}]`,
+    JSON.stringify({ order: 1, record: inner }),
+    JSON.stringify({ order: 1, record: [record] }),
+    JSON.stringify({ order: 1, record: { record } }),
+    JSON.stringify({ schema: 9, order: 1, record, signature: 'of a later release', patches: [{ op: 'add' }] }),
+    text.replace('"record":{', '"record":{"__proto__":{"isActive":false,"models":["one/m"],"kind":5},'),
+    text.replace('"record":{', '"record":{"constructor":{"prototype":{"polluted":1}},"toString":5,"hasOwnProperty":1,'),
+    text.replace('"record":{', '"record":{"record":{"record":{}},'),
+    text.replace('"order":', '"order":1e999,"was":'),
+    text.replace('"record":', '"Record":'),
+    text.toUpperCase(),
+    text.slice(0, -1),
+    text.slice(1),
+    text.slice(0, text.length / 2),
+    text.replaceAll('"', '\u201d'),
+    text.replaceAll(':', '='),
+    `{"order":1,"record":${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}}`,
+    `{"order":1,"record":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+  ]
+}
+
+/** Every field of a record with every odd value, without it, and what is no record at all. */
+function damagesOf(text: string): string[] {
+  const envelope: Envelope = JSON.parse(text)
+  const found = texts(text)
+  const changed = (change: (copy: Envelope) => void) => {
+    const copy = structuredClone(envelope)
+    change(copy)
+    found.push(JSON.stringify(copy))
+  }
+  const values = [...VALUES, ...ODD_VALUES]
+  for (const name of [...Object.keys(envelope.record), ...MORE_FIELDS]) {
+    changed(({ record }) => delete record[name])
+    for (const value of values) changed(({ record }) => Object.assign(record, { [name]: value }))
+  }
+  for (const value of values) changed((copy) => Object.assign(copy, { order: value }))
+  for (const name of DATA_FIELDS)
+    for (const value of values)
+      changed(({ record }) => Object.assign(record, { providerSpecificData: { [name]: value } }))
+  for (const name of Object.keys(envelope.record))
+    for (const other of Object.keys(envelope.record)) // fields that have changed places
+      if (name < other) changed(({ record }) => Object.assign(record, { [name]: record[other], [other]: record[name] }))
+  return found
+}
+
+/** What no store may read as a record: each must be named. */
+const isNoRecord = (text: string): boolean => {
+  try {
+    const { record } = JSON.parse(text)
+    return typeof record !== 'object' || record === null || Array.isArray(record)
+  } catch {
+    return true
+  }
+}
+
+/** About so many of the kinds of damage are done to each kind of record. */
+const PER_KIND = 40
+
+/**
+ * Does hundreds of kinds of damage to a record of each kind in a store, and has a gateway answer with it. `create` makes an empty storage. The
+ * gateway reads by age: how soon a store tells of a change is tested elsewhere.
+ */
+export function damagedRecords(
+  name: string,
+  create: () => Promise<{ storage: Storage; destroy(): Promise<void> | void }>,
+): void {
+  const test = suite(`damaged records in ${name}`)
+
+  for (const prefix of Object.keys(damagedKinds) as DamagedPrefix[])
+    test(`of ${prefix} hide no other, are named, and are removed`, async () => {
+      const { storage: opened, destroy } = await create()
+      const { watch, ...storage } = opened
+      const client = await fillForDamage(storage)
+      const { key, value } = await recordToDamage(storage, prefix)
+      const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+      const all = damagesOf(value)
+      const step = all.length / PER_KIND
+      let count = 0
+      for (let at = 0; at < all.length; at += step) {
+        const text = all[Math.floor(at)] ?? ''
+        if ((await storage.set(key, text).catch(refused)) === undefined) continue
+        await world.clock.advance(1_000)
+        await answersWith(world, { key, text, client })
+        count++
+      }
+      assert.ok(count > PER_KIND / 2, `${count} kinds`)
+      await storage.set(key, '{"record":5}')
+      await world.clock.advance(1_000)
+      const removing = await manage(world, 'DELETE', `/records/${encodeURIComponent(key)}`)
+      assert.equal(removing, { success: true })
+      assert.is(await storage.get(key), undefined)
+      await world.gateway.close()
+      await destroy()
+    })
+
+  test('are named, shown and removed under every key that there can be', async () => {
+    const { storage: opened, destroy } = await create()
+    const { watch, ...storage } = opened
+    await fillForDamage(storage)
+    const world = await openWorld({ storage, connections: [] })
+    const keys: string[] = []
+    for (const prefix of Object.keys(damagedKinds))
+      for (const id of ODD_IDS)
+        if ((await storage.set(prefix + id, '{"order":1,"record":5}').catch(refused)) !== undefined)
+          keys.push(prefix + id)
+    const { damaged } = await manage<{ damaged: Array<{ key: string }> }>(world, 'GET', '')
+    assert.equal(damaged.map(({ key }) => key).sort(), keys.sort())
+    for (const key of keys) {
+      const path = `/records/${encodeURIComponent(key)}`
+      assert.is((await manage<{ stored: string }>(world, 'GET', path)).stored, '{"order":1,"record":5}', key)
+      assert.equal(await manage(world, 'DELETE', path), { success: true }, key)
+    }
+    assert.equal((await manage<{ damaged: object[] }>(world, 'GET', '')).damaged, [])
+    await world.gateway.close()
+    await destroy()
+  })
+}
+
+const ODD_IDS = [
+  ...['', '%', '%zz', '%E0%A4%A', 'a/b', '/', '//', '../x', '.', '..', '%2F', '%252F', 'a%20b', 'a b', '\\', '%00'],
+  ...['\u00fc', '\u{1f600}', '\u202e', '?b#c', '"', "'", '+', '&=;', '\n', '*', ':', '__proto__', 'constructor'],
+  'x'.repeat(900),
+]
+
+/** What a store cannot keep it refuses by name. */
+function refused(error: unknown): undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  assert.match(code, /^STORAGE_(?:NOT_TEXT|TOO_LARGE)$/)
+}
+
+async function manage<T>(world: World, method: string, path: string): Promise<T> {
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await world.gateway.fetch(new Request(`http://gateway/api/health${path}`, { method, headers }))
+  return response.json()
+}
+
+/** Every route that reads records answers, with all that is good; what is no record is named. */
+async function answersWith(world: World, { key, text, client }: { key: string; text: string; client: string }) {
+  const { gateway, api, chat, told } = world
+  const headers = { 'x-api-key': client }
+  const statusOf = async (model: string) => (await chat({ model }, { headers })).status
+  const listed = await gateway.fetch(new Request('http://gateway/v1/models', { headers }))
+  const gemini = await gateway.fetch(new Request('http://gateway/v1beta/models', { headers }))
+  const statuses = [listed.status, gemini.status, await statusOf('good'), await statusOf('good-alias')]
+  assert.equal([...statuses, await statusOf('one/m')], [200, 200, 200, 200, 200], text)
+  const { data }: { data: Array<{ id: string }> } = await listed.json()
+  const ids = data.map(({ id }) => id)
+  for (const id of ['good', 'one/m', 'one/good']) assert.ok(ids.includes(id), `${id}: ${text}`)
+  assert.ok(
+    (await api.keys.list()).keys.some((one) => one.name === 'good' && one.error === undefined),
+    text,
+  )
+  const [connections, combos, models] = [
+    (await api.connections.list()).connections.map(({ provider }) => provider),
+    (await api.combos.list()).combos.map((combo) => combo.name),
+    (await api.customModels.list()).models.map(({ id }) => id),
+  ]
+  assert.ok(connections.includes('one') && combos.includes('good') && models.includes('good'), text)
+  assert.is((await api.aliases.list()).aliases['good-alias'], 'one/m', text)
+  assert.ok((await api.providers.list()).providers, text)
+  const { damaged } = await manage<{ damaged: Array<{ key: string }> }>(world, 'GET', '')
+  for (const one of damaged) assert.is(one.key, key, text)
+  if (isNoRecord(text)) assert.is(damaged.length, 1, text)
+  for (const error of told.errors.splice(0))
+    assert.ok(isGatewayError(error, 'RECORD_DAMAGED') || isGatewayError(error, 'STORAGE_FAILED'), text)
+  assert.is(Reflect.get({}, 'polluted'), undefined)
+}

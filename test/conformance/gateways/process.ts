@@ -1,0 +1,153 @@
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { createInterface } from 'node:readline'
+import { createGateway } from '../../../src/gateway.ts'
+import { openStore } from '../../services/open-store.ts'
+import { now, type Order } from './orders.ts'
+
+/*
+ * A process with a gateway of its own: `process <place of the store> <secret> <token>`. Each line of its input is an order with a number; it
+ * answers `<number> <result>`, the result as JSON. Its one provider answers at once with the name of the model that it was called for.
+ */
+
+const [place = '', secret = '', token = ''] = process.argv.slice(2)
+const { storage } = await openStore(place)
+const gateway = createGateway({
+  storage,
+  secret,
+  logger: false,
+  management: { token },
+  fetch: async (request: Request | URL | string, init?: RequestInit) => answer(await new Request(request, init).json()),
+})
+
+process.stdout.on('error', () => process.exit())
+/** Settles once a watch for a refusal has seen an acceptance. */
+let accepted: Promise<void> | undefined
+
+say('ready')
+for await (const line of createInterface({ input: process.stdin })) {
+  const { number, at, order }: { number: number; at: number; order: Order } = JSON.parse(line)
+  while (now() < at); // all processes begin at the same moment
+  void carryOut(order).then(
+    (result) => say(`${number} ${JSON.stringify(result ?? null)}`),
+    (error: unknown) => say(`${number} ${JSON.stringify({ error: String(error) })}`),
+  )
+}
+process.exit()
+
+async function carryOut(order: Order): Promise<unknown> {
+  switch (order.does) {
+    case 'calls':
+      return call(order)
+    case 'asks':
+      return ask(order)
+    case 'watches for a refusal':
+      return watchForRefusal(order.key)
+    case 'waits until one was accepted':
+      return accepted
+    case 'adds':
+      return add(order.times)
+    case 'reads the sum':
+      return Number((await storage.get('sum'))?.value)
+    case 'changes':
+      return change(order)
+    case 'puts a key':
+      return gateway.api.keys.put(order.input)
+  }
+}
+
+/** One request to the management API, and when it was answered. */
+async function call({ method, path, body }: { method: string; path: string; body?: unknown }) {
+  const response = await gateway.fetch(
+    new Request(`http://gateway${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  )
+  return { status: response.status, body: await response.json(), at: now() }
+}
+
+/** The models that answered so many requests at once. */
+async function ask({ key, model, times }: { key: string; model: string; times: number }): Promise<string[]> {
+  return Promise.all(Array.from({ length: times }, async () => (await complete(key, model)).text))
+}
+
+async function complete(key: string, model: string) {
+  const response = await gateway.fetch(
+    new Request('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+    }),
+  )
+  const body = await response.json()
+  return {
+    status: response.status,
+    text: response.ok ? String(body.model) : `${response.status} ${JSON.stringify(body)}`,
+  }
+}
+
+/** When the first request was refused, and when the last one that was accepted had begun; asks until 20 in a row were refused. */
+async function watchForRefusal(key: string) {
+  let accept = () => {}
+  accepted = new Promise((resolve) => {
+    accept = resolve
+  })
+  const seen = { lastAccepted: 0, firstRefused: 0, others: '' }
+  for (let refusals = 0; refusals < 20 && !seen.others; ) {
+    const startedAt = now()
+    const { status, text } = await complete(key, 'openai/gpt-5')
+    if (status === 403) {
+      refusals++
+      seen.firstRefused ||= now()
+    } else if (status === 200) {
+      refusals = 0
+      seen.lastAccepted = startedAt
+      accept()
+    } else {
+      seen.others = text
+      accept()
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  return seen
+}
+
+/** Adds one to a value in the storage, by reading and writing it. */
+async function add(times: number): Promise<void> {
+  for (let done = 0; done < times; ) {
+    const stored = await storage.get('sum')
+    const next = String(Number(stored?.value ?? 0) + 1)
+    if ((await storage.set('sum', next, { ifVersion: stored?.version ?? null })) !== false) done++
+  }
+}
+
+/** Changes one member of a record again and again; answers how often the value that it had written was gone before the next change. */
+async function change({ path, member, values }: { path: string; member: string; values: unknown[] }) {
+  const lost: unknown[] = []
+  let last: unknown
+  for (const value of values) {
+    const { status, body } = await call({ method: 'PATCH', path, body: { [member]: value } })
+    if (status !== 200 || JSON.stringify(body[member]) !== JSON.stringify(value)) lost.push({ status, value, body })
+    const before = (await call({ method: 'GET', path })).body[member]
+    if (JSON.stringify(before) !== JSON.stringify(value)) lost.push({ value, before })
+    last = value
+  }
+  return { lost: lost.slice(0, 3), last }
+}
+
+function answer({ model }: { model: string }): Response {
+  return Response.json({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  })
+}
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`)
+}

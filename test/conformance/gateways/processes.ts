@@ -1,0 +1,49 @@
+import { type Child, childProgram } from '../../storage/support/children.ts'
+import { now, type Order, type Reply } from './orders.ts'
+
+/** Gateways on one store, each in a process of its own. */
+export interface Processes {
+  /** Has one carry out an order. */
+  one<Result = Reply>(index: number, order: Order): Promise<Result>
+  /** Has all carry out their orders, begun at the same moment. */
+  all<Result = Reply>(orderOf: (index: number) => Order): Promise<Result[]>
+  end(): Promise<void>
+}
+
+export const COUNT = 4
+const SECRET = 'a secret that all processes of a test have'
+const TOKEN = 'a-management-token-of-32-characters-or-more'
+/** For an order to reach all processes. */
+const SPREAD_MS = 8
+
+export type Program = Awaited<ReturnType<typeof childProgram>>
+
+export const gatewayProgram = (): Promise<Program> => childProgram(new URL('./process.ts', import.meta.url))
+
+/** Starts four. */
+export async function startProcesses(program: Program, place: string): Promise<Processes> {
+  const children = Array.from({ length: COUNT }, () => program.start(place, SECRET, TOKEN))
+  await Promise.all(children.map((child) => child.said('ready')))
+  let last = 0
+
+  async function send<Result>(child: Child | undefined, order: Order, at = 0): Promise<Result> {
+    const number = ++last
+    child?.go(JSON.stringify({ number, at, order }))
+    const line = (await child?.said(`${number} `)) ?? ''
+    const result = JSON.parse(line.slice(line.indexOf(' ') + 1))
+    if (result?.error && !('status' in result)) throw new Error(result.error)
+    return result
+  }
+
+  return {
+    one: (index, order) => send(children[index], order),
+    all<Result>(orderOf: (index: number) => Order) {
+      const at = now() + SPREAD_MS
+      return Promise.all(children.map((child, index) => send<Result>(child, orderOf(index), at)))
+    },
+    async end() {
+      for (const child of children) child.process.stdin?.end()
+      await Promise.all(children.map((child) => child.ended()))
+    },
+  }
+}

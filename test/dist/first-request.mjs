@@ -1,0 +1,44 @@
+import { registerHooks } from 'node:module'
+import { basename, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import * as built from '../../dist/index.js'
+import { memoryStorage } from '../../dist/storage/memory.js'
+
+// Starts a gateway from a folder, makes one request of the kind given, and prints its status and the files of the folder that were loaded.
+const [, , folder, kind] = process.argv
+const loaded = []
+registerHooks({
+  load(url, context, next) {
+    if (url.startsWith(pathToFileURL(folder).href)) loaded.push(basename(url))
+    return next(url, context)
+  },
+})
+const load = (name) => import(pathToFileURL(join(folder, name)).href)
+const { createGateway } = await load('index.js')
+
+const completion = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+}
+const failure = { error: { message: 'The server had an error.', type: 'server_error', param: null, code: null } }
+const fails = kind === 'failing'
+const storage = memoryStorage()
+const fetch = async () => Response.json(fails ? failure : completion, { status: fails ? 500 : 200 })
+
+// The connection is made by a gateway of the package as it is built, so that no management is among the files.
+const administration = built.createGateway({ storage, fetch, logger: false })
+await administration.api.connections.create({ provider: 'openai', apiKey: 'sk-1' })
+await administration.close()
+
+const [path, more] = kind === 'translated' ? ['messages', { max_tokens: 9 }] : ['chat/completions', {}]
+const body = JSON.stringify({ model: 'openai/gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }], ...more })
+const headers = { 'content-type': 'application/json' }
+const gateway = createGateway({ storage, fetch, logger: false })
+const response = await gateway.fetch(new Request(`http://gateway/v1/${path}`, { method: 'POST', headers, body }))
+await response.text()
+console.log(JSON.stringify({ status: response.status, loaded }))
+await gateway.close()

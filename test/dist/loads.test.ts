@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { entries, portableBoom } from '../../tsup.config.ts'
+import { assert, suite } from '../support/suite.ts'
+import { root } from './built.ts'
+import { portable } from './portable.ts'
+
+/**
+ * What a gateway has loaded after its first request, and all that it can load: minified and gzipped, dependencies included, the data of the
+ * catalog apart. In bytes.
+ */
+const BUDGETS = { passed: 75_000, failing: 75_000, translated: 160_000, everything: 210_000 }
+
+const execute = promisify(execFile)
+const test = suite('the code that a request loads', { folder: '', texts: new Map<string, string>() })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(root, 'node_modules/.loads-'))
+  const { outputFiles = [], metafile } = await build({
+    ...portable,
+    entryPoints: Object.fromEntries(['index', 'catalog'].map((name) => [name, root + (entries[name] ?? '')])),
+    minify: true,
+    splitting: true,
+    metafile: true,
+    outdir: context.folder,
+    absWorkingDir: root,
+    plugins: [portableBoom],
+  })
+  await writeFile(join(context.folder, 'package.json'), '{"type":"module"}')
+  for (const { path, text } of outputFiles) {
+    await writeFile(path, text)
+    const { inputs = {} } = metafile?.outputs[path.slice(root.length)] ?? {}
+    const isData = Object.keys(inputs).some((input) => input.endsWith('src/providers/catalog.ts'))
+    context.texts.set(basename(path), isData ? '' : text)
+  }
+})
+
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+for (const [request, status] of [
+  ['passed', 200],
+  ['failing', 500],
+  ['translated', 200],
+] as const) {
+  test(`has at most ${BUDGETS[request]} bytes when the request is ${request}`, async ({ folder, texts }) => {
+    const script = join(root, 'test/dist/first-request.mjs')
+    const { stdout } = await execute(process.execPath, [script, folder, request])
+    const answered: { status: number; loaded: string[] } = JSON.parse(stdout)
+    assert.is(answered.status, status)
+    report(
+      request,
+      answered.loaded.map((file) => texts.get(file) ?? ''),
+    )
+  })
+}
+
+test('has a bounded size in all', ({ texts }) => {
+  report('everything', [...texts.values()])
+})
+
+function report(what: keyof typeof BUDGETS, texts: string[]): void {
+  const size = gzipSync(texts.join(''), { level: 9 }).byteLength
+  console.log(`  ${what}: ${(size / 1_000).toFixed(1)} kB of ${BUDGETS[what] / 1_000} kB gzipped`)
+  assert.ok(size > 1_000 && size <= BUDGETS[what], `${what}: ${size} bytes gzipped, more than ${BUDGETS[what]}`)
+}

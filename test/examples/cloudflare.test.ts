@@ -1,0 +1,45 @@
+import { readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { assert } from '../support/suite.ts'
+import { freePort, RUN_MS, until } from './example.ts'
+import { serves } from './scenario.ts'
+
+const options = {
+  address: '127.0.0.1:8787',
+  portArguments: (port: number) => ` -- --port ${port} --ip 127.0.0.1 --inspector-port 0`,
+}
+
+const test = serves('cloudflare', () => options, 'cloudflare, on a Durable Object')
+serves('cloudflare', () => ({ ...options, command: 'npm run start:kv' }), 'cloudflare, on Workers KV')
+
+test("the README's deployments find all that they need", { timeoutMs: RUN_MS }, async ({ served: { example } }) => {
+  const readme = await readFile(join(example.folder, 'README.md'), 'utf8')
+  const commands = [...readme.matchAll(/`(npx wrangler deploy [^`]+)`/g)].map(([, command]) => command ?? '')
+  const bindings = ['env.STORE (SignalboxStore)', 'env.KV ']
+  assert.is(commands.length, bindings.length)
+  for (const [at, command] of commands.entries()) {
+    const { code, output } = await example.run(`${command} --dry-run`)
+    assert.is(code, 0, output)
+    for (const binding of [bindings[at] ?? '', 'env.SECRET ', 'env.OPENAI_API_KEY ']) assert.match(output, binding)
+  }
+})
+
+test('without its variables the Worker prints their names and answers 500', { timeoutMs: RUN_MS }, async (context) => {
+  const { example, started } = context.served
+  await started.stop()
+  const file = join(example.folder, '.env')
+  await rename(file, `${file}.aside`)
+  const port = await freePort()
+  const own = example.start(`npm start${options.portArguments(port)}`)
+  try {
+    const status = await until(
+      own,
+      async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))?.status,
+    )
+    assert.is(status, 500)
+    await until(own, () => /Set SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY: see README\.md/.test(own.output))
+  } finally {
+    await own.kill()
+    await rename(`${file}.aside`, file)
+  }
+})

@@ -1,0 +1,194 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, rmSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { manifest, root } from '../dist/built.ts'
+import { skip } from '../support/suite.ts'
+
+const execute = promisify(execFile)
+const packages = fileURLToPath(new URL('node_modules', import.meta.url))
+const runtimes = fileURLToPath(new URL('../runtimes/node_modules/.bin', import.meta.url))
+
+/** How long a command of an example may take, on a machine that may be busy: a build of Next is the longest. */
+export const RUN_MS = 180_000
+
+export interface Run {
+  code: number | null
+  /** All that was printed, on both streams. */
+  output: string
+}
+
+/** A command of an example that goes on, such as a server. */
+export interface Started {
+  /** All that was printed so far. */
+  readonly output: string
+  readonly ended: Promise<Run>
+  /** Sends SIGTERM to the command and all that it has started, as systemd does, and waits for its end. */
+  stop(): Promise<Run>
+  /** Ends the command and all that it started, at once. */
+  kill(): Promise<Run>
+}
+
+export interface Example {
+  /** A copy of the example, as it lies in the packed tarball, with what the installation of `signalbox` adds. */
+  folder: string
+  /** The commands of each `sh` block of its README, without those that install. */
+  blocks: string[][]
+  run(script: string, env?: Record<string, string>): Promise<Run>
+  start(script: string, env?: Record<string, string>): Started
+  remove(): Promise<void>
+}
+
+export interface ExampleOptions {
+  /**
+   * Are its packages copied (as hard links), and not linked? A bundler such as Next's refuses links that lead out of the folder. Default
+   * `false`.
+   */
+  copiesPackages?: boolean
+}
+
+/** Copies the example `name` of the packed tarball to a temporary folder. Skips the file where the packages of this folder are missing. */
+export async function openExample(name: string, { copiesPackages = false }: ExampleOptions = {}): Promise<Example> {
+  if (!existsSync(packages)) skip('examples: their packages are not installed in test/examples')
+  unpacking ??= unpack()
+  const unpacked = await unpacking
+  const place = await mkdtemp(join(tmpdir(), `signalbox-${name}-`))
+  const folder = join(place, name)
+  const modules = join(folder, 'node_modules')
+  await cp(join(unpacked, 'examples', name), folder, { recursive: true })
+  if (copiesPackages)
+    await execute('cp', ['-al', packages, modules]).catch(() => execute('cp', ['-a', packages, modules]))
+  else await linkPackages(folder)
+  await rm(join(modules, 'signalbox'), { recursive: true, force: true })
+  await cp(unpacked, join(modules, 'signalbox'), { recursive: true })
+  for (const dependency of Object.keys(manifest.dependencies))
+    if (!existsSync(join(modules, dependency)))
+      await cp(join(root, 'node_modules', dependency), join(modules, dependency), { recursive: true })
+
+  const readme = await readFile(join(folder, 'README.md'), 'utf8')
+  const isRun = (command: string) => !/^(?:$|npm install |bun add |deno add )/.test(command)
+  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) =>
+    text.split(/(?<!\\)\n/).filter(isRun),
+  )
+  const running = new Set<Started>()
+  const start = (script: string, env: Record<string, string> = {}): Started => {
+    const started = startScript(script, folder, env)
+    running.add(started)
+    return started
+  }
+  return {
+    folder,
+    blocks,
+    start,
+    async run(script, env) {
+      const started = start(script, env)
+      const late = sleep(RUN_MS, 'late', { ref: false })
+      if ((await Promise.race([started.ended, late])) === 'late')
+        throw new Error(`took longer than ${RUN_MS} ms: ${script}\n${(await started.kill()).output}`)
+      return started.ended
+    },
+    async remove() {
+      for (const one of running) await one.kill()
+      await rm(place, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+    },
+  }
+}
+
+let unpacking: Promise<string> | undefined
+
+/** Packs the built package, for all examples that this process opens; resolves to the folder of what the tarball holds. */
+async function unpack(): Promise<string> {
+  const place = await mkdtemp(join(tmpdir(), 'signalbox-packed-'))
+  process.once('exit', () => rmSync(place, { recursive: true, force: true }))
+  await execute('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', place], { cwd: root })
+  const tarball = (await readdir(place)).find((file) => file.endsWith('.tgz')) ?? ''
+  await execute('tar', ['-xzf', join(place, tarball), '-C', place])
+  return join(place, 'package')
+}
+
+/** Links the packages that the example itself names, and the programs of all. */
+async function linkPackages(folder: string): Promise<void> {
+  const modules = join(folder, 'node_modules')
+  const own: { dependencies?: object; devDependencies?: object } = JSON.parse(
+    await readFile(join(folder, 'package.json'), 'utf8'),
+  )
+  for (const name of [...Object.keys({ ...own.dependencies, ...own.devDependencies }), '.bin']) {
+    await mkdir(dirname(join(modules, name)), { recursive: true })
+    await symlink(join(packages, name), join(modules, name), 'dir')
+  }
+}
+
+/** Starts a script in a process group of its own, with the runtimes of these tests and nothing else of this machine's environment. */
+function startScript(script: string, cwd: string, more: Record<string, string>): Started {
+  const path = [dirname(process.execPath), runtimes, process.env.PATH].join(delimiter)
+  const home = { HOME: cwd, XDG_CONFIG_HOME: join(cwd, '.config'), npm_config_update_notifier: 'false' }
+  const quiet = { NO_COLOR: '1', NEXT_TELEMETRY_DISABLED: '1', WRANGLER_SEND_METRICS: 'false' }
+  const env = { ...home, ...quiet, PATH: path, ...more }
+  const child = spawn('/bin/sh', ['-e', '-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  let output = ''
+  const read = (part: Buffer) => {
+    output += part
+  }
+  child.stdout.on('data', read)
+  child.stderr.on('data', read)
+  const send = (signal: NodeJS.Signals) => {
+    try {
+      if (child.pid) process.kill(-child.pid, signal)
+    } catch {} // all of it has ended
+  }
+  const kill = () => send('SIGKILL')
+  process.once('exit', kill)
+  child.on('exit', kill) // what it has left running
+  const ended = once(child, 'close').then(([code]): Run => {
+    process.off('exit', kill)
+    return { code, output }
+  })
+  return {
+    get output() {
+      return output
+    },
+    ended,
+    stop() {
+      send('SIGTERM')
+      return ended
+    },
+    kill() {
+      kill()
+      return ended
+    },
+  }
+}
+
+/** Waits until `holds` resolves to something true; fails, with what a command has printed, when that has ended or takes too long. */
+export async function until<Value>(
+  started: Pick<Started, 'output' | 'ended'>,
+  holds: () => Promise<Value> | Value,
+  timeoutMs = 60_000,
+): Promise<NonNullable<Value>> {
+  const end = Date.now() + timeoutMs
+  let hasEnded = false
+  void started.ended.then(() => {
+    hasEnded = true
+  })
+  for (;;) {
+    const value = await holds()
+    if (value) return value
+    if (hasEnded) throw new Error(`the command has ended:\n${started.output}`)
+    if (Date.now() > end) throw new Error(`nothing within ${timeoutMs} ms:\n${started.output}`)
+    await sleep(50)
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address ? address.port : 0
+}

@@ -1,0 +1,20 @@
+import { assert } from '../support/suite.ts'
+import { namesWrongSecret, refusesToStart, serves } from './scenario.ts'
+
+/** The examples of an app that serves a gateway below `/ai`, and what the app itself answers to a path that it does not have. */
+const apps = { express: 'Cannot GET /elsewhere', fastify: 'Route GET:/elsewhere not found', hono: '404 Not Found' }
+
+for (const [name, notFound] of Object.entries(apps)) {
+  const test = serves(name, () => ({ address: '127.0.0.1:3000/ai' }))
+
+  test('the app keeps its own routes and its own 404', async ({ served }) => {
+    const { origin } = new URL(served.url)
+    assert.is(await (await fetch(origin)).text(), 'the app itself')
+    const other = await fetch(`${origin}/elsewhere`)
+    assert.is(other.status, 404)
+    assert.match(await other.text(), notFound)
+  })
+
+  namesWrongSecret(test)
+  refusesToStart(name, ['SECRET', 'ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+}

@@ -1,0 +1,54 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { assert, suite } from '../support/suite.ts'
+import { type Example, openExample, RUN_MS } from './example.ts'
+
+const test = suite<{ example: Example }>('the example msw')
+
+test.before({ timeoutMs: RUN_MS }, async (context) => {
+  context.example = await openExample('msw')
+})
+test.after(({ example }) => example?.remove())
+
+const passing = /^# pass 4$/m
+const failing = /^# fail [1-9]/m
+
+test('its own tests pass', async ({ example }) => {
+  const { code, output } = await runTests(example)
+  assert.is(code, 0, output)
+  assert.match(output, passing)
+})
+
+/** By what is broken: the file below the example's folder, what it says, and what it says then. */
+const faults: Record<string, [file: string, from: string, to: string]> = {
+  'the gateway answers nothing': ['node_modules/signalbox/dist/index.js', '', 'throw new Error("broken")\n'],
+  'the combo has no second model': ['app.mjs', ", 'anthropic/claude-haiku-4-5'", ''],
+  'the gateway requires no key': ['app.mjs', 'requireApiKey: true', 'requireApiKey: false'],
+  'the management API is open': [
+    'app.mjs',
+    'createGateway({ storage',
+    'createGateway({ management: { dangerouslyAllowUnauthenticated: true }, storage',
+  ],
+  'another model is asked': ['app.mjs', 'openai/gpt-5-mini', 'openai/gpt-5-nano'],
+}
+
+for (const [fault, [file, from, to]] of Object.entries(faults))
+  test(`its own tests fail when ${fault}`, async ({ example }) => {
+    const path = join(example.folder, file)
+    const whole = await readFile(path, 'utf8')
+    assert.ok(whole.includes(from), `${file} has ${from}`)
+    await writeFile(path, whole.replace(from, to))
+    try {
+      const { code, output } = await runTests(example)
+      assert.is(code, 1, output)
+      assert.match(output, failing)
+    } finally {
+      await writeFile(path, whole)
+    }
+  })
+
+/** The README's commands, with a report that does not depend on a terminal. */
+function runTests({ blocks, run }: Example) {
+  const script = blocks[0]?.join('\n') ?? ''
+  return run(script, { NODE_OPTIONS: '--test-reporter=tap' })
+}

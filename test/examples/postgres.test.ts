@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module'
+import { startPostgres } from '../services/postgres-server.ts'
+import { namesWrongSecret, refusesToStart, saysWhy, serves } from './scenario.ts'
+
+interface PgClient {
+  connect(): Promise<unknown>
+  query(statement: string): Promise<unknown>
+  end(): Promise<void>
+}
+
+const postgres = await startPostgres()
+/** A database of this run's own, on a server that others may use. */
+const database = `signalbox_example_${process.pid}`
+
+const test = serves('postgres', async () => {
+  await run(`CREATE DATABASE ${database}`)
+  const url = new URL(postgres.url)
+  url.pathname = `/${database}`
+  return { address: '127.0.0.1:4000', env: { DATABASE_URL: url.href } }
+})
+test.after(async () => {
+  await run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+  await postgres.remove()
+})
+
+namesWrongSecret(test)
+test('a start without its server ends with one line that names the cause', ({ served }) =>
+  saysWhy(
+    served,
+    { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' },
+    /^The gateway cannot start: Postgres cannot be reached .* Check the pool's address and that the server runs\.$/,
+  ))
+
+refusesToStart('postgres', ['DATABASE_URL', 'SECRET', 'ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+
+async function run(statement: string): Promise<void> {
+  const pg = createRequire(import.meta.url)('pg') as { Client: new (url: string) => PgClient }
+  const client = new pg.Client(postgres.url)
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}

@@ -1,0 +1,109 @@
+import { createRequire } from 'node:module'
+import { findRedis } from '../services/redis-server.ts'
+import { assert } from '../support/suite.ts'
+import { until } from './example.ts'
+import { namesWrongSecret, refusesToStart, type ServedExample, saysWhy, serves } from './scenario.ts'
+
+interface RedisClient {
+  connect(): Promise<unknown>
+  keys(pattern: string): Promise<string[]>
+  unlink(keys: string[]): Promise<unknown>
+  close(): Promise<void>
+}
+
+const redis = await findRedis()
+/** A database of its own, on a server that others may use. */
+const url = new URL('/13', redis.url).href
+
+const test = serves('redis', async () => {
+  await removeData()
+  return { address: '127.0.0.1:4000', env: { REDIS_URL: url } }
+})
+test.after(async () => {
+  await removeData()
+  await redis.remove()
+})
+
+test('two gateways take turns at the port, and at the models of the combo without doubles or gaps', async ({
+  served,
+}) => {
+  await bothAnswer(served)
+  const targets = []
+  for (let asked = 0; asked < 8; asked++) targets.push((await chat(served)).headers.get('x-signalbox-target'))
+  const turns = ['openai/gpt-5-mini', 'openai/gpt-5-nano']
+  if (targets[0] !== turns[0]) turns.reverse()
+  assert.equal(targets, [...turns, ...turns, ...turns, ...turns])
+})
+
+test('a key that is paused in one gateway is refused by both at once', async ({ served }) => {
+  await bothAnswer(served)
+  const { key } = await (await served.manage('POST', '/keys', { name: 'paused' })).json()
+  const { keys } = await (await served.manage('GET', '/keys')).json()
+  const { id } = keys.find((one: { key: string }) => one.key === key)
+  for (let asked = 0; asked < 4; asked++) assert.is((await served.models(key)).status, 200)
+  assert.is((await served.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
+  const isRefused = async () => (await served.models(key)).status === 403
+  await until(served.started, async () => (await isRefused()) && (await isRefused()), 2_000) // one after the other gets a connection
+  for (let asked = 0; asked < 8; asked++) assert.ok(await isRefused())
+})
+
+test('the port answers when one gateway is killed, and a new one takes its place', async ({ served }) => {
+  const [killed = 0, other] = await bothAnswer(served)
+  process.kill(killed, 'SIGKILL')
+  await until(served.started, () => !isRunning(killed))
+  for (let asked = 0; asked < 20; asked++) assert.is((await chat(served)).status, 200)
+  const now = await bothAnswer(served)
+  assert.ok(now.includes(other ?? 0) && !now.includes(killed), `${now} after ${killed} was killed, with ${other}`)
+})
+
+namesWrongSecret(test)
+test('a start without its server ends with one line that names the cause', ({ served }) =>
+  saysWhy(
+    served,
+    { REDIS_URL: 'redis://127.0.0.1:1' },
+    /^Redis cannot be reached \([^)]*ECONNREFUSED[^)]*\): check REDIS_URL and that the server runs\.$/,
+  ))
+
+refusesToStart('redis', ['REDIS_URL', 'SECRET', 'ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+
+const chat = ({ url, secrets }: ServedExample) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secrets.APP_KEY}`,
+      'content-type': 'application/json',
+      connection: 'close', // another connection, another gateway
+    },
+    body: JSON.stringify({ model: 'turns', messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+
+/** Asks until two processes that run have printed that they answered; resolves to their ids. */
+function bothAnswer(served: ServedExample): Promise<number[]> {
+  const { started } = served
+  const before = started.output.length
+  return until(started, async () => {
+    assert.is((await chat(served)).status, 200)
+    const printed = started.output.slice(before)
+    const ids = [...printed.matchAll(/^(\d+) answered 200/gm)].map(([, id]) => Number(id)).filter(isRunning)
+    const both = [...new Set(ids)]
+    return both.length === 2 ? both : undefined
+  })
+}
+
+async function removeData(): Promise<void> {
+  const { createClient } = createRequire(import.meta.url)('redis') as { createClient(o: { url: string }): RedisClient }
+  const client = createClient({ url })
+  await client.connect()
+  const keys = await client.keys('{signalbox}:*')
+  if (keys.length > 0) await client.unlink(keys)
+  await client.close()
+}
+
+function isRunning(id: number): boolean {
+  try {
+    process.kill(id, 0)
+    return true
+  } catch {
+    return false
+  }
+}

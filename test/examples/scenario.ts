@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startUpstream } from '../runtimes/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type Example, type ExampleOptions, freePort, openExample, RUN_MS, type Started, until } from './example.ts'
+
+export interface ServedOptions extends ExampleOptions {
+  /** The address in the README, such as `127.0.0.1:3000/ai`; another port takes the place of its port. */
+  address: string
+  /** Variables that the README takes from the user's shell, besides `OPENAI_API_KEY`. */
+  env?: Record<string, string>
+  /** The command that serves; default: the last one of the README's first block. */
+  command?: string
+  /** What follows the command for another port; default: nothing, as it reads `PORT`. */
+  portArguments?(port: number): string
+}
+
+/** An example that serves a gateway, started as its README describes, with a mocked provider in place of OpenAI. */
+export interface ServedExample {
+  readonly example: Example
+  /** With the path below which the gateway is mounted. */
+  readonly url: string
+  /** The variables of the file `.env` that the README makes. */
+  readonly secrets: Readonly<Record<string, string>>
+  readonly started: Started
+  restart(): Promise<void>
+  /** Calls the management API with the admin's token. */
+  manage(method: string, path: string, body?: object): Promise<Response>
+  /** Runs the README's request; resolves to what curl prints. */
+  ask(): Promise<string>
+  /** Lists the models with this key, on a connection of its own, by which several processes on one port take turns. */
+  models(key: string): Promise<Response>
+  close(): Promise<void>
+}
+
+const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
+
+export async function serveExample(name: string, options: ServedOptions): Promise<ServedExample> {
+  const upstream = await startUpstream()
+  const example = await openExample(name, options)
+  const [setup = [], usage = []] = example.blocks
+  const port = await freePort()
+  const command = `${options.command ?? setup.at(-1)}${options.portArguments?.(port) ?? ''}`
+  const host = `127.0.0.1:${port}`
+  const url = `http://${options.address.replace(/^[^/]+/, host)}`
+  let started: Started | undefined
+
+  async function start(): Promise<void> {
+    const own = example.start(command, { PORT: String(port) })
+    started = own
+    await until(own, async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok)
+  }
+  async function close(): Promise<void> {
+    await example.remove()
+    upstream.close()
+  }
+
+  try {
+    const made = await example.run(setup.slice(0, -1).join('\n'), { OPENAI_API_KEY: 'sk-openai', ...options.env })
+    assert.is(made.code, 0, made.output)
+    const lines = (await readFile(join(example.folder, '.env'), 'utf8')).trim().split('\n')
+    const secrets = Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
+    await start()
+
+    const manage = (method: string, path: string, body?: object) =>
+      fetch(`${url}/api${path}`, {
+        method,
+        headers: { authorization: `Bearer ${secrets.ADMIN_TOKEN}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    const moved = await manage('PUT', '/connections/openai', { baseUrl: upstream.url, apiKey: 'sk-openai' })
+    assert.is(moved.status, 200, await moved.text())
+
+    return {
+      example,
+      url,
+      secrets,
+      get started() {
+        return started as Started // started above
+      },
+      async restart() {
+        await started?.stop()
+        await start()
+      },
+      manage,
+      async ask() {
+        const request = usage.join('\n').replaceAll(options.address.split('/')[0] ?? '', host)
+        assert.ok(request.includes(url), `the README asks at ${options.address}`)
+        const { code, output } = await example.run(request)
+        assert.is(code, 0, output)
+        return output
+      },
+      models: (key) => fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}`, connection: 'close' } }),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** What every example that serves must do. Returns the suite, for tests of the example's own. */
+export function serves(name: string, open: () => ServedOptions | Promise<ServedOptions>, title = name) {
+  const test = suite<{ served: ServedExample }>(`the example ${title}`)
+
+  test.before({ timeoutMs: RUN_MS + 60_000 }, async (context) => {
+    context.served = await serveExample(name, await open())
+  })
+  test.after(({ served }) => served?.close())
+
+  test("the README's request is answered by a stream of the mocked provider", async ({ served }) => {
+    assert.match(await served.ask(), HELLO)
+  })
+
+  test('a request without a key, or with a wrong one, gets a 401', async ({ served }) => {
+    assert.is((await fetch(`${served.url}/v1/models`)).status, 401)
+    assert.is((await served.models(`sbx_${'0'.repeat(64)}`)).status, 401)
+    assert.is((await served.models(served.secrets.APP_KEY ?? '')).status, 200)
+  })
+
+  test("the management API opens to the admin's token alone", async ({ served }) => {
+    const open = (token?: string) =>
+      fetch(`${served.url}/api/keys`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+    assert.is((await open()).status, 401)
+    assert.is((await open(served.secrets.APP_KEY)).status, 401)
+    assert.is((await open(served.secrets.ADMIN_TOKEN)).status, 200)
+  })
+
+  test('a restart keeps the data', async ({ served }) => {
+    const made = await served.manage('POST', '/keys', { name: 'made before' })
+    assert.is(made.status, 201, await made.clone().text())
+    const { key } = await made.json()
+    await served.restart()
+    assert.is((await served.models(key)).status, 200)
+    assert.match(await served.ask(), HELLO)
+  })
+
+  return test
+}
+
+/** A start that cannot use its store ends with 1 and one line for each process that says why, and what to do. */
+export async function saysWhy(served: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
+  const { code, output } = await served.example.run('npm start', { PORT: String(await freePort()), ...env })
+  assert.is(code, 1, output)
+  const lines = output.split('\n').filter((line) => !/^(?:$|> |\$ |Task start |npm |error: script )/.test(line)) // of what runs scripts
+  assert.ok(lines.length > 0, output)
+  for (const line of lines) assert.match(line, why, output)
+}
+
+/** The same, when the data were sealed with another secret. */
+export function namesWrongSecret(test: ReturnType<typeof serves>): void {
+  test('a start with another secret ends with one line that names the cause', { timeoutMs: RUN_MS }, ({ served }) =>
+    saysWhy(
+      served,
+      { SECRET: 'another secret of at least 32 characters' },
+      /^The gateway cannot start: The secret does not open this store: .* Start with that secret\.$/,
+    ),
+  )
+}
+
+/** A start without the variables that the README sets ends with 1, and names each that is missing. */
+export function refusesToStart(name: string, needed: string[]) {
+  const test = suite(`the example ${name} without its variables`)
+  test('names what is missing and ends with 1', { timeoutMs: RUN_MS }, async () => {
+    const example = await openExample(name)
+    try {
+      await namesMissing(example, needed)
+    } finally {
+      await example.remove()
+    }
+  })
+}
+
+/** Checks that of an example whose folder has no `.env`. */
+export async function namesMissing(example: Example, needed: string[]): Promise<void> {
+  const PORT = String(await freePort())
+  const none = await example.run('npm start', { PORT })
+  assert.is(none.code, 1, none.output)
+  assert.match(none.output, `Set ${needed.join(', ')}: README.md has the commands.`)
+  const others = Object.fromEntries(needed.slice(1).map((variable) => [variable, 'any']))
+  const one = await example.run('npm start', { ...others, PORT })
+  assert.is(one.code, 1, one.output)
+  assert.match(one.output, `Set ${needed[0]}: README.md has the commands.`)
+}

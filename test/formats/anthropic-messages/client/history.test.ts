@@ -1,0 +1,107 @@
+import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+function parse(body: JsonObject) {
+  const { warnings } = contexts(messagesTranslator)
+  return { ...messagesTranslator.parseRequest({ model: 'claude', ...body }, { warnings }), warnings: warnings.list() }
+}
+
+const text = (said: string) => ({ type: 'text', text: said }) as const
+
+const history = suite('earlier answers in a Messages request')
+
+const own = { format: 'anthropic-messages', account: '' } as const
+const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
+  'signed thoughts': [
+    [{ type: 'thinking', thinking: 'hm', signature: 's' }],
+    [{ type: 'reasoning', text: 'hm', state: { origin: own, kind: 'signature', data: 's' } }],
+  ],
+  'a signature without thoughts': [
+    [{ type: 'thinking', thinking: '', signature: 's' }],
+    [{ type: 'reasoning', text: '', state: { origin: own, kind: 'signature', data: 's' } }],
+  ],
+  'thoughts without a signature': [
+    [{ type: 'thinking', thinking: 'hm', signature: '' }],
+    [{ type: 'reasoning', text: 'hm' }],
+  ],
+  'thoughts with neither': [[{ type: 'thinking', thinking: '', signature: '' }], []],
+  'thoughts that nobody may read': [
+    [{ type: 'redacted_thinking', data: 'r' }],
+    [{ type: 'reasoning', text: '', state: { origin: own, kind: 'redacted', data: 'r' } }],
+  ],
+  'a text that cites': [
+    [
+      {
+        ...text('a'),
+        citations: [
+          { type: 'char_location', cited_text: 'q', document_index: 0, start_char_index: 1, end_char_index: 2 },
+        ],
+      },
+    ],
+    [{ ...text('a'), citations: [{ quote: 'q', document: 0, place: { unit: 'character', start: 1, end: 2 } }] }],
+  ],
+  'a search of its own': [
+    [
+      { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } },
+      { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'https://a', title: 'A' }] },
+    ],
+    [{ type: 'server-tool', tool: 'web-search', id: 's', query: 'cats', results: [{ url: 'https://a', title: 'A' }] }],
+  ],
+  'code that ran at Anthropic, as text': [
+    [
+      { type: 'server_tool_use', id: 's', name: 'bash_code_execution', input: { command: 'ls' } },
+      {
+        ...{ type: 'bash_code_execution_tool_result', tool_use_id: 's' },
+        content: { type: 'bash_code_execution_result', stdout: 'a.txt', stderr: '', return_code: 0, content: [] },
+      },
+    ],
+    [text('bash_code_execution(command: ls)\n\n'), text('a.txt')],
+  ],
+  'a page that was fetched, without what is encrypted': [
+    [
+      {
+        ...{ type: 'web_fetch_tool_result', tool_use_id: 's' },
+        content: {
+          ...{ type: 'web_fetch_result', url: 'https://a', encrypted_content: 'x' },
+          content: { type: 'document', title: 'T', source: { type: 'text', media_type: 'text/plain', data: 'words' } },
+        },
+      },
+    ],
+    [text('https://a\nT\nwords')],
+  ],
+  'a file that was fetched, without its bytes': [
+    [
+      {
+        ...{ type: 'web_fetch_tool_result', tool_use_id: 's' },
+        content: { url: 'https://a', content: { type: 'document', source: { type: 'base64', data: 'JVBERi0x' } } },
+      },
+    ],
+    [text('https://a')],
+  ],
+  'a summary of what came before': [[{ type: 'compaction', content: 'sum' }], [text('sum')]],
+  'a search for tools, which is nothing to others': [
+    [
+      { type: 'server_tool_use', id: 's', name: 'tool_search_tool_bm25', input: { query: 'x' } },
+      { type: 'tool_search_tool_result', tool_use_id: 's', content: { tool_references: [{ tool_name: 'f' }] } },
+    ],
+    [],
+  ],
+}
+
+for (const [name, [content, expected]] of Object.entries(blocks)) {
+  history(`an earlier answer is parsed: ${name}`, () =>
+    assert.equal(parse({ messages: [{ role: 'assistant', content }] }).turns, [
+      { role: 'assistant', content: expected },
+    ]),
+  )
+}
+
+history('a web search without results is reported as a warning', () => {
+  const content = [{ type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } }]
+  const { turns, warnings } = parse({ messages: [{ role: 'assistant', content }] })
+  assert.equal(turns, [{ role: 'assistant', content: [] }])
+  assert.equal(warnings, ['dropped:messages[0].content[0]'])
+})

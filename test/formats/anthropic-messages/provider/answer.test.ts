@@ -1,0 +1,130 @@
+import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
+import type { Finish } from '../../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const read = suite('parsing a message')
+
+const message = (content: unknown, fields: object = {}) => ({
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content, stop_reason: 'end_turn' },
+  ...{ stop_sequence: null, usage: { input_tokens: 3, output_tokens: 4, service_tier: 'standard' } },
+  ...fields,
+})
+
+function parse(content: unknown, fields: object = {}) {
+  const { read: context, responseWarnings } = contexts(messagesTranslator)
+  const answer = messagesTranslator.parseAnswer(message(content, fields), context)
+  return {
+    ...answer,
+    content: answer.choices[0]?.content,
+    finish: answer.choices[0]?.finish,
+    responseWarnings: responseWarnings.list(),
+  }
+}
+
+const { origin } = contexts(messagesTranslator).read
+const citation = {
+  ...{ type: 'page_location', cited_text: 'q', document_index: 1, document_title: 'D', file_id: null },
+  ...{ start_page_number: 2, end_page_number: 3 },
+}
+
+const blocks: Record<string, [block: unknown, parts: AssistantPart[]]> = {
+  'a text': [{ type: 'text', text: 'a' }, [{ type: 'text', text: 'a' }]],
+  'an empty text': [{ type: 'text', text: '' }, []],
+  'a text with its citations': [
+    { type: 'text', text: 'a', citations: [citation] },
+    [
+      {
+        ...{ type: 'text', text: 'a' },
+        citations: [{ title: 'D', quote: 'q', document: 1, place: { unit: 'page', start: 2, end: 3 } }],
+      },
+    ],
+  ],
+  'signed thoughts': [
+    { type: 'thinking', thinking: 'hm', signature: 's' },
+    [{ type: 'reasoning', text: 'hm', state: { origin, kind: 'signature', data: 's' } }],
+  ],
+  'a signature without thoughts': [
+    { type: 'thinking', thinking: '', signature: 's' },
+    [{ type: 'reasoning', text: '', state: { origin, kind: 'signature', data: 's' } }],
+  ],
+  'thoughts without a signature': [{ type: 'thinking', thinking: 'hm' }, [{ type: 'reasoning', text: 'hm' }]],
+  'thoughts with neither': [{ type: 'thinking', thinking: '', signature: '' }, []],
+  'thoughts that nobody may read': [
+    { type: 'redacted_thinking', data: 'r' },
+    [{ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data: 'r' } }],
+  ],
+  'a call': [
+    { type: 'tool_use', id: 'a', name: 'f', input: { x: [1, 'é'] }, caller: { type: 'direct' } },
+    [{ type: 'tool-call', id: 'a', name: 'f', arguments: '{"x":[1,"é"]}' }],
+  ],
+  'a call without arguments': [
+    { type: 'tool_use', id: 'a', name: 'f' },
+    [{ type: 'tool-call', id: 'a', name: 'f', arguments: '{}' }],
+  ],
+}
+
+for (const [name, [block, parts]] of Object.entries(blocks)) {
+  read(`a block is parsed: ${name}`, () => assert.equal(parse([block]).content, parts))
+}
+
+read('a web search is parsed with its results', () => {
+  const found = [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'x', page_age: null }]
+  const { content } = parse([
+    { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } },
+    { type: 'web_search_tool_result', tool_use_id: 's', content: found },
+  ])
+  const results = [{ url: 'https://a', title: 'A' }]
+  assert.equal(content, [{ type: 'server-tool', tool: 'web-search', id: 's', query: 'cats', results }])
+})
+
+const reasons: [wire: string | null, reason: Finish['reason']][] = [
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop-sequence'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context-window'],
+  ['refusal', 'content-filter'],
+  ['pause_turn', 'pause'],
+  ['something_new', 'stop'],
+  ['tool_use', 'stop'], // without a call
+  [null, 'stop'],
+]
+
+for (const [wire, reason] of reasons) {
+  read(`the stop reason is parsed: ${wire}`, () => {
+    assert.is(parse([{ type: 'text', text: 'a' }], { stop_reason: wire }).finish?.reason, reason)
+  })
+}
+
+read('the finish reason is tool-calls when there are calls, unless the answer was truncated', () => {
+  const call = { type: 'tool_use', id: 'a', name: 'f', input: {} }
+  assert.is(parse([call], { stop_reason: 'end_turn' }).finish?.reason, 'tool-calls')
+  assert.is(parse([call], { stop_reason: 'max_tokens' }).finish?.reason, 'length')
+})
+
+read('cached tokens count as input', () => {
+  const usage = { input_tokens: 10, cache_creation_input_tokens: 100, cache_read_input_tokens: 1000, output_tokens: 5 }
+  assert.equal(parse([], { usage }).usage, {
+    ...{ inputTokens: 1110, outputTokens: 5, cacheReadTokens: 1000, cacheWriteTokens: 100, reasoningTokens: 0 },
+  })
+})
+
+read('an answer has id, model and service tier', () => {
+  const { id, model, serviceTier } = parse([])
+  assert.equal([id, model, serviceTier], ['msg_1', 'claude', 'default'])
+})
+
+read('a block without a canonical part is reported as a warning', () => {
+  const block = { type: 'bash_code_execution_tool_result', tool_use_id: 'x', content: {} }
+  assert.equal(parse([block, { type: 'text', text: 'a' }]).responseWarnings, [
+    'dropped:answer.bash_code_execution_tool_result',
+  ])
+})
+
+read('an answer without content is refused', () => {
+  assert.throws(
+    () => messagesTranslator.parseAnswer({ choices: [] }, contexts(messagesTranslator).read),
+    (error: { code: string }) => error.code === 'UPSTREAM_INVALID',
+  )
+})

@@ -1,0 +1,203 @@
+import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
+import type { AssistantPart, UserPart } from '../../../../src/formats/canonical/parts.ts'
+import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
+import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { Traits } from '../../../../src/traits.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const text = (said: string) => ({ type: 'text', text: said }) as const
+const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
+const assistant = (...content: AssistantPart[]): Turn => ({ role: 'assistant', content })
+const results = (...ids: string[]): Turn => ({
+  role: 'tool',
+  results: ids.map((callId) => ({ callId, content: [text('r')] })),
+})
+const call = (id: string, said = '{"x":1}'): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: said })
+const EMPTY: CanonicalRequest = {
+  ...{ model: 'm', stream: false, streamUsage: true, tools: [], options: {} },
+  turns: [user(text('q'))],
+}
+
+function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {}) {
+  const { target, warnings } = contexts(messagesTranslator, { traits })
+  const { path, headers, body } = messagesTranslator.writeRequest({ ...EMPTY, ...request }, target)
+  return { path, headers, body, warnings: warnings.list() }
+}
+
+const turns = suite('turns written for a Messages provider')
+
+const use = (id: string, input: object = { x: 1 }) => ({ type: 'tool_use', id, name: 'f', input })
+const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: [text('r')] })
+const first = { role: 'user', content: [text('q')] }
+
+const conversations: Record<string, [turns: Turn[], system: unknown, messages: unknown]> = {
+  'instructions before the first turn are blocks of the system': [
+    [
+      { role: 'system', as: 'instructions', content: [text('a')] },
+      { role: 'system', as: 'developer', content: [text('b'), text(' ')] },
+      user(text('q')),
+    ],
+    [text('a'), text('b')],
+    [first],
+  ],
+  'later ones stay where they are': [
+    [user(text('q')), { role: 'system', as: 'system', content: [text('s')] }],
+    undefined,
+    [first, { role: 'system', content: [text('s')] }],
+  ],
+  'results of one turn are one message, and what the user says to them follows': [
+    [user(text('q')), assistant(call('a'), call('b')), results('a', 'b'), user(text('so?'))],
+    undefined,
+    [
+      first,
+      { role: 'assistant', content: [use('a'), use('b')] },
+      { role: 'user', content: [result('a'), result('b'), text('so?')] },
+    ],
+  ],
+  'turns of one role are one message': [
+    [user(text('q')), user(text('r')), assistant(text('a')), assistant(text('b')), user(text('c'))],
+    undefined,
+    [
+      { role: 'user', content: [text('q'), text('r')] },
+      { role: 'assistant', content: [text('a'), text('b')] },
+      { role: 'user', content: [text('c')] },
+    ],
+  ],
+  'blank texts and turns of nothing else are left out': [
+    [user(text('q')), assistant(text(' \n')), user(text(''), text('r'))],
+    undefined,
+    [{ role: 'user', content: [text('q'), text('r')] }],
+  ],
+  'a beginning that is to be continued does not end in blanks': [
+    [user(text('q')), assistant(text('a \n'))],
+    undefined,
+    [first, { role: 'assistant', content: [text('a')] }],
+  ],
+  "the first turn is made to be the user's": [
+    [assistant(text('a')), user(text('q'))],
+    undefined,
+    [{ role: 'user', content: [text('(continue)')] }, { role: 'assistant', content: [text('a')] }, first],
+  ],
+  'arguments are an object, and none are lost': [
+    [user(text('q')), assistant(call('a', ''), call('b', '{"path":"/tm')), results('a', 'b')],
+    undefined,
+    [
+      first,
+      { role: 'assistant', content: [use('a', {}), use('b', { _raw: '{"path":"/tm' })] },
+      { role: 'user', content: [result('a'), result('b')] },
+    ],
+  ],
+}
+
+for (const [name, [given, system, messages]] of Object.entries(conversations)) {
+  turns(name, () => {
+    const { body } = write({ turns: given })
+    assert.equal(body.system, system)
+    assert.equal(body.messages, messages)
+  })
+}
+
+turns('an added turn and a lost part are reported as warnings', () => {
+  assert.equal(write({ turns: [assistant(text('a'))] }).warnings, ['added:messages'])
+  assert.equal(write({ turns: [{ role: 'user', content: [text('q')], name: 'Ann' }] }).warnings, [
+    'dropped:messages.name',
+  ])
+})
+
+const state = (kind: 'signature' | 'redacted' | 'encrypted', data: string) =>
+  ({ origin: { format: 'anthropic-messages', account: 'a' }, kind, data }) as const
+
+const history: Record<string, [part: AssistantPart, blocks: JsonObject[]]> = {
+  'signed thoughts, as they came': [
+    { type: 'reasoning', text: 'hm', state: state('signature', 's') },
+    [{ type: 'thinking', thinking: 'hm', signature: 's' }],
+  ],
+  'a signature without thoughts': [
+    { type: 'reasoning', text: '', state: state('signature', 's') },
+    [{ type: 'thinking', thinking: '', signature: 's' }],
+  ],
+  'thoughts that nobody may read': [
+    { type: 'reasoning', text: '', state: state('redacted', 'r') },
+    [{ type: 'redacted_thinking', data: 'r' }],
+  ],
+  'no thoughts of others': [{ type: 'reasoning', text: 'hm', state: state('encrypted', 'e') }, []],
+  'a refusal as text': [{ type: 'refusal', text: 'no' }, [text('no')]],
+  'the words of a sound': [
+    { type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'AA' }, transcript: 'hi' },
+    [text('hi')],
+  ],
+}
+
+for (const [name, [part, blocks]] of Object.entries(history)) {
+  turns(`a lost part of an earlier answer is reported: ${name}`, () => {
+    const { messages } = write({ turns: [user(text('q')), assistant(part, text('.')), user(text('q'))] }).body
+    assert.equal(Object(messages)[1].content, [...blocks, text('.')])
+  })
+}
+
+const parts = suite('user content written for a Messages provider')
+
+const PNG = { type: 'base64', mediaType: 'image/png', data: 'AA==' } as const
+const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+const content: Record<string, [part: UserPart, block: JsonObject]> = {
+  'an image, by its bytes': [
+    { type: 'image', source: PNG, cache: { ttl: '1h' } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' }, ...mark },
+  ],
+  'an image, by its address': [
+    { type: 'image', source: { type: 'url', url: 'https://a' } },
+    { type: 'image', source: { type: 'url', url: 'https://a' } },
+  ],
+  'a file of its own': [
+    { type: 'file', source: { type: 'file-id', id: 'file_1', format: 'anthropic-messages' } },
+    { type: 'document', source: { type: 'file', file_id: 'file_1' } },
+  ],
+  'a PDF with all that is said of it': [
+    {
+      ...{ type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'AA==' } },
+      ...{ name: 't', context: 'c', citable: true },
+    },
+    {
+      ...{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'AA==' } },
+      ...{ title: 't', context: 'c', citations: { enabled: true } },
+    },
+  ],
+  'a text by its bytes': [
+    { type: 'file', source: { type: 'base64', mediaType: 'text/markdown', data: 'aMOp' } },
+    { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hé' } },
+  ],
+  'a search result': [
+    { type: 'search-result', source: 'https://a', title: 'A', content: [text('x')], citable: true },
+    { type: 'search_result', source: 'https://a', title: 'A', content: [text('x')], citations: { enabled: true } },
+  ],
+}
+
+for (const [name, [part, block]] of Object.entries(content)) {
+  parts(`user content has ${name}`, () => {
+    const { messages } = write({ turns: [user(part)] }).body
+    assert.equal(messages, [{ role: 'user', content: [block] }])
+  })
+}
+
+for (const [type, source] of [
+  ['image', { ...PNG, mediaType: 'image/tiff' }],
+  ['file', { ...PNG, mediaType: 'application/zip' }],
+  ['file', { ...PNG, mediaType: 'text/plain', data: '/w==' }],
+] as const) {
+  parts(`a ${type} of type ${source.mediaType} is refused`, () => {
+    assert.throws(() => write({ turns: [user({ type, source })] }), /the target takes/)
+  })
+}
+
+parts('a tool result marks an error, and has no content member without content', () => {
+  const { messages } = write({
+    turns: [
+      user(text('q')),
+      assistant(call('a')),
+      { role: 'tool', results: [{ callId: 'a', content: [], isError: true }] },
+    ],
+  }).body
+  assert.equal(Object(messages)[2].content, [{ type: 'tool_result', tool_use_id: 'a', is_error: true }])
+})

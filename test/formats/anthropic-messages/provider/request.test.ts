@@ -1,0 +1,231 @@
+import { writeCountRequest } from '../../../../src/formats/anthropic-messages/provider/request.ts'
+import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
+import type { AssistantPart, UserPart } from '../../../../src/formats/canonical/parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../../src/formats/canonical/request.ts'
+import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { ReasoningTraits, Traits } from '../../../../src/traits.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const text = (said: string) => ({ type: 'text', text: said }) as const
+const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
+const assistant = (...content: AssistantPart[]): Turn => ({ role: 'assistant', content })
+const results = (...ids: string[]): Turn => ({
+  role: 'tool',
+  results: ids.map((callId) => ({ callId, content: [text('r')] })),
+})
+const call = (id: string, said = '{"x":1}'): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: said })
+const EMPTY: CanonicalRequest = {
+  ...{ model: 'm', stream: false, streamUsage: true, tools: [], options: {} },
+  turns: [user(text('q'))],
+}
+
+function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {}) {
+  const { target, warnings } = contexts(messagesTranslator, { traits })
+  const { path, headers, body } = messagesTranslator.writeRequest({ ...EMPTY, ...request }, target)
+  return { path, headers, body, warnings: warnings.list() }
+}
+
+const first = { role: 'user', content: [text('q')] }
+
+const tools = suite('tools written for a Messages provider')
+
+const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'x' } } }
+const tool = { type: 'function', name: 'f', schema } as const
+
+tools('every tool has a schema', () => {
+  assert.equal(write({ tools: [tool, { type: 'function', name: 'g', description: 'd', cache: {} }] }).body.tools, [
+    { name: 'f', input_schema: schema },
+    {
+      ...{ name: 'g', description: 'd', input_schema: { type: 'object', properties: {} } },
+      cache_control: { type: 'ephemeral' },
+    },
+  ])
+})
+
+tools('a strict tool has a schema that Anthropic can enforce', () => {
+  const { body, warnings } = write({ tools: [{ ...tool, strict: true }] })
+  const input_schema = {
+    type: 'object',
+    properties: { a: { type: 'string', description: '{pattern: "x"}' } },
+    additionalProperties: false,
+  }
+  assert.equal(body.tools, [{ name: 'f', input_schema, strict: true }])
+  assert.equal(warnings, ['moved:tools'])
+})
+
+tools('a web search is a tool', () => {
+  const location = { city: 'Paris' }
+  assert.equal(write({ tools: [{ type: 'web-search', maxUses: 2, blockedDomains: ['b'], location }] }).body.tools, [
+    {
+      ...{ type: 'web_search_20250305', name: 'web_search', max_uses: 2, blocked_domains: ['b'] },
+      user_location: { type: 'approximate', city: 'Paris' },
+    },
+  ])
+})
+
+tools('the tool choice is written, with parallel calls forbidden on demand', () => {
+  const choice = (request: Partial<CanonicalRequest>) => write({ tools: [tool], ...request }).body.tool_choice
+  const serial = { options: { parallelToolCalls: false } }
+  assert.equal(choice({ toolChoice: { type: 'required' } }), { type: 'any' })
+  assert.equal(choice({ toolChoice: { type: 'none' }, ...serial }), { type: 'none' })
+  assert.equal(choice({ toolChoice: { type: 'tool', name: 'f' }, ...serial }), {
+    ...{ type: 'tool', name: 'f', disable_parallel_tool_use: true },
+  })
+  assert.equal(choice(serial), { type: 'auto', disable_parallel_tool_use: true })
+  assert.is(choice({}), undefined)
+  assert.is(write(serial).body.tool_choice, undefined)
+})
+
+const options = suite('options written for a Messages provider')
+
+const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warnings?: string[]]> = {
+  'an effort': [
+    { reasoning: { effort: 'high', budget: 16_384 } },
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+  ],
+  'thoughts as the model likes': [{ reasoning: { budget: 'auto' } }, { thinking: { type: 'adaptive' } }],
+  'whether to show them': [
+    { reasoning: { effort: 'low', budget: 1024, show: 'none' } },
+    { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
+  ],
+  'no thoughts': [{ reasoning: { effort: 'none', budget: 0 } }, { thinking: { type: 'disabled' } }],
+  'nothing of thoughts that are only to be shown': [{ reasoning: { show: 'full' } }, {}],
+  sampling: [
+    { temperature: 0.5, topK: 3 },
+    { temperature: 0.5, top_k: 3 },
+  ],
+  'one of two ways of sampling': [{ temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['dropped:top_p']],
+  'the one of them that says something': [{ temperature: 1, topP: 0.9 }, { top_p: 0.9 }],
+  'no sampling while it thinks': [
+    { temperature: 0.5, topP: 0.9, topK: 3, reasoning: { budget: 'auto' } },
+    { thinking: { type: 'adaptive' } },
+    ['dropped:temperature', 'dropped:top_p', 'dropped:top_k'],
+  ],
+  'stops that are more than blanks': [{ stop: ['\n', 'END'] }, { stop_sequences: ['END'] }, ['dropped:stop_sequences']],
+  'a user': [{ endUser: 'u' }, { metadata: { user_id: 'u' } }],
+  'the standard tier': [{ serviceTier: 'default' }, { service_tier: 'standard_only' }],
+  'what was paid in advance': [{ serviceTier: 'priority' }, { service_tier: 'auto' }, ['replaced:service_tier']],
+  'no slower tier': [{ serviceTier: 'flex' }, {}, ['dropped:service_tier']],
+  speed: [{ serviceTier: 'fast' }, { speed: 'fast' }],
+  'caching of it all': [{ cacheOptions: { auto: { ttl: '5m' } } }, { cache_control: { type: 'ephemeral', ttl: '5m' } }],
+}
+
+for (const [name, [given, fields, warnings = []]] of Object.entries(wishes)) {
+  options(`written options have ${name}`, () => {
+    const { body, warnings: told } = write({ options: { maxOutputTokens: 9, ...given } })
+    const { model: _, max_tokens: __, messages: ___, ...rest } = body
+    assert.equal(rest, fields)
+    assert.equal(told, warnings)
+  })
+}
+
+options('reasoning is disabled by the word of the model', () => {
+  const { body } = write(
+    { options: { reasoning: { effort: 'none', budget: 0 } } },
+    {
+      reasoning: { ...messagesTranslator.traits.reasoning, off: 'between_tools' },
+    },
+  )
+  assert.equal(body.thinking, { type: 'between_tools' })
+})
+
+options('max_tokens is always set, with room for the answer after the reasoning', () => {
+  const limit = (given: RequestOptions, traits?: Partial<Traits>) => write({ options: given }, traits).body.max_tokens
+  assert.is(limit({ maxOutputTokens: 9 }), 9)
+  assert.is(limit({}, { maxOutputTokens: 64_000 }), 64_000)
+  assert.is(limit({}), 8_192)
+  assert.is(limit({ reasoning: { effort: 'high', budget: 16_384 } }), 24_576)
+  assert.is(limit({ reasoning: { effort: 'none', budget: 0 } }), 8_192)
+})
+
+options('the output schema is written, with its name and description in it', () => {
+  const output = {
+    type: 'json-schema',
+    schema: { type: 'object', properties: {} },
+    name: 'n',
+    description: 'd',
+  } as const
+  const closed = { title: 'n', type: 'object', properties: {}, additionalProperties: false, description: 'd' }
+  assert.equal(write({ output }).body.output_config, { format: { type: 'json_schema', schema: closed } })
+})
+
+options('a request goes to /messages, with a stream on demand', () => {
+  assert.equal(write({ stream: true }), {
+    ...{ path: '/messages', headers: {}, warnings: [] },
+    body: { model: 'm', max_tokens: 8_192, messages: [first], stream: true },
+  })
+})
+
+options('beta features are named in a header', () => {
+  const file = { type: 'file', source: { type: 'file-id', id: 'f', format: 'anthropic-messages' } } as const
+  assert.equal(write({ turns: [user(file)] }).headers, { 'anthropic-beta': 'files-api-2025-04-14' })
+  assert.equal(write({ options: { serviceTier: 'fast' } }).headers, { 'anthropic-beta': 'fast-mode-2026-02-01' })
+})
+
+options('a request to count tokens has only the fields that count', () => {
+  const { target } = contexts(messagesTranslator)
+  const request = { ...EMPTY, stream: true, tools: [tool], options: { maxOutputTokens: 9, temperature: 0.5 } }
+  assert.equal(writeCountRequest(request, target), {
+    ...{ path: '/messages/count_tokens', headers: {} },
+    body: { model: 'm', messages: [first], tools: [{ name: 'f', input_schema: schema }] },
+  })
+})
+
+const budgets = suite('a model that reasons by budget')
+
+const reasoning: ReasoningTraits = { ...messagesTranslator.traits.reasoning, by: 'budget' }
+const asked: RequestOptions = { maxOutputTokens: 9_000, reasoning: { effort: 'low', budget: 2_048 } }
+const own = { format: 'anthropic-messages', account: 'a' } as const
+const signed: AssistantPart = {
+  ...{ type: 'reasoning', text: 'hm' },
+  state: { origin: own, kind: 'signature', data: 's' },
+}
+const redacted = { origin: own, kind: 'redacted', data: 'r' } as const
+const on = { type: 'enabled', budget_tokens: 2_048 }
+const off = { type: 'disabled' }
+
+const loops: Record<string, [turns: Turn[], thinking: object]> = {
+  'thinks for a question': [[user(text('q'))], on],
+  'thinks after an answer without thoughts': [[user(text('q')), assistant(text('a')), user(text('r'))], on],
+  'goes on thinking in a tool loop': [[user(text('q')), assistant(signed, call('a')), results('a')], on],
+  'goes on when only the first answer of the loop had thoughts': [
+    [user(text('q')), assistant(signed, call('a')), results('a'), assistant(call('b')), results('b')],
+    on,
+  ],
+  'goes on after thoughts that nobody may read': [
+    [user(text('q')), assistant({ ...signed, text: '', state: redacted }, call('a')), results('a')],
+    on,
+  ],
+  'does not think while a loop has lost its thoughts': [[user(text('q')), assistant(call('a')), results('a')], off],
+  'does not think when it is to continue an answer': [[user(text('q')), assistant(text('a'))], off],
+}
+
+for (const [name, [given, thinking]] of Object.entries(loops)) {
+  budgets(name, () => {
+    const { body, warnings } = write({ turns: given, options: asked }, { reasoning })
+    assert.equal(body.thinking, thinking)
+    assert.equal(warnings, thinking === off ? ['dropped:thinking'] : [])
+  })
+}
+
+const bound = suite('thinking blocks that are bound to their context')
+
+bound('the provider is asked to drop unbound thinking blocks, if there are any', () => {
+  const traits = { reasoning: { ...messagesTranslator.traits.reasoning, bindsReasoning: true } }
+  const turns = [user(text('q')), assistant(signed, text('a')), user(text('r'))]
+  const loose = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }
+  const unasked = write({ turns }, traits)
+  assert.equal(unasked.body.thinking, { type: 'adaptive', ...loose })
+  assert.equal(unasked.headers, { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' })
+  const reasoning = { effort: 'low', budget: 2_048, show: 'none' } as const
+  assert.equal(write({ turns, options: { reasoning } }, traits).body.thinking, {
+    ...{ type: 'adaptive', display: 'omitted' },
+    ...loose,
+  })
+  const none = { reasoning: { effort: 'none', budget: 0 } } as const
+  assert.equal(write({ turns, options: none }, traits).body.thinking, { type: 'disabled' })
+  assert.is(write({}, traits).body.thinking, undefined)
+  assert.is(write({ turns }).body.thinking, undefined)
+})

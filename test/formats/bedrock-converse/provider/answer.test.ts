@@ -1,0 +1,54 @@
+import { converseTranslator } from '../../../../src/formats/bedrock-converse/translator.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const test = suite('parts of Converse answers that other formats lack')
+
+const spot = { documentChar: { documentIndex: 0, start: 0, end: 1 } }
+const cited = (location: object) => ({ title: 'T', location })
+
+/** A block as it comes whole; as it comes in a stream: its start, if it has one, and its delta; and the name of what is lost. */
+const blocks: Readonly<Record<string, [whole: object, start: object | undefined, delta: object, lost: string[]]>> = {
+  'a tool that ran at the provider': [
+    { toolUse: { toolUseId: 't1', name: 'f', input: {}, type: 'server_tool_use' } },
+    { toolUse: { toolUseId: 't1', name: 'f', type: 'server_tool_use' } },
+    { toolUse: { input: '{}' } },
+    ['toolUse'],
+  ],
+  'a call without a name': [
+    { toolUse: { toolUseId: 't1', name: '', input: {} } },
+    { toolUse: { toolUseId: 't1', name: '' } },
+    { toolUse: { input: '{}' } },
+    ['toolUse'],
+  ],
+  'a block of a new kind': [{ novelty: {} }, undefined, { novelty: {} }, ['novelty']],
+  'a citation of nothing': [
+    { citationsContent: { content: [{ text: 'a' }], citations: [cited({})] } },
+    undefined,
+    { text: 'a', citation: cited({}) },
+    ['citations'],
+  ],
+  'a citation of a document': [
+    { citationsContent: { content: [{ text: 'a' }], citations: [cited(spot)] } },
+    undefined,
+    { text: 'a', citation: cited(spot) },
+    [],
+  ],
+}
+
+for (const [what, [whole, start, delta, names]] of Object.entries(blocks))
+  test(`${what}: ${names.join() || 'nothing'}`, () => {
+    const expected = names.map((name) => `dropped:answer.${name}`)
+    const one = contexts(converseTranslator, { format: 'bedrock-converse' })
+    converseTranslator.parseAnswer({ output: { message: { content: [whole] } }, stopReason: 'end_turn' }, one.read)
+    assert.equal(one.responseWarnings.list(), expected)
+    const other = contexts(converseTranslator, { format: 'bedrock-converse' })
+    const reader = converseTranslator.createReader(other.read, () => {})
+    const tell = (event: string, said: object) =>
+      reader.observe({ event, data: JSON.stringify({ contentBlockIndex: 0, ...said }) })
+    if (start) tell('contentBlockStart', { start })
+    tell('contentBlockDelta', { delta })
+    tell('contentBlockStop', {})
+    reader.end()
+    assert.equal(other.responseWarnings.list(), expected)
+  })

@@ -1,0 +1,59 @@
+import { converseTranslator } from '../../../../src/formats/bedrock-converse/translator.ts'
+import { prepareRequest } from '../../../../src/formats/canonical/prepare/prepare.ts'
+import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import { traitsFor } from '../../../../src/providers/traits.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const test = suite('schemas for Converse')
+
+/** A chat client's request as it goes to a model on Bedrock. */
+function written(model: string, request: JsonObject) {
+  const { warnings } = contexts(chatTranslator)
+  const traits = traitsFor(converseTranslator.traits, { provider: 'bedrock', model, format: 'bedrock-converse' }, {})
+  const target = { model, traits, origin: { format: 'bedrock-converse' as const, account: 'a' }, warnings }
+  const asked = chatTranslator.parseRequest(
+    { model: 'x', messages: [{ role: 'user', content: 'Hi' }], ...request },
+    { warnings },
+  )
+  const { request: prepared } = prepareRequest(asked, { ...target, carries: converseTranslator.carries })
+  return { ...converseTranslator.writeRequest(prepared, target), warnings: warnings.list() }
+}
+
+const asked = { type: 'object', properties: { a: { type: 'integer', minimum: 1 }, b: { type: 'object' } } }
+const enforced = {
+  type: 'object',
+  properties: {
+    a: { type: 'integer', description: '{minimum: 1}' },
+    b: { type: 'object', additionalProperties: false },
+  },
+  additionalProperties: false,
+}
+
+for (const model of ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'openai.gpt-oss-120b-1:0'])
+  test(`an output schema can be enforced: ${model}`, () => {
+    const json_schema = { name: 'n', description: 'D', schema: asked }
+    const { body, warnings } = written(model, { response_format: { type: 'json_schema', json_schema } })
+    const jsonSchema = { schema: JSON.stringify(enforced), name: 'n', description: 'D' }
+    assert.equal(body.outputConfig, { textFormat: { type: 'json_schema', structure: { jsonSchema } } })
+    assert.equal(warnings, ['moved:response_format'])
+  })
+
+test('a tool schema is made enforceable only for strict tools', () => {
+  const tool = (name: string, strict: boolean) => ({ type: 'function', function: { name, parameters: asked, strict } })
+  const spec = (name: string, json: object) => ({ toolSpec: { name, inputSchema: { json } } })
+  const bare = { type: 'function', function: { name: 'h', strict: true } }
+  const { body, warnings } = written('anthropic.claude-sonnet-4-5', {
+    tools: [tool('f', true), tool('g', false), bare],
+  })
+  const strict = ({ toolSpec }: ReturnType<typeof spec>) => ({ toolSpec: { ...toolSpec, strict: true } })
+  assert.equal(body.toolConfig, {
+    tools: [
+      strict(spec('f', enforced)),
+      spec('g', asked),
+      strict(spec('h', { properties: {}, type: 'object', additionalProperties: false })),
+    ],
+  })
+  assert.equal(warnings, ['moved:tools[0]'])
+})

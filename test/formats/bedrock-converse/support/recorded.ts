@@ -1,0 +1,68 @@
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import { recordedExchanges } from '../../support/recordings.ts'
+
+/** A call: its id, its tool, and its arguments as they stand there. */
+type Called = [id: string, tool: string, args: unknown]
+
+/** What was recorded of Converse, whole and streamed. */
+export const recorded = () => recordedExchanges(['bedrock-converse'])
+
+/** What a whole answer says, by its blocks as they are. */
+export function plainly(message: JsonObject) {
+  const blocks = Array.isArray(message.content) ? message.content : []
+  const said = { text: '', thoughts: '', calls: [] as Called[] }
+  for (const { text, reasoningContent, citationsContent, toolUse } of blocks) {
+    said.text += text ?? citationsContent?.content?.map((piece: { text: string }) => piece.text).join('') ?? ''
+    said.thoughts += reasoningContent?.reasoningText?.text ?? ''
+    if (toolUse && toolUse.type !== 'server_tool_use') said.calls.push([toolUse.toolUseId, toolUse.name, toolUse.input])
+  }
+  return said
+}
+
+/** The fields that the events of a stream have among them. */
+interface Payload {
+  contentBlockIndex: number
+  delta?: { text?: string; reasoningContent?: { text?: string }; toolUse?: { input: string } }
+  start?: { toolUse?: { toolUseId: string; name: string; type?: string } }
+  stopReason?: string
+  usage?: JsonObject
+}
+
+/** The payloads of the frames, taken apart without the reader's help. */
+export function payloadsOf(bytes: Uint8Array): { type: string; payload: Payload }[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const found: { type: string; payload: Payload }[] = []
+  const text = new TextDecoder()
+  for (let at = 0; at + 4 <= bytes.length && at + view.getUint32(at) <= bytes.length; at += view.getUint32(at)) {
+    const start = at + 12 + view.getUint32(at + 4)
+    const headers = text.decode(bytes.subarray(at + 12, start))
+    const payload = JSON.parse(text.decode(bytes.subarray(start, at + view.getUint32(at) - 4)))
+    found.push({ type: /:event-type\W+(\w+?)\W/.exec(headers)?.[1] ?? '', payload })
+  }
+  return found
+}
+
+/** A stream as its frames say it, merged. */
+export function merged(frames: ReturnType<typeof payloadsOf>) {
+  const said = {
+    text: '',
+    thoughts: '',
+    calls: [] as Called[],
+    stop: undefined as unknown,
+    usage: undefined as unknown,
+  }
+  const inputs = new Map<number, string>()
+  const calls = new Map<number, [string, string]>()
+  for (const { payload } of frames) {
+    const { contentBlockIndex: index, delta, start, stopReason, usage } = payload
+    said.text += delta?.text ?? ''
+    said.thoughts += delta?.reasoningContent?.text ?? ''
+    if (start?.toolUse && start.toolUse.type !== 'server_tool_use')
+      calls.set(index, [start.toolUse.toolUseId, start.toolUse.name])
+    if (delta?.toolUse) inputs.set(index, (inputs.get(index) ?? '') + delta.toolUse.input)
+    said.stop ??= stopReason
+    said.usage ??= usage
+  }
+  for (const [index, call] of calls) said.calls.push([...call, inputs.get(index) ?? ''])
+  return said
+}

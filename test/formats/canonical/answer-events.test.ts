@@ -1,0 +1,30 @@
+import { createGatheredParts } from '../../../src/formats/canonical/answer-events.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('collecting the parts of a stream')
+
+test('parts have what they began with, and what was added to it in order', () => {
+  const parts = createGatheredParts()
+  const part = { type: 'text' as const, text: 'a', citations: [{ url: 'u1' }] }
+  parts.take({ type: 'part-start', key: 1, candidate: 1, part })
+  parts.take({ type: 'part-delta', key: 1, text: 'b' })
+  parts.take({ type: 'part-citation', key: 1, citation: { url: 'u2' } })
+  parts.take({ type: 'part-delta', key: 1, text: 'c' })
+  parts.take({ type: 'part-end', key: 1 })
+  const [none, some] = parts.contents()
+  assert.equal(none, [])
+  assert.equal(some, [{ type: 'text', text: 'abc', citations: [{ url: 'u1' }, { url: 'u2' }] }])
+})
+
+test('any number of citations takes linear time', () => {
+  const MANY = 100_000
+  const parts = createGatheredParts()
+  parts.take({ type: 'part-start', key: 1, candidate: 0, part: { type: 'text', text: 'a' } })
+  const ms = cpuMs(() => {
+    for (let at = 0; at < MANY; at++) parts.take({ type: 'part-citation', key: 1, citation: { start: at } })
+  })
+  const [part] = parts.contents()[0] ?? []
+  assert.is(part?.type === 'text' && part.citations?.length, MANY)
+  assert.ok(ms < 1_000, `${ms} ms`)
+})

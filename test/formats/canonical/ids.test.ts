@@ -1,0 +1,23 @@
+import { createUniqueIds } from '../../../src/formats/canonical/ids.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('unique ids')
+
+test('ids stay unchanged unless they are taken', () => {
+  const unique = createUniqueIds(['old', 'old_2'])
+  assert.equal(['old', 'new', 'new', 'old', 'new_2', 'new'].map(unique), [
+    'old_3',
+    'new',
+    'new_2',
+    'old_4',
+    'new_2_2',
+    'new_3',
+  ])
+})
+
+test('unique ids are found in linear time, however often a client repeats one', () => {
+  const unique = createUniqueIds()
+  let last = ''
+  for (let count = 0; count < 200_000; count++) last = unique('a')
+  assert.is(last, 'a_200000')
+})

@@ -1,0 +1,53 @@
+import { baseTraits } from '../../../../../src/formats/canonical/base-traits.ts'
+import type { AssistantPart, ToolResultContent, UserPart } from '../../../../../src/formats/canonical/parts.ts'
+import { prepareRequest } from '../../../../../src/formats/canonical/prepare/prepare.ts'
+import type { CanonicalRequest } from '../../../../../src/formats/canonical/request.ts'
+import type { AssistantTurn, ToolResult, ToolTurn, Turn, UserTurn } from '../../../../../src/formats/canonical/turns.ts'
+import { createWarnings } from '../../../../../src/formats/canonical/warnings.ts'
+import { optionNames } from '../../../../../src/formats/openai-chat/fields.ts'
+import type { OptionName, Traits } from '../../../../../src/traits.ts'
+
+export const text = (words: string) => ({ type: 'text', text: words }) as const
+export const user = (...content: (string | UserPart)[]): UserTurn => ({
+  role: 'user',
+  content: content.map((part) => (typeof part === 'string' ? text(part) : part)),
+})
+export const assistant = (...content: (string | AssistantPart)[]): AssistantTurn => ({
+  role: 'assistant',
+  content: content.map((part) => (typeof part === 'string' ? text(part) : part)),
+})
+export const call = (id: string, name = 'f') => ({ type: 'tool-call', id, name, arguments: '{}' }) as const
+export const result = (callId: string, ...content: (string | ToolResultContent)[]): ToolResult => ({
+  callId,
+  content: content.map((part) => (typeof part === 'string' ? text(part) : part)),
+})
+export const tool = (...results: ToolResult[]): ToolTurn => ({ role: 'tool', results })
+export const system = (words: string, as: 'instructions' | 'system' | 'developer' = 'system'): Turn => ({
+  role: 'system',
+  as,
+  content: [text(words)],
+})
+
+export const ORIGIN = { format: 'anthropic-messages', account: 'anthropic/1' } as const
+
+export interface Given {
+  traits?: Partial<Traits>
+  carries?: OptionName[]
+  isStrict?: boolean
+}
+
+/** Prepares a request for a target of the given traits. */
+export function prepare(request: Partial<CanonicalRequest>, { traits = {}, carries, isStrict = false }: Given = {}) {
+  const warnings = createWarnings({ isStrict })
+  const asked: CanonicalRequest = { ...EMPTY, ...request }
+  const prepared = prepareRequest(asked, {
+    model: 'm',
+    traits: { ...baseTraits, ...traits },
+    origin: ORIGIN,
+    warnings,
+    carries: new Set(carries ?? (Object.keys(optionNames) as OptionName[])), // its keys are the names
+  })
+  return { ...prepared, warnings: warnings.list() }
+}
+
+const EMPTY: CanonicalRequest = { model: 'm', stream: false, streamUsage: false, turns: [], tools: [], options: {} }

@@ -1,0 +1,124 @@
+import { flatSchema } from '../../../src/formats/canonical/schema.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('schemas of tools without alternatives at their root')
+
+const text = { type: 'string' }
+const id = { properties: { id: text }, required: ['id'] }
+const path = { properties: { path: text }, required: ['path'] }
+const object = (properties: JsonObject, more: JsonObject = {}) => ({ type: 'object', properties, ...more })
+
+const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: 'looser']> = {
+  'one of two objects': [
+    { description: 'Where.', oneOf: [object({ id: text }, { required: ['id'] }), path] },
+    { description: 'Where.', ...object({ id: text, path: text }) },
+    'looser',
+  ],
+  'alternatives that differ in what they require': [
+    object(
+      { id: text, path: text, deep: text },
+      {
+        required: ['deep'],
+        anyOf: [{ required: ['id'] }, { required: ['path'] }],
+      },
+    ),
+    object({ id: text, path: text, deep: text }, { required: ['deep'] }),
+    'looser',
+  ],
+  'what all alternatives require stays required': [
+    { anyOf: [object({ a: text, b: text }, { required: ['a', 'b'] }), object({ a: text }, { required: ['a'] })] },
+    object({ a: text, b: text }, { required: ['a'] }),
+    'looser',
+  ],
+  'a constant that tells them apart': [
+    {
+      type: 'object',
+      oneOf: [
+        { properties: { do: { const: 'make', type: 'string' }, name: text }, required: ['do', 'name'] },
+        { properties: { do: { enum: ['drop', 'move'], type: 'string' } }, required: ['do'] },
+      ],
+    },
+    object({ do: { type: 'string', enum: ['make', 'drop', 'move'] }, name: text }, { required: ['do'] }),
+    'looser',
+  ],
+  'a property of several types': [
+    { anyOf: [object({ a: text }), object({ a: { type: 'number' } }), object({ a: text })] },
+    object({ a: { anyOf: [text, { type: 'number' }] } }),
+    'looser',
+  ],
+  'an object or null': [{ anyOf: [{ type: 'object', ...id }, { type: 'null' }] }, { type: 'object', ...id }],
+  'parts of one object': [
+    { allOf: [id, { ...path, additionalProperties: false }], properties: { id: { description: 'Its id.' } } },
+    object(
+      { id: { description: 'Its id.', type: 'string' }, path: text },
+      { required: ['id', 'path'], additionalProperties: false },
+    ),
+  ],
+  'parts that contradict each other': [
+    { allOf: [object({ a: { maxLength: 3 } }), object({ a: { maxLength: 5 } })] },
+    object({ a: { allOf: [{ maxLength: 3 }, { maxLength: 5 }] } }),
+  ],
+  'a reference': [
+    { $ref: '#/$defs/a~1b', $defs: { 'a/b': object({ id: text, child: { $ref: '#/$defs/a~1b' } }) } },
+    {
+      $defs: { 'a/b': object({ id: text, child: { $ref: '#/$defs/a~1b' } }) },
+      ...object({ id: text, child: { $ref: '#/$defs/a~1b' } }),
+    },
+  ],
+  'alternatives within alternatives': [
+    { anyOf: [{ oneOf: [id, path] }, { $ref: '#/definitions/c' }], definitions: { c: object({ c: text }) } },
+    { definitions: { c: object({ c: text }) }, ...object({ id: text, path: text, c: text }) },
+    'looser',
+  ],
+  'closed alternatives': [
+    {
+      anyOf: [
+        { ...id, additionalProperties: false },
+        { ...path, additionalProperties: false },
+      ],
+    },
+    object({ id: text, path: text }, { additionalProperties: false }),
+    'looser',
+  ],
+  'what is forbidden': [
+    object({ id: text, path: text }, { not: { required: ['id', 'path'] } }),
+    object({ id: text, path: text }),
+    'looser',
+  ],
+}
+
+for (const [name, [given, expected, looser]] of Object.entries(cases))
+  test(`${name}`, () => {
+    const before = JSON.stringify(given)
+    assert.equal(flatSchema(given), { schema: expected, isLooser: looser !== undefined })
+    assert.is(JSON.stringify(given), before)
+  })
+
+const unchanged: Record<string, JsonObject> = {
+  'an object': object({ a: { anyOf: [text, { type: 'null' }] } }),
+  nothing: {},
+  'no object at all': { anyOf: [text, { type: 'number' }] },
+  'an unknown reference': { $ref: '#/$defs/gone' },
+  'a reference to elsewhere': { $ref: 'https://schemas.test/tool.json' },
+  'a reference to itself': { $ref: '#' },
+  'references in a circle': { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+  'alternatives that contain themselves': { anyOf: [{ $ref: '#' }] },
+  rubbish: { anyOf: 'x', allOf: [1, null], $ref: 7 },
+}
+
+for (const [name, given] of Object.entries(unchanged))
+  test(`${name} stays as it is`, () => assert.is(flatSchema(given), undefined))
+
+test('names that objects inherit are properties like others', () => {
+  const { schema } =
+    flatSchema({ allOf: [JSON.parse('{"properties":{"__proto__":{"type":"string"},"toString":{}}}')] }) ?? {}
+  assert.is(JSON.stringify(schema?.properties), '{"__proto__":{"type":"string"},"toString":{}}')
+})
+
+test('schemas that contain each other many times are bounded in time', () => {
+  const many = { anyOf: Array(10).fill({ $ref: '#/$defs/a' }) }
+  const startedAt = process.cpuUsage().user
+  flatSchema({ ...many, $defs: { a: { ...many, ...id } } })
+  assert.ok(process.cpuUsage().user - startedAt < 1_000_000)
+})

@@ -1,0 +1,50 @@
+import { serializeParts } from '../../../src/formats/canonical/serialize-parts.ts'
+import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const start = (key: number): StreamEvent => ({
+  type: 'part-start',
+  key,
+  candidate: 0,
+  part: { type: 'text', text: '' },
+})
+const delta = (key: number, text: string): StreamEvent => ({ type: 'part-delta', key, text })
+const end = (key: number): StreamEvent => ({ type: 'part-end', key })
+
+function run(events: StreamEvent[]) {
+  const told: StreamEvent[] = []
+  const take = serializeParts((event) => told.push(event))
+  for (const event of events) take(event)
+  return told
+}
+
+const test = suite('serializing interleaved parts')
+
+test('interleaved parts follow each other, each whole, in the order of their starts', () => {
+  const events = [
+    start(0),
+    start(1),
+    delta(0, 'a'),
+    delta(1, 'x'),
+    delta(0, 'b'),
+    start(2),
+    end(1),
+    delta(2, '!'),
+    end(0),
+  ]
+  assert.equal(run([...events, delta(2, '?'), end(2)]), [
+    ...[start(0), delta(0, 'a'), delta(0, 'b'), end(0)],
+    ...[start(1), delta(1, 'x'), end(1)],
+    ...[start(2), delta(2, '!'), delta(2, '?'), end(2)],
+  ])
+})
+
+test('the open part passes at once, and so does what belongs to no part', () => {
+  const error: StreamEvent = { type: 'error', error: { kind: 'server', status: 500, message: '' } }
+  assert.equal(run([{ type: 'start' }, start(0), start(1), delta(0, 'a'), error]), [
+    { type: 'start' },
+    start(0),
+    delta(0, 'a'),
+    error,
+  ])
+})

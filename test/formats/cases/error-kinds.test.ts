@@ -1,0 +1,146 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { anthropic, openai } from '../../pipeline/support/refusals.ts'
+import { json, sse } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { ask, providerOf } from './support.ts'
+
+const test = suite('cases: errors that routing and translation decide on alike')
+
+interface Case {
+  from: WireFormat
+  client: WireFormat
+  answer: () => Response
+  /** Is the next target asked? */
+  walks: boolean
+  /** The status for the client, and members of its error, when there is no other target. */
+  status: number
+  error?: JsonObject
+  message?: RegExp
+}
+
+const refused = (status: number, body: object) => () => json(body, status)
+const failedResponse = (error: object) => () =>
+  sse([
+    `event: response.failed\ndata: ${JSON.stringify({ type: 'response.failed', response: { id: 'r', status: 'failed', error } })}\n\n`,
+  ])
+
+const cases: Record<string, Case> = {
+  'a used-up spending limit under a 400': {
+    from: 'anthropic-messages',
+    client: 'openai-chat',
+    answer: refused(400, {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'Limit', details: { error_code: 'spend_limit_reached' } },
+    }),
+    walks: true,
+    status: 429,
+    error: { code: 'insufficient_quota' },
+  },
+  'a used-up spending limit under a 403': {
+    from: 'openai-chat',
+    client: 'anthropic-messages',
+    answer: refused(403, openai('You have reached your spending limit.')),
+    walks: true,
+    status: 502,
+    message: /out of credit/,
+  },
+  'a refused key under a 400': {
+    from: 'anthropic-messages',
+    client: 'openai-chat',
+    answer: refused(400, anthropic('authentication_error', 'invalid x-api-key')),
+    walks: true,
+    status: 502,
+    message: /refused the credentials/,
+  },
+  'words of money that the request may have contained': {
+    from: 'openai-chat',
+    client: 'anthropic-messages',
+    answer: refused(400, openai('Bad input: Your credit balance is too low')),
+    walks: false,
+    status: 400,
+    error: { type: 'invalid_request_error' },
+  },
+  'words of an overflow that quote the request': {
+    from: 'openai-chat',
+    client: 'openai-responses',
+    answer: refused(400, openai("Invalid value: 'maximum context length'.")),
+    walks: false,
+    status: 400,
+    error: { code: null },
+  },
+  'an overflow under a 500': {
+    from: 'openai-chat',
+    client: 'openai-responses',
+    answer: refused(500, openai('the request exceeds the available context size')),
+    walks: false, // as the next target is not known to have a larger context window
+    status: 400,
+    error: { code: 'context_length_exceeded' },
+  },
+  'a limit of tokens under a 413': {
+    from: 'openai-chat',
+    client: 'anthropic-messages',
+    answer: refused(413, openai('Request too large', { code: 'rate_limit_exceeded' })),
+    walks: true,
+    status: 429,
+    error: { type: 'rate_limit_error' },
+  },
+  'a lack of capacity under a 498': {
+    from: 'openai-chat',
+    client: 'anthropic-messages',
+    answer: refused(498, openai('Flex tier capacity exceeded')),
+    walks: true,
+    status: 500,
+    error: { type: 'api_error' },
+  },
+  'a budget in use under a 402': {
+    from: 'openai-chat',
+    client: 'anthropic-messages',
+    answer: refused(402, { error: { code: 402, message: 'no', metadata: { reason: 'openrouter_in_flight_budget' } } }),
+    walks: true,
+    status: 429,
+    error: { type: 'rate_limit_error' },
+  },
+  'an image in a stream that cannot be read': {
+    from: 'openai-responses',
+    client: 'openai-chat',
+    answer: failedResponse({ code: 'invalid_base64_image', message: 'bad image' }),
+    walks: false,
+    status: 400,
+    error: { message: 'bad image' },
+  },
+  'an exhausted quota in a stream': {
+    from: 'openai-responses',
+    client: 'openai-chat',
+    answer: failedResponse({ code: 'insufficient_quota', message: 'no' }),
+    walks: true,
+    status: 502,
+    message: /out of credit/,
+  },
+}
+
+for (const [name, { from, client, answer, walks, status, error = {}, message = /./ }] of Object.entries(cases)) {
+  const stream = from === 'openai-responses'
+  const first = providerOf[from]
+  const second = from === 'gemini' ? 'chat' : 'gemini'
+
+  test(`${walks ? 'the next target is asked' : 'no other target is asked'} after ${name}`, async () => {
+    const { up } = await ask({
+      client,
+      stream,
+      model: 'chain',
+      connections: [first, second],
+      combos: { chain: [`${first}/m`, `${second}/m`] },
+      answer: ({ provider }) => (provider === first ? answer() : json({ error: { message: 'down' } }, 503)),
+    })
+    assert.is(up.providers.includes(second), walks)
+  })
+
+  test(`a client is told of ${name} what routing takes it for`, async () => {
+    const { response } = await ask({ client, stream, model: `${first}/m`, answer })
+    const body = await response.json()
+    assert.is(response.status, status)
+    for (const [field, value] of Object.entries(error)) assert.equal(body.error[field], value, field)
+    assert.match(body.error.message, message)
+  })
+}

@@ -1,0 +1,205 @@
+import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
+import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
+import { meaningOf, type ProviderErrorKind, readErrorAnswer } from '../../../src/formats/errors/kinds.ts'
+import { parseEmbeddedError } from '../../../src/formats/errors/parse.ts'
+import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { openaiChat } from '../../../src/formats/openai-chat/format.ts'
+import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { anthropic, google, openai, told } from '../../pipeline/support/refusals.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { recordedExchanges } from '../support/recordings.ts'
+
+const test = suite('kinds of provider errors')
+
+/** Asserts that routing and every translation decide on the error by this kind. */
+function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): void {
+  const answer = { status, body, header: () => undefined, now: 0 }
+  const meaning = meaningOf(kind)
+  assert.is(readErrorAnswer(answer).kind, kind, note)
+  assert.is(told(status, body).class, meaning.class, `routing: ${note}`)
+  for (const translator of [
+    chatTranslator,
+    responsesTranslator,
+    messagesTranslator,
+    geminiTranslator,
+    converseTranslator,
+  ])
+    assert.is(translator.parseError(answer).kind, meaning.error, `translation: ${note}`)
+}
+
+/** The rows of wire-formats.md, 5.2, as OpenAI, Anthropic and Google send them. */
+const table: Record<string, [status: number, body: unknown, kind: ProviderErrorKind][]> = {
+  'bad request': [
+    [400, openai('bad'), 'bad-request'],
+    [400, anthropic('invalid_request_error', 'bad'), 'bad-request'],
+    [400, google(400, 'INVALID_ARGUMENT', 'bad'), 'bad-request'],
+    [400, google(400, 'FAILED_PRECONDITION', 'bad'), 'bad-request'],
+  ],
+  authentication: [
+    [401, openai('no', { code: 'invalid_api_key' }), 'authentication'],
+    [401, anthropic('authentication_error', 'no'), 'authentication'],
+    [400, anthropic('authentication_error', 'no'), 'authentication'],
+    [401, google(401, 'UNAUTHENTICATED', 'no'), 'authentication'],
+    [400, google(400, 'INVALID_ARGUMENT', 'no', [{ reason: 'API_KEY_INVALID' }]), 'authentication'],
+  ],
+  billing: [
+    [429, openai('no', { type: 'insufficient_quota', code: 'insufficient_quota' }), 'billing'],
+    [403, openai('no', { code: 'insufficient_quota' }), 'billing'],
+    [402, anthropic('billing_error', 'no'), 'billing'],
+    [400, anthropic('billing_error', 'no'), 'billing'],
+    [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the API.'), 'billing'],
+    [402, { message: 'Insufficient Balance' }, 'billing'],
+    [403, { error: 'Your team t has either used all available credits or reached its limit.' }, 'billing'],
+    [403, openai('You have reached your spending limit.'), 'billing'],
+  ],
+  'a limit of use or costs without a wait': [
+    [429, google(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.'), 'quota'],
+    [429, anthropic('rate_limit_error', 'You have reached your spend limit.'), 'quota'],
+    [429, spendLimit('rate_limit_error'), 'quota'],
+    [400, spendLimit('invalid_request_error'), 'quota'],
+  ],
+  forbidden: [
+    [403, openai('Forbidden'), 'forbidden'],
+    [403, anthropic('permission_error', 'no'), 'permission'],
+    [403, google(403, 'PERMISSION_DENIED', 'no'), 'permission'],
+    [403, openai('The response was filtered', { code: 'content_filter' }), 'content-refused'],
+    [403, openai('Your prompt about a credit balance violates our policies.'), 'content-refused'],
+  ],
+  'not found': [
+    [404, openai('The model `x` does not exist', { code: 'model_not_found' }), 'unknown-model'],
+    [400, openai('no', { code: 'model_not_found' }), 'invalid-model'],
+    [404, anthropic('not_found_error', 'model: x'), 'unknown-model'],
+    [404, anthropic('not_found_error', 'file: x'), 'not-found'],
+    [404, google(404, 'NOT_FOUND', 'models/x is not found for API version v1'), 'unknown-model'],
+    [404, { detail: 'Not Found' }, 'wrong-address'],
+  ],
+  timeout: [
+    [408, openai('slow'), 'timeout'],
+    [504, openai('slow'), 'gateway-timeout'],
+    [504, anthropic('timeout_error', 'slow'), 'gateway-timeout'],
+    [504, google(504, 'DEADLINE_EXCEEDED', 'slow'), 'gateway-timeout'],
+  ],
+  conflict: [
+    [409, openai('no'), 'conflict'],
+    [409, anthropic('conflict_error', 'no'), 'conflict'],
+    [409, google(409, 'ABORTED', 'no'), 'conflict'],
+  ],
+  'too large': [
+    [413, openai('big'), 'too-large'],
+    [413, anthropic('request_too_large', 'big'), 'too-large'],
+    [413, openai('Request too large', { code: 'rate_limit_exceeded' }), 'rate-limit'],
+  ],
+  unprocessable: [[422, { detail: [{ loc: ['body', 'x'], msg: 'Field required' }] }, 'unprocessable']],
+  'context overflow': [
+    [400, openai('no', { code: 'context_length_exceeded' }), 'context-overflow'],
+    [400, anthropic('invalid_request_error', 'prompt is too long: 9 tokens > 8 maximum'), 'context-overflow'],
+    [413, openai('Input is too long for requested model.'), 'context-overflow'],
+    [500, openai('the request exceeds the available context size'), 'context-overflow'],
+    [400, { id: 'x', message: 'no', error_type: 'TOO_MANY_TOKENS' }, 'context-overflow'],
+    [400, { message: 'The model returned the following errors: Input Tokens Exceeded' }, 'context-overflow'],
+    [400, openai("Invalid value: 'maximum context length'."), 'bad-request'],
+  ],
+  'rate limit': [
+    [429, openai('slow', { code: 'rate_limit_exceeded' }), 'rate-limit'],
+    [429, anthropic('rate_limit_error', 'slow'), 'rate-limit'],
+    [429, google(429, 'RESOURCE_EXHAUSTED', 'quota exceeded', [{ retryDelay: '34s' }]), 'rate-limit'],
+    [429, google(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.', [{ retryDelay: '34s' }]), 'rate-limit'],
+    [429, { detail: 'slow' }, 'rate-limit'],
+    [402, { error: { code: 402, metadata: { limit_source: 'openrouter_in_flight_budget' } } }, 'rate-limit'],
+  ],
+  'over budget': [[402, { error: { code: 402, metadata: { reason: 'weight_exceeds_budget' } } }, 'over-budget']],
+  'closed by the client': [
+    [499, google(499, 'CANCELLED', 'no'), 'cancelled'],
+    [499, openai('no'), 'cancelled'],
+  ],
+  server: [
+    [500, openai('no'), 'server'],
+    [500, anthropic('api_error', 'no'), 'server'],
+    [500, google(500, 'INTERNAL', 'no'), 'server'],
+    [502, '<html>502</html>', 'server'],
+    [498, openai('no capacity'), 'server'],
+    [424, { message: 'no', error_type: 'generation' }, 'server'],
+  ],
+  overloaded: [
+    [503, openai('no'), 'overloaded'],
+    [529, anthropic('overloaded_error', 'no'), 'overloaded'],
+    [500, anthropic('overloaded_error', 'no'), 'overloaded'],
+    [503, google(503, 'UNAVAILABLE', 'no'), 'overloaded'],
+  ],
+  'a proxy': [
+    [407, '', 'proxy'],
+    [302, '', 'wrong-address'],
+    [405, '', 'wrong-address'],
+    [400, '<html>', 'wrong-address'],
+  ],
+}
+
+function spendLimit(type: string) {
+  const { error, ...envelope } = anthropic(type, 'Limit')
+  return { ...envelope, error: { ...error, details: { error_code: 'spend_limit_reached' } } }
+}
+
+for (const [row, cases] of Object.entries(table))
+  test(`routing and translation agree on: ${row}`, () => {
+    for (const [status, body, kind] of cases) assertKind(status, body, kind, `${status} ${JSON.stringify(body)}`)
+  })
+
+test('a server error with a type of the client’s fault stays one of the server', () => {
+  for (const type of ['not_found_error', 'request_too_large', 'conflict_error'])
+    assertKind(500, anthropic(type, 'no'), 'server')
+})
+
+test('an error in a stream stands for the same status in routing and in translation', () => {
+  const statuses: [status: number, error: JsonObject][] = [
+    [400, { message: 'prompt is too long: 9 tokens > 8 maximum' }],
+    [400, { message: 'no', code: 'context_length_exceeded' }],
+    [400, { message: 'no', code: 'content_filter' }],
+    [400, { message: 'no', code: 'invalid_base64_image' }],
+    [429, { message: 'You exceeded your current quota.' }],
+    [429, { message: 'no', code: 'insufficient_quota' }],
+    [529, { message: 'no', type: 'overloaded_error' }],
+    [502, { message: 'no' }],
+  ]
+  for (const [status, error] of statuses) {
+    const watch = openaiChat.watchStream()
+    watch.observe({ event: undefined, data: JSON.stringify({ error }) })
+    assert.is(watch.error?.status, status, JSON.stringify(error))
+    assert.is(parseEmbeddedError(error).status, status, JSON.stringify(error))
+  }
+})
+
+const folders = ['anthropic', 'bedrock-converse', 'cohere-chat', 'embeddings', 'gemini']
+const openaiFolders = ['openai-chat', 'openai-compatible', 'openai-completions', 'openai-responses']
+
+/** The kinds of recorded errors by the names of their recordings, and otherwise by their statuses. */
+const kindByName: readonly [name: RegExp, kind: ProviderErrorKind][] = [
+  [/handles_context_length_exceeded_errors/, 'context-overflow'],
+  [/raises_appropriate_auth_error|invalid_api_key/, 'authentication'],
+  [
+    /bedrock_error|handle-api-error|api-errors-gracefully|VoyageAI\.test_embed_error|responses_create_api_error/,
+    'invalid-model',
+  ],
+]
+const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
+  400: 'bad-request',
+  401: 'authentication',
+  403: 'permission',
+  404: 'unknown-model',
+  429: 'rate-limit',
+}
+
+test('routing and translation agree on every recorded error', () => {
+  const kinds = new Map<ProviderErrorKind, number>()
+  for (const { name, status, answer } of recordedExchanges([...folders, ...openaiFolders])) {
+    if (status < 300 || answer === undefined) continue
+    const named = kindByName.find(([pattern]) => pattern.test(name))?.[1]
+    const kind = (status === 400 ? named : undefined) ?? kindByStatus[status]
+    if (kind === undefined) throw new Error(`The kind of ${name} (status ${status}) is not known here.`)
+    assertKind(status, answer, kind, name)
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  }
+  for (const kind of ['context-overflow', 'invalid-model', ...Object.values(kindByStatus)] as const)
+    assert.ok((kinds.get(kind) ?? 0) > 0, kind)
+})

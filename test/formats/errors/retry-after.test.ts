@@ -1,0 +1,128 @@
+import { askedWaitMs } from '../../../src/formats/errors/retry-after.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('the wait that a provider asks for')
+
+const NOW = Date.UTC(2026, 0, 1)
+const inAMinute = new Date(NOW + 60_000)
+
+function waitOf(headers: Record<string, string>, body?: unknown, isRateLimit = true): number | undefined {
+  return askedWaitMs({ header: (name) => headers[name], body, now: NOW, isRateLimit })
+}
+
+const epoch = (text: string) => String(Date.parse(text))
+const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }
+const google = { error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details: [retryInfo] } }
+const openRouter = (headers: object) => ({ error: { message: 'm', code: 429, metadata: { headers } } })
+
+const HOUR = 60 * 60 * 1_000
+const delayed = (retryDelay: object) => ({ error: { details: [{ retryDelay }] } })
+
+const table: [what: string, wait: number | undefined, headers: Record<string, string>, body?: unknown][] = [
+  ['nothing', undefined, {}],
+  ['seconds', 7_000, { 'retry-after': '7' }],
+  ['milliseconds', 1_500, { 'retry-after-ms': '1500' }],
+  ['milliseconds before seconds', 1_500, { 'retry-after-ms': '1500', 'retry-after': '30' }],
+  ['nothing in milliseconds, but seconds', 30_000, { 'retry-after-ms': '0', 'retry-after': '30' }],
+  ['none at all', 0, { 'retry-after': '0' }],
+  ['none at all in milliseconds', 0, { 'retry-after-ms': '0' }],
+  ['none, but a reset', 50_000, { 'retry-after': '0', 'x-ratelimit-reset': '50' }],
+  ['less than nothing', undefined, { 'retry-after': '-5' }],
+  ['a date', 60_000, { 'retry-after': inAMinute.toUTCString() }],
+  ['a date of RFC 850', 60_000, { 'retry-after': 'Thursday, 01-Jan-26 00:01:00 GMT' }],
+  ['a date of RFC 850 in the last century', 0, { 'retry-after': 'Sunday, 06-Nov-94 08:49:37 GMT' }],
+  ['a date of asctime', 60_000, { 'retry-after': 'Thu Jan  1 00:01:00 2026' }],
+  ['a duration', 30_000, { 'retry-after': '30s' }],
+  ['a duration of several parts', 90_500, { 'retry-after': '1m30.5s' }],
+  ['a date as in RFC 3339', 60_000, { 'retry-after': '2026-01-01T00:01:00Z' }],
+  ['a point in time', 60_000, { 'retry-after': String(NOW / 1_000 + 60) }],
+  ['more than an hour', HOUR, { 'retry-after': '99999999' }],
+  ['more than there are numbers for', HOUR, { 'retry-after': '9'.repeat(400) }],
+  ['seconds until a reset', 30_000, { 'x-ratelimit-reset-after': '30' }],
+  ["Google's delay as an object", 30_500, {}, delayed({ seconds: 30, nanos: 5e8 })],
+  ["Google's delay as an object of texts", 30_000, {}, delayed({ seconds: '30' })],
+  ["Google's delay as an object that is none", undefined, {}, delayed({ seconds: 'soon' })],
+  ["Google's delay as an object of less than nothing", undefined, {}, delayed({ seconds: -1 })],
+  ['a member of the body', 30_000, {}, { retry_after: 30 }],
+  ['a member of the error', 30_000, {}, { error: { message: 'm', retry_after: '30' } }],
+  ['a member of the error as a duration', 30_000, {}, { error: { message: 'm', retryAfter: '30s' } }],
+  ['a member of the error in milliseconds', 30_000, {}, { error: { message: 'm', retry_after_ms: 30_000 } }],
+  ['a member of the metadata', 30_000, {}, { error: { metadata: { retry_after_seconds: 30 } } }],
+  ['a member that is none', undefined, {}, { retry_after: 'soon', error: { retry_after: { x: 1 } } }],
+  ['a header before a member', 7_000, { 'retry-after': '7' }, { retry_after: 30 }],
+  ['a date that has passed', 0, { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
+  ['seconds that a proxy has joined', 5_000, { 'retry-after': '5, 5' }],
+  ['milliseconds that a proxy has joined', 1_500, { 'retry-after-ms': '1500,1500' }],
+  ['the longest of what a proxy has joined', 30_000, { 'retry-after': 'soon, 5, 30s,0' }],
+  [
+    'dates that a proxy has joined',
+    60_000,
+    { 'retry-after': `${new Date(NOW).toUTCString()}, ${inAMinute.toUTCString()}` },
+  ],
+  ['nothing that a proxy has joined', undefined, { 'retry-after': ',,soon, ' }],
+  ['no date', undefined, { 'retry-after': 'soon' }],
+  ["Google's delay", 34_400, {}, google],
+  ["Google's delay in an array", 34_400, {}, [google]],
+  ['a reset as a duration', 90_000, { 'x-ratelimit-reset-requests': '1m30s' }],
+  ['a reset in epoch seconds', 60_000, { 'x-ratelimit-reset': String(NOW / 1_000 + 60) }],
+  ['a reset in epoch milliseconds', 60_000, { 'x-ratelimit-reset': epoch('2026-01-01T00:01:00Z') }],
+  [
+    'the reset of the limit that is exhausted, each named with its time (Cerebras)',
+    20_500,
+    {
+      'x-ratelimit-remaining-requests-day': '99',
+      'x-ratelimit-reset-requests-day': '33011.38',
+      'x-ratelimit-remaining-tokens-minute': '0',
+      'x-ratelimit-reset-tokens-minute': '20.5',
+    },
+  ],
+  ["Anthropic's reset", 60_000, { 'anthropic-ratelimit-tokens-reset': '2026-01-01T00:01:00Z' }],
+  ["Anthropic's reset of a subscription", 60_000, { 'anthropic-ratelimit-unified-reset': String(NOW / 1_000 + 60) }],
+  ['the older draft', 50_000, { 'ratelimit-limit': '9', 'ratelimit-remaining': '0', 'ratelimit-reset': '50' }],
+  ['the draft in one header', 50_000, { ratelimit: 'limit=100, remaining=0, reset=50' }],
+  ['the newer draft', 50_000, { ratelimit: '"default";r=0;t=50' }],
+  ['what is spent in the newer draft', 5_000, { ratelimit: '"burst";r=0;t=5, "daily";r=10;t=3600' }],
+  [
+    'the latest reset of what is spent',
+    360_000,
+    {
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '6m0s',
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '1s',
+    },
+  ],
+  [
+    'of two that may be spent the earlier one',
+    20_000,
+    { 'x-ratelimit-reset-requests': '20s', 'x-ratelimit-reset-tokens': '50s' },
+  ],
+  [
+    'not what has something left',
+    50_000,
+    {
+      'x-ratelimit-remaining-requests': '5',
+      'x-ratelimit-reset-requests': '20s',
+      'x-ratelimit-reset-tokens': '50s',
+    },
+  ],
+  ["headers in OpenRouter's error", 60_000, {}, openRouter({ 'X-RateLimit-Reset': epoch('2026-01-01T00:01:00Z') })],
+  ["a wait in OpenRouter's error", 9_000, {}, openRouter({ 'Retry-After': '9' })],
+  ["headers in OpenRouter's error that are no texts", 60_000, {}, openRouter({ 'X-RateLimit-Reset': NOW + 60_000 })],
+]
+
+for (const [what, wait, headers, body] of table)
+  test(`is understood: ${what}`, () => assert.is(waitOf(headers, body), wait))
+
+test('is not read from reset headers unless it is a rate limit: they are there always', () => {
+  assert.is(waitOf({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
+  assert.is(waitOf({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
+})
+
+test('is read from the words of a rate limit when nothing else says it', () => {
+  const text = 'Please try again in 20s.'
+  const words = { header: () => undefined, body: {}, now: NOW, text }
+  assert.is(askedWaitMs({ ...words, isRateLimit: true }), 20_000)
+  assert.is(askedWaitMs({ ...words, isRateLimit: false }), undefined)
+  assert.is(askedWaitMs({ ...words, body: { retry_after: 3 }, isRateLimit: true }), 3_000)
+})

@@ -1,0 +1,157 @@
+import type { Answer } from '../../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import type { RequestOptions } from '../../../../src/formats/canonical/request.ts'
+import { sealState } from '../../../../src/formats/canonical/state.ts'
+import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import { encodeUtf8, toBase64 } from '../../../../src/lib/bytes.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const writing = suite('writing answers for clients of Gemini')
+
+function write(answer: Partial<Answer> & { content?: AssistantPart[] }, options: RequestOptions = {}) {
+  const { content = [], ...rest } = answer
+  const { write: context } = contexts(geminiTranslator)
+  const choices = [{ content, finish: { reason: 'stop' } as const }]
+  return Object(geminiTranslator.writeAnswer({ choices, ...rest }, context({ options })))
+}
+
+const partsOf = (content: AssistantPart[], options?: RequestOptions) =>
+  write({ content }, options).candidates[0].content.parts
+
+const foreign = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
+const thoughtSignature = toBase64(encodeUtf8(sealState(foreign)))
+
+writing('an answer is written with all its content, reasoning tokens apart', () => {
+  const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"x":1}' }
+  const answer = write({
+    choices: [{ content: [{ type: 'text', text: 'a' }, call], finish: { reason: 'tool-calls' } }],
+    usage: { inputTokens: 10, outputTokens: 8, cacheReadTokens: 4, reasoningTokens: 3 },
+  })
+  assert.equal(answer, {
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text: 'a' }, { functionCall: { id: 'c', name: 'f', args: { x: 1 } } }] },
+        finishReason: 'STOP',
+        index: 0,
+      },
+    ],
+    usageMetadata: {
+      ...{ promptTokenCount: 10, cachedContentTokenCount: 4, candidatesTokenCount: 5, thoughtsTokenCount: 3 },
+      totalTokenCount: 18,
+    },
+    modelVersion: 'm',
+    responseId: 'id1',
+  })
+})
+
+writing('state of any vendor is sealed on its part', () => {
+  const content: AssistantPart[] = [
+    { type: 'reasoning', text: 'hm', state: foreign },
+    { type: 'reasoning', text: '', state: foreign },
+    { type: 'text', text: 'a', state: foreign },
+    { type: 'tool-call', id: 'c', name: 'f', arguments: '', state: foreign },
+  ]
+  assert.equal(partsOf(content), [
+    { text: 'hm', thought: true, thoughtSignature },
+    { text: '', thought: true, thoughtSignature },
+    { text: 'a', thoughtSignature },
+    { functionCall: { id: 'c', name: 'f', args: {} }, thoughtSignature },
+  ])
+})
+
+writing('the input of a free-form tool is written as an argument', () => {
+  const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: 'abc', isFreeForm: true }
+  assert.equal(partsOf([call]), [{ functionCall: { id: 'c', name: 'f', args: { input: 'abc' } } }])
+})
+
+writing('hidden reasoning is left out, its signatures are not', () => {
+  const content: AssistantPart[] = [
+    { type: 'reasoning', text: 'hm' },
+    { type: 'reasoning', text: 'hm', state: foreign },
+    { type: 'text', text: 'a' },
+  ]
+  assert.equal(partsOf(content, { reasoning: { show: 'none' } }), [
+    { text: '', thought: true, thoughtSignature },
+    { text: 'a' },
+  ])
+})
+
+writing('an answer without content has an empty text: clients leave out empty turns', () => {
+  assert.equal(partsOf([]), [{ text: '' }])
+})
+
+writing('a refusal is text with the finish reason of a filter', () => {
+  const { candidates } = write({ content: [{ type: 'refusal', text: 'no' }] })
+  assert.equal([candidates[0].content.parts, candidates[0].finishReason], [[{ text: 'no' }], 'SAFETY'])
+})
+
+for (const [reason, expected] of [
+  ['length', 'MAX_TOKENS'],
+  ['context-window', 'MAX_TOKENS'],
+  ['stop-sequence', 'STOP'],
+  ['content-filter', 'SAFETY'],
+  ['pause', 'CONTINUATION'],
+  ['malformed-call', 'MALFORMED_FUNCTION_CALL'],
+] as const)
+  writing(`the finish reason for ${reason} is ${expected}`, () => {
+    const { candidates } = write({ choices: [{ content: [], finish: { reason, explanation: 'why' } }] })
+    assert.equal([candidates[0].finishReason, candidates[0].finishMessage], [expected, 'why'])
+  })
+
+writing('sources are written once, their places in bytes', () => {
+  const { candidates } = write({
+    content: [
+      { type: 'server-tool', tool: 'web-search', id: 's', query: 'what', results: [] },
+      { type: 'text', text: 'é', citations: [{ url: 'https://a.com', title: 'A' }] },
+      {
+        type: 'text',
+        text: 'é😀b',
+        citations: [
+          { url: 'https://a.com', title: 'A', start: 1, end: 4 },
+          { title: 'B', quote: 'q', start: 0, end: 1 },
+        ],
+      },
+    ],
+  })
+  assert.equal(candidates[0].groundingMetadata, {
+    groundingChunks: [{ web: { uri: 'https://a.com', title: 'A' } }, { retrievedContext: { title: 'B', text: 'q' } }],
+    groundingSupports: [
+      { groundingChunkIndices: [0] },
+      { segment: { partIndex: 1, startIndex: 2, endIndex: 7, text: '😀b' }, groundingChunkIndices: [0] },
+      { segment: { partIndex: 1, startIndex: 0, endIndex: 2, text: 'é' }, groundingChunkIndices: [1] },
+    ],
+    webSearchQueries: ['what'],
+  })
+})
+
+writing('a quoted page is written as a page', () => {
+  const page = { uri: 'https://a.com', title: 'A' }
+  const { candidates } = write({
+    content: [{ type: 'text', text: 'a', citations: [{ url: page.uri, title: page.title, quote: 'q' }] }],
+  })
+  assert.equal(candidates[0].groundingMetadata.groundingChunks, [
+    { web: page, retrievedContext: { ...page, text: 'q' } },
+  ])
+})
+
+writing('images, audio and logprobs are written', () => {
+  const { candidates } = write({
+    content: [
+      { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1, top: [] }] },
+      { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
+      { type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'UklG' }, id: 'x', transcript: 't' },
+    ],
+  })
+  assert.equal(candidates[0].content.parts.slice(1), [
+    { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+    { inlineData: { mimeType: 'audio/wav', data: 'UklG' } },
+  ])
+  assert.equal(candidates[0].logprobsResult, { chosenCandidates: [{ token: 'a', logProbability: -1 }] })
+})
+
+writing('truncated arguments are kept whole', () => {
+  assert.equal(partsOf([{ type: 'tool-call', id: 'c', name: 'f', arguments: '{"path":"/tm' }]), [
+    { functionCall: { id: 'c', name: 'f', args: { _raw: '{"path":"/tm' } } },
+  ])
+})

@@ -1,0 +1,86 @@
+import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import { encodeUtf8, toBase64Url } from '../../../../src/lib/bytes.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { parse } from '../support/parse-request.ts'
+
+const turnsOf = (...contents: object[]): Turn[] => parse({ contents }).turns
+const user = (...parts: object[]) => ({ role: 'user', parts })
+
+const media = suite('media in a Gemini request')
+
+const PNG = 'iVBORw0KGgoAAAAN'
+const base64 = (mediaType: string, data: string) => ({ type: 'base64', mediaType, data })
+
+for (const [name, part, expected] of [
+  [
+    'an image',
+    { inlineData: { mimeType: 'image/png', data: PNG } },
+    { type: 'image', source: base64('image/png', PNG) },
+  ],
+  [
+    'bytes that are another type',
+    { inlineData: { mimeType: 'image/jpeg', data: PNG } },
+    { type: 'image', source: base64('image/png', PNG) },
+  ],
+  [
+    'sound',
+    { inlineData: { mimeType: 'audio/wav', data: 'UklG' } },
+    { type: 'audio', source: base64('audio/wav', 'UklG') },
+  ],
+  [
+    'a clip of a film',
+    { inlineData: { mimeType: 'video/mp4', data: 'AAAA' }, videoMetadata: { fps: 2, startOffset: '1.5s' } },
+    { type: 'video', source: base64('video/mp4', 'AAAA'), fps: 2, startOffset: '1.5s' },
+  ],
+  [
+    'a text in URL-safe base64',
+    { inlineData: { mimeType: 'text/plain', data: toBase64Url(encodeUtf8('ÿþ?')) } },
+    { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'ÿþ?' } },
+  ],
+  [
+    'an address',
+    { fileData: { fileUri: 'https://example.com/a.png?x=1' } },
+    { type: 'image', source: { type: 'url', url: 'https://example.com/a.png?x=1' } },
+  ],
+  [
+    'a film by its address',
+    { fileData: { fileUri: 'https://youtu.be/abc' } },
+    { type: 'video', source: { type: 'url', url: 'https://youtu.be/abc' } },
+  ],
+  [
+    'a file at Google',
+    {
+      file_data: { file_uri: 'https://generativelanguage.googleapis.com/v1beta/files/x', mime_type: 'application/pdf' },
+    },
+    {
+      type: 'file',
+      source: {
+        type: 'file-id',
+        id: 'https://generativelanguage.googleapis.com/v1beta/files/x',
+        format: 'gemini',
+        mediaType: 'application/pdf',
+      },
+    },
+  ],
+  [
+    'a file in a bucket',
+    { fileData: { fileUri: 'gs://bucket/a.wav', mimeType: 'audio/wav' } },
+    { type: 'audio', source: { type: 'file-id', id: 'gs://bucket/a.wav', format: 'gemini', mediaType: 'audio/wav' } },
+  ],
+  [
+    'an image to be looked at closely',
+    { inlineData: { mimeType: 'image/png', data: PNG }, mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } },
+    { type: 'image', source: base64('image/png', PNG), detail: 'high' },
+  ],
+] as [string, object, object][])
+  media(`a medium is parsed: ${name}`, () =>
+    assert.equal(turnsOf(user(part))[0], { role: 'user', content: [expected] }),
+  )
+
+media('the resolution of all media is that of each image', () => {
+  const { turns: told } = parse({
+    contents: [user({ inlineData: { mimeType: 'image/png', data: PNG } })],
+    generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' },
+  })
+  assert.equal(told[0], { role: 'user', content: [{ type: 'image', source: base64('image/png', PNG), detail: 'low' }] })
+})

@@ -1,0 +1,135 @@
+import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { parse } from '../support/parse-request.ts'
+
+const user = (...parts: object[]) => ({ role: 'user', parts })
+
+const config = (generationConfig: object) => parse({ generationConfig })
+
+const options = suite('options of a Gemini request')
+
+const table: Record<string, [body: JsonObject, expected: CanonicalRequest['options']]> = {
+  'sampling and limits': [
+    { generationConfig: { temperature: 0, topP: 0.5, topK: 4, maxOutputTokens: 9, seed: 7, stopSequences: ['a'] } },
+    { temperature: 0, topP: 0.5, topK: 4, maxOutputTokens: 9, seed: 7, stop: ['a'] },
+  ],
+  'snake_case, which REST takes as well': [
+    { generation_config: { max_output_tokens: 9, stop_sequences: ['a'], thinking_config: { thinking_budget: 512 } } },
+    { maxOutputTokens: 9, stop: ['a'], reasoning: { budget: 512 } },
+  ],
+  'penalties and candidates': [
+    { generationConfig: { presencePenalty: 1, frequencyPenalty: -1, candidateCount: 2 } },
+    { presencePenalty: 1, frequencyPenalty: -1, candidates: 2 },
+  ],
+  'logprobs, and their number without them': [
+    { generationConfig: { responseLogprobs: true, logprobs: 3 } },
+    { logprobs: 3 },
+  ],
+  'logprobs that are not asked for': [{ generationConfig: { logprobs: 3 } }, {}],
+  modalities: [{ generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, { modalities: ['text', 'image'] }],
+  'a voice': [
+    { generationConfig: { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } },
+    { speech: { voice: 'Kore' } },
+  ],
+  'thinking that is off': [
+    { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
+    { reasoning: { effort: 'none' } },
+  ],
+  'thinking that is left to the model': [
+    { generationConfig: { thinkingConfig: { thinkingBudget: -1, includeThoughts: true } } },
+    { reasoning: { budget: 'auto', show: 'summary' } },
+  ],
+  'a level in any case, thoughts hidden': [
+    { generationConfig: { thinkingConfig: { thinkingLevel: 'low', includeThoughts: false } } },
+    { reasoning: { effort: 'low', show: 'none' } },
+  ],
+  'labels, tier and store': [
+    { labels: { team_name: 'b' }, serviceTier: 'standard', store: false },
+    { labels: { team_name: 'b' }, serviceTier: 'default', store: false },
+  ],
+}
+
+for (const [name, [body, expected]] of Object.entries(table)) {
+  options(`options are parsed: ${name}`, () => {
+    const { options: understood, warnings } = parse(body)
+    assert.equal(understood, expected)
+    assert.equal(warnings, [])
+  })
+}
+
+options('options that only Google has are dropped by their path, and refused in strict mode', () => {
+  const body = { safetySettings: [], generationConfig: { enableEnhancedCivicAnswers: true, seed: 1 }, serviceTier: 'x' }
+  assert.equal(parse(body).warnings, [
+    'dropped:serviceTier',
+    'dropped:generationConfig.enableEnhancedCivicAnswers',
+    'dropped:safetySettings',
+  ])
+  assert.throws(() => parse(body, { isStrict: true }), /it would be dropped/)
+})
+
+for (const [what, body, message] of [
+  ['what is cached at Google', { cachedContent: 'cachedContents/1' }, /"cachedContent"/],
+  ['an answer to be continued', { continuationToken: 'x' }, /"continuationToken"/],
+  ['several speakers', { generationConfig: { speechConfig: { multiSpeakerVoiceConfig: {} } } }, /speechConfig/],
+  ['a wrong type', { generationConfig: { temperature: 'hot' } }, /"generationConfig.temperature": must be a number/],
+  [
+    'another media type',
+    { generationConfig: { responseMimeType: 'text/x.enum' } },
+    /"generationConfig.responseMimeType"/,
+  ],
+  ['a film as the answer', { generationConfig: { responseModalities: ['VIDEO'] } }, /responseModalities/],
+  ['no contents', { contents: [] }, /"contents": is required/],
+  ['a role that there is not', { contents: [{ role: 'system', parts: [] }] }, /"contents\[0\]\.role"/],
+  ['a part of no kind', { contents: [user({}, { videoMetadata: {} })] }, /"contents\[0\]\.parts\[0\]".*"empty"/],
+  ['an image as instructions', { systemInstruction: { parts: [{ inlineData: {} }] } }, /systemInstruction.parts\[0\]/],
+  [
+    'code that Google would run',
+    { tools: [{ functionDeclarations: [] }, { code_execution: {} }] },
+    /"tools\[1\].code_execution"/,
+  ],
+  [
+    'a function without a name',
+    { tools: [{ functionDeclarations: [{}] }] },
+    /functionDeclarations\[0\].name": is required/,
+  ],
+] as [string, JsonObject, RegExp][])
+  options(`an option is refused by its path: ${what}`, () => assert.throws(() => parse(body), message))
+
+options('model, streaming and the form of the stream come from the path', () => {
+  const {
+    model: name,
+    stream,
+    streamUsage,
+    client,
+  } = parse({ model: 'models/other' }, { route: { model: 'm', stream: true, isArray: true } })
+  assert.equal([name, stream, streamUsage, client], ['m', true, true, { isArray: true }])
+})
+
+const output = suite('the output format of a Gemini request')
+
+const schema = { type: 'object', properties: { a_b: { type: 'string' } } }
+
+for (const [name, generationConfig, expected] of [
+  ['text', { responseMimeType: 'text/plain' }, undefined],
+  ['JSON', { responseMimeType: 'application/json' }, { type: 'json' }],
+  [
+    'JSON Schema',
+    { responseMimeType: 'application/json', responseJsonSchema: schema },
+    { type: 'json-schema', schema },
+  ],
+  [
+    'its first name',
+    { responseMimeType: 'application/json', _responseJsonSchema: schema },
+    { type: 'json-schema', schema },
+  ],
+  [
+    "Google's own schema",
+    {
+      response_mime_type: 'application/json',
+      response_schema: { type: 'OBJECT', properties: { a_b: { type: 'STRING' } } },
+    },
+    { type: 'json-schema', schema },
+  ],
+] as [string, object, CanonicalRequest['output']][])
+  output(`the output format is parsed: ${name}`, () => assert.equal(config(generationConfig).output, expected))

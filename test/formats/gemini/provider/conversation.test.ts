@@ -1,0 +1,117 @@
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+import { call, contents, QUESTION, result, send, text } from '../support/write-request.ts'
+
+const turns = suite('contents for a Gemini provider')
+
+turns('instructions at the start have their own field, later ones are in a user turn', () => {
+  const system = (words: string): Turn => ({ role: 'system', as: 'system', content: [text(words)] })
+  const { body } = send({
+    turns: [system('a'), system('b'), QUESTION, { role: 'assistant', content: [text('x')] }, system('c'), QUESTION],
+  })
+  assert.equal(body.systemInstruction, { parts: [{ text: 'a' }, { text: 'b' }] })
+  const roles = Object(body.contents).map(({ role }: { role: string }) => role)
+  assert.equal(roles, ['user', 'model', 'user'])
+  assert.match(JSON.stringify(Object(body.contents)[2]), /<system>.*c.*q/)
+})
+
+turns('tool results and the user content after them are one turn, with the names of the calls', () => {
+  const parts: AssistantPart[] = [call('a'), call('b', { arguments: '' })]
+  assert.equal(
+    contents(
+      QUESTION,
+      { role: 'assistant', content: parts },
+      { role: 'tool', results: [result('a', [text('ok')]), result('b', [text('no')], true)] },
+      QUESTION,
+    ),
+    [
+      { role: 'user', parts: [{ text: 'q' }] },
+      {
+        role: 'model',
+        parts: [
+          {
+            functionCall: { id: 'a', name: 'f', args: { a: 1 } },
+            thoughtSignature: 'skip_thought_signature_validator',
+          },
+          { functionCall: { id: 'b', name: 'f', args: {} } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'a', name: 'f', response: { output: 'ok' } } },
+          { functionResponse: { id: 'b', name: 'f', response: { error: 'no' } } },
+          { text: 'q' },
+        ],
+      },
+    ],
+  )
+})
+
+turns('a tool result is an object: itself, or wrapped', () => {
+  const response = (words: string) => {
+    const [, , third] = Object(
+      contents(
+        QUESTION,
+        { role: 'assistant', content: [call('a')] },
+        { role: 'tool', results: [result('a', [text(words)])] },
+      ),
+    )
+    return third.parts[0].functionResponse.response
+  }
+  assert.equal(response('{"a":1}'), { a: 1 })
+  assert.equal(response('[1]'), { output: [1] })
+  assert.equal(response('5'), { output: '5' })
+  assert.equal(response('{"output":"x"}'), { output: { output: 'x' } })
+  assert.equal(response('{cut'), { output: '{cut' })
+})
+
+turns('a signature of the provider is on its part unchanged, and no other provider gets it', () => {
+  const { target } = contexts(geminiTranslator)
+  const own = { origin: target.origin, kind: 'thought-signature', data: 'c2ln' } as const
+  const foreign = { ...own, origin: { ...own.origin, account: 'other' } }
+  const said = contents(
+    QUESTION,
+    { role: 'assistant', content: [{ ...text('a'), state: own }, call('c', { state: own }), call('d')] },
+    { role: 'tool', results: [result('c', []), result('d', [])] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: 'hm', state: own },
+        { ...text('b'), state: foreign },
+      ],
+    },
+    QUESTION,
+  )
+  const [, first, , second] = Object(said)
+  assert.equal(first.parts, [
+    { text: 'a', thoughtSignature: 'c2ln' },
+    { functionCall: { id: 'c', name: 'f', args: { a: 1 } }, thoughtSignature: 'c2ln' },
+    { functionCall: { id: 'd', name: 'f', args: { a: 1 } } },
+  ])
+  assert.equal(second.parts, [{ text: 'hm', thought: true, thoughtSignature: 'c2ln' }, { text: 'b' }])
+})
+
+turns('a user turn is added before a conversation that the model begins', () => {
+  const { body, warnings } = send({ turns: [{ role: 'assistant', content: [text('a')] }, QUESTION] })
+  assert.equal(Object(body.contents)[0], { role: 'user', parts: [{ text: '(continue)' }] })
+  assert.equal(warnings, ['added:contents'])
+  assert.equal(send({ turns: [] }).body.contents, [{ role: 'user', parts: [{ text: '(continue)' }] }])
+})
+
+turns('the name of a participant is dropped', () => {
+  assert.equal(send({ turns: [{ ...QUESTION, name: 'bob' }] }).warnings, ['dropped:messages.name'])
+})
+
+turns('a refusal is written as text', () => {
+  assert.equal(
+    Object(contents(QUESTION, { role: 'assistant', content: [{ type: 'refusal', text: 'no' }] }, QUESTION))[1],
+    {
+      role: 'model',
+      parts: [{ text: 'no' }],
+    },
+  )
+})

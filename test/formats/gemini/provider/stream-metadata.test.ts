@@ -1,0 +1,87 @@
+import { assert, suite } from '../../../support/suite.ts'
+import { call, chunk, read, stop, text } from '../support/read-stream.ts'
+
+const test = suite('metadata of a Gemini stream')
+
+test('id and model are those of the first chunk', () => {
+  assert.equal(read([text('a'), stop]).events[0], { type: 'start', id: 'r1', model: 'gemini-x' })
+})
+
+test('the last reported usage counts, and chunks without usage change nothing', () => {
+  const counts = { promptTokenCount: 8, candidatesTokenCount: 5, thoughtsTokenCount: 3, totalTokenCount: 16 }
+  const { last } = read([
+    { ...text('a'), usageMetadata: { trafficType: 'ON_DEMAND' } },
+    { ...text('b'), usageMetadata: { promptTokenCount: 8, totalTokenCount: 8 } },
+    {
+      ...stop,
+      usageMetadata: { ...counts, cachedContentTokenCount: 4, toolUsePromptTokenCount: 2, totalTokenCount: 18 },
+    },
+    { usageMetadata: { trafficType: 'ON_DEMAND' } },
+  ])
+  assert.equal(last?.type === 'end' && last.usage, {
+    ...{ inputTokens: 10, outputTokens: 8, cacheReadTokens: 4, reasoningTokens: 3 },
+  })
+})
+
+test('an error in a chunk ends the answer, with its message and status', () => {
+  const error = { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '34.4s' }] }
+  assert.equal(read([text('a'), { error }, stop]).last, {
+    type: 'error',
+    error: { kind: 'rate-limit', status: 429, message: 'slow down', code: 'RESOURCE_EXHAUSTED', retryAfterMs: 34_400 },
+  })
+})
+
+test('the reason of a blocked prompt or answer is reported', () => {
+  const finishes = (chunks: unknown[]) => {
+    const { last } = read(chunks)
+    return last?.type === 'end' ? last.finishes : []
+  }
+  assert.equal(finishes([{ promptFeedback: { blockReason: 'MODEL_ARMOR', blockReasonMessage: 'injection' } }]), [
+    { reason: 'content-filter', explanation: 'injection' },
+  ])
+  assert.equal(finishes([text('a', { finishReason: 'SAFETY', finishMessage: 'hate' })]), [
+    { reason: 'content-filter', explanation: 'hate' },
+  ])
+  assert.equal(
+    finishes([
+      call({ name: 'f' }),
+      text('', { finishReason: 'STOP', finishMessage: 'Model generated function call(s).' }),
+    ]),
+    [{ reason: 'tool-calls' }],
+  )
+})
+
+test("what Google's own tools ran is told of as a loss, like a call that has no name", () => {
+  const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
+  assert.equal(read([code, text('a'), stop]).responseWarnings, [
+    'dropped:answer.executableCode',
+    'dropped:answer.codeExecutionResult',
+    'dropped:answer.functionCall',
+  ])
+})
+
+test('logprobs belong to the text of their chunk', () => {
+  const logprobsResult = {
+    chosenCandidates: [{ token: 'a', logProbability: -0.5, tokenId: 1 }],
+    topCandidates: [{ candidates: [{ token: 'b', logProbability: -1 }] }],
+  }
+  const { events } = read([text('a', { logprobsResult }), stop])
+  const delta = events.find((event) => event.type === 'part-delta')
+  assert.equal(delta?.type === 'part-delta' && delta.logprobs, [
+    { token: 'a', logprob: -0.5, top: [{ token: 'b', logprob: -1 }] },
+  ])
+})
+
+test('sources come with the last chunk, with byte offsets into the whole text', () => {
+  const groundingMetadata = {
+    groundingChunks: [{ web: { uri: 'https://a.com', title: 'A' } }, { retrievedContext: { title: 'B', text: 'q' } }],
+    groundingSupports: [
+      { segment: { startIndex: 4, endIndex: 10, text: 'hé😀'.slice(1) }, groundingChunkIndices: [0, 1] },
+      { segment: { endIndex: 99, text: 'nowhere' }, groundingChunkIndices: [0] },
+    ],
+  }
+  const { parts } = read([text('ab h'), text('é😀 z'), text('', { finishReason: 'STOP', groundingMetadata })])
+  assert.equal(parts, [
+    `text: ab hé😀 z ${JSON.stringify({ url: 'https://a.com', title: 'A', start: 4, end: 7 })} ${JSON.stringify({ title: 'B', quote: 'q', start: 4, end: 7 })} ${JSON.stringify({ url: 'https://a.com', title: 'A' })}`,
+  ])
+})

@@ -1,0 +1,54 @@
+import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
+import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
+import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import { contexts } from '../../support/contexts.ts'
+
+/** What is told of a stream of chunks, with the parts put together. */
+export function read(chunks: readonly unknown[]) {
+  const { read: context, responseWarnings } = contexts(geminiTranslator)
+  const events: StreamEvent[] = []
+  const sequence = createSequence((event) => events.push(event))
+  const reader = geminiTranslator.createReader(context, sequence.take)
+  for (const chunk of chunks)
+    reader.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
+  reader.end()
+  sequence.end()
+  return { events, responseWarnings: responseWarnings.list(), ...summary(events) }
+}
+
+function summary(events: readonly StreamEvent[]) {
+  const parts = new Map<number, { head: string; said: string; tail: string }>()
+  for (const event of events) {
+    if (event.type === 'part-start') parts.set(event.key, { head: headOf(event), said: '', tail: '' })
+    const part = 'key' in event ? parts.get(event.key) : undefined
+    if (!part) continue
+    if (event.type === 'part-delta') part.said += event.text
+    if (event.type === 'part-state') part.tail += ` <${event.state.data}>`
+    if (event.type === 'part-citation') part.tail += ` ${JSON.stringify(event.citation)}`
+  }
+  const last = events.at(-1)
+  return {
+    parts: [...parts.values()].map(({ head, said, tail }) => `${head}: ${said}${tail}`),
+    finish: last?.type === 'end' ? last.finishes.map(({ reason }) => reason).join() : `${last?.type}`,
+    last,
+  }
+}
+
+function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
+  const where = candidate > 0 ? `[${candidate}] ` : ''
+  const state = 'state' in part && part.state ? `<${part.state.data}>` : ''
+  return where + (part.type === 'tool-call' ? `${part.name}#${part.id}${state}` : part.type + state)
+}
+
+/** A chunk of the first candidate; `more` goes on the candidate. */
+export const chunk = (parts: object[], more: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+  modelVersion: 'gemini-x',
+  responseId: 'r1',
+})
+/** A chunk with one text. */
+export const text = (words: string, more: object = {}) => chunk([{ text: words }], more)
+/** The chunk that ends an answer. */
+export const stop = text('', { finishReason: 'STOP' })
+/** A chunk with one function call; `more` goes on its part. */
+export const call = (functionCall: object, more: object = {}) => chunk([{ functionCall, ...more }])

@@ -1,0 +1,191 @@
+import { isGatewayError } from '../../src/errors.ts'
+import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
+import { upstreamFormatOf } from '../../src/formats/formats.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
+import { traitsFor } from '../../src/providers/traits.ts'
+import type { ProviderFormat, WireFormat } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { PNG } from './fields/field.ts'
+import { contexts } from './support/contexts.ts'
+import { translatorOf } from './support/matrix.ts'
+
+const test = suite('images that the model has generated')
+
+const url = `data:image/png;base64,${PNG}`
+const chatImage = { type: 'image_url', image_url: { url } }
+const chat = (said: JsonObject) => ({
+  messages: [
+    { role: 'user', content: 'Draw' },
+    { role: 'assistant', content: 'Here', ...said },
+    { role: 'user', content: 'More' },
+  ],
+})
+
+/** How clients give one back, and by which name they are told of it. */
+const given: readonly [name: string, from: WireFormat, path: string, body: JsonObject][] = [
+  ['images', 'openai-chat', 'messages[1].images[0]', chat({ images: [{ ...chatImage, index: 0 }] })],
+  ['a part', 'openai-chat', 'messages[1].content[1]', chat({ content: [{ type: 'text', text: 'Here' }, chatImage] })],
+  [
+    'a call',
+    'openai-responses',
+    'input[2]',
+    {
+      input: [
+        { role: 'user', content: 'Draw' },
+        { role: 'assistant', content: 'Here' },
+        { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: PNG },
+        { role: 'user', content: 'More' },
+      ],
+    },
+  ],
+  [
+    'a block',
+    'anthropic-messages',
+    'messages[1].content[1]',
+    {
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'Draw' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'Here' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+          ],
+        },
+        { role: 'user', content: 'More' },
+      ],
+    },
+  ],
+  [
+    'inline data',
+    'gemini',
+    'contents[1].parts[1]',
+    {
+      contents: [
+        { role: 'user', parts: [{ text: 'Draw' }] },
+        { role: 'model', parts: [{ text: 'Here' }, { inlineData: { mimeType: 'image/png', data: PNG } }] },
+        { role: 'user', parts: [{ text: 'More' }] },
+      ],
+    },
+  ],
+]
+
+const label = 'From your answer before:'
+const thoughtSignature = 'skip_thought_signature_validator'
+const shown = {
+  chat: [
+    { role: 'assistant', content: 'Here' },
+    { role: 'user', content: [{ type: 'text', text: label }, chatImage, { type: 'text', text: 'More' }] },
+  ],
+  responses: [
+    { type: 'message', role: 'assistant', content: 'Here' },
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_text', text: label },
+        { type: 'input_image', detail: 'auto', image_url: url },
+        { type: 'input_text', text: 'More' },
+      ],
+    },
+  ],
+  messages: [
+    { role: 'assistant', content: [{ type: 'text', text: 'Here' }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: label },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+        { type: 'text', text: 'More' },
+      ],
+    },
+  ],
+  converse: [
+    { role: 'assistant', content: [{ text: 'Here' }] },
+    {
+      role: 'user',
+      content: [{ text: label }, { image: { format: 'png', source: { bytes: PNG } } }, { text: 'More' }],
+    },
+  ],
+}
+
+/** What is behind the first question, and whether the picture has moved; nothing where it is refused. */
+const targets: readonly [provider: string, model: string, format: ProviderFormat, said: unknown, isMoved?: boolean][] =
+  [
+    ['openai', 'gpt-5.6', 'openai-chat', shown.chat, true],
+    ['custom', 'm', 'openai-chat', shown.chat, true],
+    [
+      'openrouter',
+      'gemini-3-pro-image',
+      'openai-chat',
+      [
+        { role: 'assistant', content: 'Here', images: [chatImage] },
+        { role: 'user', content: 'More' },
+      ],
+    ],
+    ['openai', 'gpt-5.6', 'openai-responses', shown.responses, true],
+    ['anthropic', 'claude-opus-4-8', 'anthropic-messages', shown.messages, true],
+    [
+      'google',
+      'gemini-3-pro-image',
+      'gemini',
+      [
+        {
+          role: 'model',
+          parts: [
+            { text: 'Here', thoughtSignature },
+            { inlineData: { mimeType: 'image/png', data: PNG }, thoughtSignature },
+          ],
+        },
+        { role: 'user', parts: [{ text: 'More' }] },
+      ],
+    ],
+    ['bedrock', 'anthropic.claude-sonnet-4-5', 'bedrock-converse', shown.converse, true],
+    ['bedrock', 'amazon.nova-micro-v1:0', 'bedrock-converse', undefined],
+  ]
+
+for (const [name, from, path, body] of given)
+  for (const [provider, model, format, said, isMoved = false] of targets)
+    test(`${name} of ${from} for ${model} of ${provider} in ${format}`, async () => {
+      const source = await translatorOf(from)
+      const translator = await (await upstreamFormatOf(format)).loadTranslator()
+      const traits = traitsFor(translator.traits, { provider, model, format }, {})
+      const { warnings } = contexts(source)
+      const target = { ...contexts(translator, { traits }).target, model, warnings }
+      const write = () => {
+        const asked = source.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
+        const { request } = prepareRequest(asked, { ...target, carries: translator.carries })
+        return translator.writeRequest(request, target).body
+      }
+      if (said === undefined) {
+        assert.throws(write, (error: unknown) => {
+          assert.ok(isGatewayError(error, 'INVALID_REQUEST'))
+          assert.is(error.data.param, path)
+          assert.match(error.message, 'cannot take images. Leave it out, or use a model that takes it.')
+          return true
+        })
+        return
+      }
+      const { messages, input, contents } = write()
+      const turns = [messages, input, contents].find(Array.isArray) ?? []
+      assert.equal(JSON.parse(JSON.stringify(turns.slice(1))), said)
+      assert.equal(
+        warnings.list().filter((warning) => warning.includes(path)),
+        isMoved ? [`moved:${path}`] : [],
+      )
+    })
+
+test('an image that is stored at OpenAI is dropped by name', async () => {
+  const source = await translatorOf('openai-responses')
+  for (const wireFormat of wireFormats) {
+    const translator = await translatorOf(wireFormat)
+    const { warnings } = contexts(source)
+    const item = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null }
+    const body = { input: [{ role: 'user', content: 'Draw' }, item, { role: 'user', content: 'More' }] }
+    const asked = source.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
+    prepareRequest(asked, { ...contexts(translator).target, warnings, carries: translator.carries })
+    assert.equal(warnings.list(), ['dropped:input[1]'])
+  }
+})

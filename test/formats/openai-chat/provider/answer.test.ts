@@ -1,0 +1,186 @@
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
+import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const parsed = (body: JsonObject) => chatTranslator.parseAnswer(body, contexts(chatTranslator).read)
+const parseMessage = (message: object, finish_reason: unknown = 'stop') =>
+  parsed({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }] }).choices[0]
+
+const text = (words: string) => ({ type: 'text', text: words }) as const
+const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
+const call = (id: string, args = '{}') => ({ type: 'tool-call', id, name: 'f', arguments: args }) as const
+const own = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
+  origin: { format: 'openai-chat', account: 'vendor/1' },
+  kind,
+  data,
+})
+
+const read = suite('parsing the chat completion of a provider')
+
+const messages: Record<string, [message: object, content: AssistantPart[]]> = {
+  text: [{ content: 'a', refusal: null, tool_calls: [] }, [text('a')]],
+  nothing: [{ content: null }, []],
+  'text in parts': [{ content: [text('a'), text('b')] }, [text('ab')]],
+  'a refusal': [{ content: null, refusal: 'no' }, [{ type: 'refusal', text: 'no' }]],
+  'calls behind the text': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, [text('a'), call('c')]],
+  'arguments as an object': [{ tool_calls: [{ id: 'c', ...fn('f', { x: 1 }) }] }, [call('c', '{"x":1}')]],
+  'arguments that are null': [
+    {
+      tool_calls: [
+        { id: 'c', ...fn('f', 'null') },
+        { id: 'd', ...fn('f', null) },
+      ],
+    },
+    [call('c'), call('d')],
+  ],
+  'calls without an id of their own': [
+    {
+      tool_calls: [
+        { id: '', ...fn('f', '{}') },
+        { id: 'c', ...fn('f', '{}') },
+        { id: 'c', ...fn('f', '{}') },
+      ],
+    },
+    [call('call_id1'), call('c'), call('call_id2')],
+  ],
+  'no call without a name': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('', '{}') }] }, [text('a')]],
+  'the old function call': [{ content: null, function_call: { name: 'f', arguments: '{}' } }, [call('call_id1')]],
+  'thoughts as reasoning_content': [
+    { content: 'a', reasoning_content: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'details of thoughts before their text alone': [
+    { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 's' }] },
+    [{ type: 'reasoning', text: 'hm', state: own('detail', '{"type":"reasoning.text","signature":"s"}') }, text('a')],
+  ],
+  'thoughts under the second of two names': [
+    { content: 'a', reasoning_content: '', reasoning: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  "thoughts as GitHub Copilot's reasoning_text": [
+    { content: 'a', reasoning_text: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'thoughts as thinking': [
+    { content: 'a', thinking: 'hm' },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'thoughts as Databricks has them in the content': [
+    { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm', signature: 's' }] }, text('a')] },
+    [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
+  ],
+  'the text of thoughts beside details that nobody can read': [
+    { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] },
+    [
+      { type: 'reasoning', text: 'hm', state: own('text') },
+      { type: 'reasoning', text: '', state: own('detail', '{"type":"reasoning.encrypted","data":"d"}') },
+      text('a'),
+    ],
+  ],
+  'a signature of Google': [
+    { tool_calls: [{ id: 'c', ...fn('f', '{}'), extra_content: { google: { thought_signature: 's' } } }] },
+    [{ ...call('c'), state: own('thought-signature', 's') }],
+  ],
+  citations: [
+    {
+      content: 'ab',
+      annotations: [{ type: 'url_citation', url_citation: { url: 'u', title: 't', start_index: 0, end_index: 1 } }],
+    },
+    [{ ...text('ab'), citations: [{ url: 'u', title: 't', start: 0, end: 1 }] }],
+  ],
+  pictures: [
+    { content: 'a', images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] },
+    [text('a'), { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } }],
+  ],
+  'what Snowflake leaves empty': [
+    { content: 'a', refusal: '', annotations: null, function_call: { name: '', arguments: '' }, audio: { data: '' } },
+    [text('a')],
+  ],
+}
+
+for (const [name, [message, content]] of Object.entries(messages)) {
+  read(`the parser finds ${name}`, () => assert.equal(parseMessage(message)?.content, content))
+}
+
+read('the finish of an answer fits its content', () => {
+  const reason = (finish: unknown, tool_calls: object[] = []) =>
+    parseMessage({ content: 'a', tool_calls }, finish)?.finish.reason
+  const calls = [{ id: 'c', ...fn('f', '{}') }]
+  assert.equal(
+    ['stop', 'eos', '', null].map((finish) => reason(finish, calls)),
+    Array(4).fill('tool-calls'),
+  )
+  assert.is(reason('tool_calls'), 'stop')
+  assert.is(reason('length', calls), 'length')
+  assert.equal(
+    ['content_filter', 'model_length', 'max_tokens'].map((finish) => reason(finish)),
+    ['content-filter', 'context-window', 'length'],
+  )
+  assert.equal(
+    [
+      'MAX_TOKENS',
+      'SAFETY',
+      'content_filter: RECITATION',
+      'sensitive',
+      'refusal',
+      'STOP',
+      'model_context_window_exceeded',
+    ].map((finish) => reason(finish)),
+    ['length', ...Array(4).fill('content-filter'), 'stop', 'context-window'],
+  )
+})
+
+read('choices without an index, as those of GitHub Copilot, are one answer', () => {
+  const finish_reason = 'tool_calls'
+  const { choices } = parsed({
+    choices: [
+      { message: { content: 'a' }, finish_reason },
+      { message: { content: null, tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, finish_reason },
+      { message: { content: null, tool_calls: [{ id: 'd', ...fn('f', '{}') }] }, finish_reason },
+    ],
+  })
+  assert.equal(choices, [{ content: [text('a'), call('c'), call('d')], finish: { reason: 'tool-calls' } }])
+  const several = [1, 0].map((index) => ({ index, message: { content: `${index}` }, finish_reason: 'stop' }))
+  assert.equal(
+    parsed({ choices: several }).choices.map(({ content }) => content),
+    [[text('0')], [text('1')]],
+  )
+})
+
+read('choices without an index are joined in linear time', () => {
+  const { choices } = parsed({ choices: Array(100_000).fill({ message: { content: 'a' }, finish_reason: 'stop' }) })
+  assert.is(choices[0]?.content.length, 100_000)
+})
+
+read('the usage has cached tokens from each field, and reasoning tokens that the total alone counts', () => {
+  const usage = (said: object) =>
+    parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, ...said } }).usage
+  const cached = [
+    { prompt_tokens_details: { cached_tokens: 4 } },
+    { prompt_cache_hit_tokens: 4 },
+    { cached_tokens: 4 },
+    { num_cached_tokens: 4 },
+  ]
+  assert.equal(
+    cached.map((said) => usage(said)?.cacheReadTokens),
+    [4, 4, 4, 4],
+  )
+  assert.is(usage({ completion_tokens: 0, total_tokens: 25 })?.outputTokens, 15)
+  assert.is(usage({ completion_tokens: 3, total_tokens: 25 })?.outputTokens, 3)
+  const thoughts = { completion_tokens_details: { reasoning_tokens: 12 } }
+  assert.is(usage({ completion_tokens: 3, total_tokens: 25, ...thoughts })?.outputTokens, 15)
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, ...thoughts })?.outputTokens, 15)
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity: of its searches
+})
+
+read('an answer without choices, and one that failed, throws', () => {
+  assert.throws(() => parsed({ choices: [] }), /without choices/)
+  assert.throws(
+    () => parsed({ choices: [{ message: { content: '' }, error: { message: 'busy', code: 502 } }] }),
+    /busy/,
+  )
+  assert.throws(() => parseMessage({ content: 'a' }, 'network_error'), /ended in an error/)
+})

@@ -1,0 +1,182 @@
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../../src/formats/canonical/request.ts'
+import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
+import type { Tool } from '../../../../src/formats/canonical/tools.ts'
+import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
+import type { ReasoningTraits, Traits } from '../../../../src/traits.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const EMPTY: CanonicalRequest = { model: 'm', stream: false, streamUsage: false, turns: [], tools: [], options: {} }
+
+function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {}) {
+  const { target } = contexts(chatTranslator, { traits })
+  return chatTranslator.writeRequest({ ...EMPTY, ...request }, target).body
+}
+
+const messages = (turns: Turn[], traits?: Partial<Traits>) => write({ turns }, traits).messages
+const text = (words: string) => ({ type: 'text', text: words }) as const
+const reasoning = (traits: Partial<ReasoningTraits>) => ({
+  reasoning: { ...chatTranslator.traits.reasoning, ...traits },
+})
+
+const turns = suite('messages for a provider of chat completions')
+
+turns('instructions of several blocks are one message', () => {
+  const instructions = (words: string): Turn => ({ role: 'system', as: 'instructions', content: [text(words)] })
+  assert.equal(messages([instructions('a'), instructions('b'), { role: 'user', content: [text('q')] }]), [
+    { role: 'system', content: 'a\n\nb' },
+    { role: 'user', content: 'q' },
+  ])
+})
+
+turns('a cache mark is written in the form of the vendor', () => {
+  const marked: Turn[] = [{ role: 'system', as: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
+  const mark = (traits: Partial<Traits>) => Object(messages(marked, traits)).at(0).content
+  assert.equal(mark({ cacheMarks: 'cache_control' }), [
+    { ...text('a'), cache_control: { type: 'ephemeral', ttl: '1h' } },
+  ])
+  assert.equal(mark({ cacheMarks: 'prompt_cache_breakpoint' }), [
+    { ...text('a'), prompt_cache_breakpoint: { mode: 'explicit' } },
+  ])
+  assert.is(mark({ cacheMarks: 'none' }), 'a')
+})
+
+const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }
+const wireCall = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":12345678901234567890}' } }
+
+turns('the content of a message with calls alone is null, and arguments stay unchanged', () => {
+  assert.equal(messages([{ role: 'assistant', content: [call] }]), [
+    { role: 'assistant', content: null, tool_calls: [wireCall] },
+  ])
+})
+
+turns('a call without arguments has an empty object', () => {
+  const [written] = Object(messages([{ role: 'assistant', content: [{ ...call, arguments: '' }] }]))
+  assert.is(written.tool_calls[0].function.arguments, '{}')
+})
+
+turns('a result is a text, which begins with Error if it is one', () => {
+  const results = [{ callId: 'c', content: [text('a'), text('b')], isError: true as const }]
+  assert.equal(messages([{ role: 'tool', results }]), [{ role: 'tool', tool_call_id: 'c', content: 'Error: a\nb' }])
+})
+
+turns('a generated image is in the message of the model, for vendors with a field for it', () => {
+  const picture = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
+  const asked: Turn = { role: 'user', content: [text('q')] }
+  const drawn = (...content: AssistantPart[]) => messages([asked, { role: 'assistant', name: 'a', content }, asked])
+  const question = { role: 'user', content: 'q' }
+  const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
+  assert.equal(drawn(picture), [question, { role: 'assistant', content: null, name: 'a', images }, question])
+  const both = { role: 'assistant', content: 'so', name: 'a', images }
+  assert.equal(drawn(picture, text('so')), [question, both, question])
+})
+
+turns('images and files are data URLs or URLs', () => {
+  const source = { type: 'base64', mediaType: 'image/png', data: 'AA==' } as const
+  const pdf = { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' } as const
+  const content = [
+    text('q'),
+    { type: 'image', source, detail: 'high' } as const,
+    { type: 'file', source: pdf } as const,
+    { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'words' } } as const,
+  ]
+  assert.equal(messages([{ role: 'user', content }]), [
+    {
+      role: 'user',
+      content: [
+        text('q'),
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'high' } },
+        { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'file.pdf' } },
+        text('words'),
+      ],
+    },
+  ])
+})
+
+const state = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
+  origin: { format: 'openai-chat', account: 'v' },
+  kind,
+  data,
+})
+const thought: AssistantPart = { type: 'reasoning', text: 'hm', state: state('text') }
+
+turns("a vendor's own thoughts stand where it reads them", () => {
+  const field = (name: ReasoningTraits['field'], part: AssistantPart = thought) =>
+    Object(messages([{ role: 'assistant', content: [part, text('a')] }], reasoning({ field: name }))).at(0)
+  assert.equal(field('reasoning_content'), { role: 'assistant', content: 'a', reasoning_content: 'hm' })
+  assert.equal(field('reasoning'), { role: 'assistant', content: 'a', reasoning: 'hm' })
+  const thinking = { type: 'thinking', thinking: [text('hm')] }
+  assert.equal(field('thinking-parts'), { role: 'assistant', content: [thinking, text('a')] })
+  const detail: AssistantPart = {
+    type: 'reasoning',
+    text: 'hm',
+    state: state('detail', '{"type":"reasoning.text","signature":"s"}'),
+  }
+  assert.equal(field('reasoning_details', detail), {
+    role: 'assistant',
+    content: 'a',
+    reasoning_details: [{ type: 'reasoning.text', signature: 's', text: 'hm' }],
+  })
+})
+
+turns('a message without reasoning has the field if the vendor demands it', () => {
+  const spoken = { role: 'assistant' as const, content: [text('a')] }
+  assert.equal(messages([spoken], reasoning({ needsField: true })), [
+    { role: 'assistant', content: 'a', reasoning_content: '' },
+  ])
+})
+
+const options = suite('options for a provider of chat completions')
+
+const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], expected: object][] = [
+  ['effort', { effort: 'low', budget: 2_048 }, { reasoning_effort: 'low' }],
+  ['effort', { budget: 'auto' }, {}],
+  ['effort', { show: 'none' }, {}],
+  ['thinking', { effort: 'high', budget: 9 }, { thinking: { type: 'enabled' } }],
+  ['thinking', { effort: 'none', budget: 0 }, { thinking: { type: 'disabled' } }],
+  ['thinking-effort', { effort: 'max', budget: 9 }, { thinking: { type: 'enabled' }, reasoning_effort: 'max' }],
+  ['thinking-effort', { effort: 'none', budget: 0 }, { thinking: { type: 'disabled' } }],
+  ['enable_thinking', { effort: 'high', budget: 9 }, { enable_thinking: true, thinking_budget: 9 }],
+  ['reasoning-object', { effort: 'high', show: 'none' }, { reasoning: { effort: 'high', exclude: true } }],
+  ['chat-template', { effort: 'none' }, { chat_template_kwargs: { enable_thinking: false } }],
+  ['none', { effort: 'high' }, {}],
+]
+
+for (const [by, asked, expected] of switches) {
+  options(`reasoning is requested in the fields of the vendor: ${by} ${JSON.stringify(asked)}`, () => {
+    const { model, messages: _, ...rest } = write({ options: asked ? { reasoning: asked } : {} }, reasoning({ by }))
+    assert.equal(rest, expected)
+    assert.is(model, 'm')
+  })
+}
+
+options('a web search alone cannot be chosen', () => {
+  const tools: Tool[] = [{ type: 'web-search' }]
+  const { web_search_options, tool_choice } = write({ tools, toolChoice: { type: 'required' } })
+  assert.equal([web_search_options, tool_choice], [{}, undefined])
+})
+
+options('speech without a format is requested as raw samples, as Google sends it', () => {
+  assert.equal(write({ options: { speech: { voice: 'a' } } }).audio, { voice: 'a', format: 'pcm16' })
+})
+
+options('the output limit has the field name that the model accepts', () => {
+  const limit = { options: { maxOutputTokens: 5 } }
+  assert.is(write(limit).max_completion_tokens, 5)
+  assert.is(write(limit, { outputLimitField: 'max_tokens' }).max_tokens, 5)
+})
+
+options('a long user id is shortened, the same each time', () => {
+  const endUser = 'u'.repeat(300)
+  const id = write({ options: { endUser } }).safety_identifier
+  assert.is(String(id).length, 128)
+  assert.is(write({ options: { endUser } }).safety_identifier, id)
+})
+
+options('a stream is asked for its usage if the vendor supports that', () => {
+  assert.equal(write({ stream: true }).stream_options, { include_usage: true })
+  assert.is(write({ stream: true }, { streamUsage: false }).stream_options, undefined)
+  assert.is(write({}).stream, undefined)
+})

@@ -1,0 +1,65 @@
+import { assert, suite } from '../../../support/suite.ts'
+import { call, delta, fn, read, stop } from '../support/read-stream.ts'
+
+const test = suite('metadata in a stream of chat completions')
+
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+
+test('id and model come from the first chunk that has them', () => {
+  const { events } = read([{ id: '', model: '', choices: [] }, delta({ content: 'a' }), stop])
+  assert.equal(events[0], { type: 'start', id: 'chatcmpl-1', model: 'm' })
+})
+
+test('the usage is read before, with and after the finish, and from the field of Groq', () => {
+  const expected = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+  assert.equal(read([{ usage, choices: [] }, delta({ content: 'a' }), stop, '[DONE]']).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), { ...stop, usage }]).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), stop, { usage, choices: [] }, '[DONE]']).usage, expected)
+  assert.equal(read([delta({ content: 'a' }), { ...stop, x_groq: { usage } }]).usage, expected)
+})
+
+test('an error in a chunk ends the answer, whatever follows', () => {
+  const { events } = read([delta({ content: 'a' }), { error: { code: 429, message: 'slow down' } }, '[DONE]'])
+  assert.equal(events.at(-1), { type: 'error', error: { kind: 'rate-limit', status: 429, message: 'slow down' } })
+})
+
+test('a call without a name is reported as lost', () => {
+  assert.equal(read([call({ index: 0, id: 'a', ...fn('', '{}') }), stop]).responseWarnings, [
+    'dropped:answer.tool_calls',
+  ])
+})
+
+test("a vendor's details of its thoughts come back whole, their text apart", () => {
+  const detail = (fields: object) =>
+    delta({ reasoning: 'x', reasoning_details: [{ type: 'reasoning.text', index: 0, ...fields }] })
+  const { events, parts } = read([
+    detail({ text: 'h', format: 'anthropic-claude-v1', signature: '' }),
+    detail({ text: 'm' }),
+    detail({ signature: 'sig' }),
+    delta({ content: 'a' }),
+    stop,
+  ])
+  assert.equal(parts, ['reasoning: hm', 'text: a'])
+  const state = events.find((event) => event.type === 'part-state')
+  assert.ok(state?.type === 'part-state')
+  assert.equal(JSON.parse(state.state.data), {
+    type: 'reasoning.text',
+    index: 0,
+    format: 'anthropic-claude-v1',
+    signature: 'sig',
+  })
+})
+
+test('the signature of a call comes with the call, or alone after its arguments', () => {
+  const extra_content = { google: { thought_signature: 's' } }
+  const signed = (...calls: object[]) => {
+    const { events, parts } = read([...calls.map(call), stop])
+    assert.equal(parts, ['f#a: {"x":1}'])
+    return events.flatMap((event) => {
+      if (event.type === 'part-state') return [event.state.data]
+      return event.type === 'part-start' && event.part.type === 'tool-call' ? [event.part.state?.data] : []
+    })
+  }
+  assert.equal(signed({ index: 0, id: 'a', ...fn('f', '{"x":1}'), extra_content }, { index: 0, extra_content }), ['s'])
+  assert.equal(signed({ id: 'a', ...fn('f', '{"x"') }, fn('', ':1}'), { extra_content }), [undefined, 's'])
+})

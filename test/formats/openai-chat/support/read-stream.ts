@@ -1,0 +1,50 @@
+import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
+import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
+import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
+import { contexts } from '../../support/contexts.ts'
+
+/** What is told of a stream of chunks, with the calls and texts put together. */
+export function read(chunks: readonly (object | '[DONE]')[]) {
+  const { read: context, responseWarnings } = contexts(chatTranslator)
+  const events: StreamEvent[] = []
+  const sequence = createSequence((event) => events.push(event))
+  const reader = chatTranslator.createReader(context, sequence.take)
+  for (const chunk of chunks)
+    reader.observe({ event: undefined, data: chunk === '[DONE]' ? chunk : JSON.stringify(chunk) })
+  reader.end()
+  sequence.end()
+  return { events, responseWarnings: responseWarnings.list(), ...summary(events) }
+}
+
+function summary(events: readonly StreamEvent[]) {
+  const said = new Map<number, string>()
+  const parts: [key: number, head: string][] = []
+  for (const event of events) {
+    if (event.type === 'part-start') parts.push([event.key, headOf(event)])
+    if (event.type === 'part-delta') said.set(event.key, (said.get(event.key) ?? '') + event.text)
+  }
+  const last = events.at(-1)
+  return {
+    parts: parts.map(([key, head]) => `${head}: ${said.get(key) ?? ''}`),
+    finish: last?.type === 'end' ? last.finishes.map(({ reason }) => reason).join() : `${last?.type}`,
+    usage: last?.type === 'end' ? last.usage : undefined,
+  }
+}
+
+function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
+  const where = candidate > 0 ? `[${candidate}] ` : ''
+  return where + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
+}
+
+/** A chunk of the first choice. */
+export const delta = (fields: object, finish: string | null = null) => ({
+  id: 'chatcmpl-1',
+  model: 'm',
+  choices: [{ index: 0, delta: fields, finish_reason: finish }],
+})
+/** A chunk with a piece of one tool call. */
+export const call = (fields: object) => delta({ tool_calls: [fields] })
+/** The function of a tool call. */
+export const fn = (name: string, args: unknown) => ({ function: { name, arguments: args } })
+/** The chunk that ends an answer. */
+export const stop = delta({}, 'stop')

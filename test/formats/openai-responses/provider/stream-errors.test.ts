@@ -1,0 +1,58 @@
+import { assert, suite } from '../../../support/suite.ts'
+import { completed, created, read } from '../support/read-stream.ts'
+
+const test = suite('errors in a stream of a response')
+
+const at = { output_index: 0, content_index: 0, item_id: 'i' }
+
+const done = (item: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item })
+const delta = (text: string, fields = {}) => ({ type: 'response.output_text.delta', ...at, delta: text, ...fields })
+const message = (...content: object[]) => ({ type: 'message', id: 'i', role: 'assistant', content })
+const output = (text: string, fields = {}) => ({ type: 'output_text', text, annotations: [], ...fields })
+
+const text = (said: string, fields = {}) => ({ type: 'text', text: said, ...fields })
+
+test('a stream without its last event is an error', () => {
+  assert.is(read(created, delta('a')).error?.code, 'UPSTREAM_CUT')
+  assert.is(read(created, done(message(output('a')))).error?.code, 'UPSTREAM_CUT')
+})
+
+/** Errors in a stream, and what they are. */
+const errors: Record<string, [event: object, kind: string, status: number]> = {
+  'nested, as they are sent': [
+    { type: 'error', error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'x' } },
+    'rate-limit',
+    429,
+  ],
+  'flat, as the types have them': [{ type: 'error', code: 'server_error', message: 'x', param: null }, 'server', 500],
+  'of a response that failed': [
+    { type: 'response.failed', response: { status: 'failed', error: { code: 'server_is_overloaded', message: 'x' } } },
+    'overloaded',
+    503,
+  ],
+  'of a window that is full': [
+    { type: 'response.failed', response: { error: { code: 'context_length_exceeded', message: 'x' } } },
+    'context-overflow',
+    400,
+  ],
+  'of an account without money': [
+    { type: 'error', error: { code: 'insufficient_quota', message: 'x' } },
+    'billing',
+    429,
+  ],
+  'of a request': [
+    { type: 'response.failed', response: { error: { code: 'invalid_prompt', message: 'x' } } },
+    'bad-request',
+    400,
+  ],
+  'without an event': [{ error: { message: 'x', code: 503 } }, 'overloaded', 503],
+}
+
+for (const [name, [event, kind, status]] of Object.entries(errors))
+  test(`a stream ends with an error: ${name}`, () => {
+    const { error, content } = read(created, delta('a'), event, completed())
+    assert.is(error?.kind, kind)
+    assert.is(error?.status, status)
+    assert.is(error?.message, 'x')
+    assert.equal(content, [text('a')])
+  })

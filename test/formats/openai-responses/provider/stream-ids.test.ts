@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import { isObject } from '../../../../src/lib/json.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { eventsOf, written } from '../support/events.ts'
+import { completed, read } from '../support/read-stream.ts'
+import { answerOf, payloads, readStream } from '../support/streams.ts'
+
+const test = suite('ids of items that change from event to event, without a place')
+
+const added = (item: object) => ({ type: 'response.output_item.added', item })
+const done = (item: object) => ({ type: 'response.output_item.done', item })
+const delta = (item_id: string, said: string) => ({ type: 'response.output_text.delta', item_id, delta: said })
+const message = (id: string, text?: string) => ({
+  ...{ type: 'message', id, role: 'assistant' },
+  content: text === undefined ? [] : [{ type: 'output_text', text, annotations: [] }],
+})
+const text = (said: string) => ({ type: 'text', text: said })
+
+/** What providers send, and what is to be made of it. */
+const table: Record<string, [events: object[], content: object[]]> = {
+  'of a message': [
+    [
+      added(message('x')),
+      delta('y', 'a'),
+      delta('z', 'b'),
+      { type: 'response.output_text.done', item_id: 'q', text: 'ab' },
+      done(message('w', 'ab')),
+      completed(message('v', 'ab')),
+    ],
+    [text('ab')],
+  ],
+  'of a message that nothing announces': [
+    [delta('y', 'a'), delta('z', 'b'), completed(message('v', 'ab'))],
+    [text('ab')],
+  ],
+  'of two messages': [
+    [
+      added(message('x')),
+      delta('y', 'a'),
+      done(message('w', 'a')),
+      delta('z', 'b'),
+      done(message('v', 'b')),
+      completed(message('u', 'a'), message('t', 'b')),
+    ],
+    [text('a'), text('b')],
+  ],
+  'of a message whose end lacks what came before': [
+    [added(message('x')), delta('y', 'a'), delta('z', 'b'), completed()],
+    [text('ab')],
+  ],
+}
+
+for (const [name, [events, content]] of Object.entries(table))
+  test(`${name} do not repeat any text`, () => {
+    const told = read(...events)
+    assert.equal(told.content, content)
+    assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
+  })
+
+const said = fc.string({ minLength: 1, unit: 'grapheme' })
+const part: fc.Arbitrary<AssistantPart> = fc.oneof(
+  fc.record({ type: fc.constant('text' as const), text: said }),
+  fc.record({ type: fc.constant('refusal' as const), text: said }),
+  fc.record({ type: fc.constant('reasoning' as const), text: said }),
+  fc.record({
+    type: fc.constant('tool-call' as const),
+    id: said,
+    name: fc.stringMatching(/^[a-z]{1,8}$/),
+    arguments: fc.constantFrom('{}', '{"a":1}', '{"b":[1,2,3]}'),
+  }),
+)
+const content = fc.uniqueArray(part, { selector: (each) => ('id' in each ? each.id : each), maxLength: 6 })
+
+/** Without places of items, and with another id each time that one is told. */
+function rotating(events: readonly string[]): string {
+  let next = 0
+  const turned = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(turned)
+    if (!isObject(value)) return value
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => name !== 'output_index')
+        .map(([name, inner]) => [name, name === 'id' || name === 'item_id' ? `id_${next++}` : turned(inner)]),
+    )
+  }
+  return payloads(events)
+    .map((event) => `data: ${JSON.stringify(turned(event))}\n\n`)
+    .join('')
+}
+
+test('changing ids are read like indexes and ids that stay', () => {
+  fc.assert(
+    fc.property(content, (parts) => {
+      const events = written(eventsOf(parts))
+      const contentOf = (stream: string) => answerOf(readStream(stream).events).content
+      assert.equal(contentOf(rotating(events)), contentOf(events.join('')))
+    }),
+    { numRuns: 50 },
+  )
+})

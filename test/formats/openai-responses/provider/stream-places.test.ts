@@ -1,0 +1,107 @@
+import { assert, suite } from '../../../support/suite.ts'
+import { completed, read } from '../support/read-stream.ts'
+
+const test = suite('which item of a response an event is about')
+
+const origin = { format: 'openai-responses', account: 'vendor/1' } as const
+
+const added = (item: object, output_index?: number) => ({ type: 'response.output_item.added', output_index, item })
+const done = (item: object, output_index?: number) => ({ type: 'response.output_item.done', output_index, item })
+const delta = (text: string, fields = {}) => ({ type: 'response.output_text.delta', delta: text, ...fields })
+const message = (text?: string, fields = {}) => ({
+  type: 'message',
+  id: 'm',
+  role: 'assistant',
+  content: text === undefined ? [] : [{ type: 'output_text', text, annotations: [] }],
+  ...fields,
+})
+const call = (fields = {}) => ({ type: 'function_call', call_id: 'c1', name: 'f', arguments: '', ...fields })
+const text = (said: string) => ({ type: 'text', text: said })
+const called = (said: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: said, ...fields })
+
+/** What providers send, and what is to be made of it. */
+const table: Record<string, [events: object[], content: object[]]> = {
+  'ids that change on the way': [
+    [
+      added(message(undefined, { id: 'x' }), 0),
+      delta('a', { item_id: 'y', output_index: 0 }),
+      delta('b', { item_id: 'z', output_index: 0 }),
+      done(message('ab', { id: 'w' }), 0),
+      completed(message('ab', { id: 'v' })),
+    ],
+    [text('ab')],
+  ],
+  'places that do not begin with 0': [
+    [delta('a', { content_index: 1, output_index: 3 }), done(message('a'), 3), completed(message('a'))],
+    [text('a')],
+  ],
+  'two items whose places begin with 1': [
+    [
+      delta('a', { output_index: 1 }),
+      delta('b', { output_index: 2 }),
+      completed(message('a', { id: 'm1' }), message('b', { id: 'm2' })),
+    ],
+    [text('a'), text('b')],
+  ],
+  'ids instead of places': [
+    [added(message(), 0), delta('a', { item_id: 'm' }), done(message('a')), completed(message('a'))],
+    [text('a')],
+  ],
+  'ids of calls instead of places': [
+    [
+      added(call(), 1),
+      added(call({ call_id: 'c2' }), 2),
+      done(call({ arguments: '{"a":1}' })),
+      done(call({ call_id: 'c2', arguments: '{"a":2}' })),
+      completed(),
+    ],
+    [called('{"a":1}'), called('{"a":2}', { id: 'c2' })],
+  ],
+  'neither ids nor places': [
+    [
+      added({ type: 'reasoning' }),
+      done({ type: 'reasoning', summary: [], encrypted_content: 'e' }),
+      added({ type: 'reasoning' }),
+      { type: 'response.reasoning_summary_text.delta', delta: 'hm' },
+      done({ type: 'reasoning' }),
+      delta('a'),
+      added(call()),
+      { type: 'response.function_call_arguments.delta', delta: '{}' },
+      completed(),
+    ],
+    [
+      { type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'e' } },
+      { type: 'reasoning', text: 'hm', isSummary: true },
+      text('a'),
+      called('{}'),
+    ],
+  ],
+  'arguments that only the whole response has, at another place': [
+    [
+      added(call({ name: undefined }), 1),
+      added(call({ call_id: 'c2' }), 2),
+      completed(call({ arguments: '{"a":1}' }), call({ call_id: 'c2', arguments: '{"a":2}' })),
+    ],
+    [called('{"a":2}', { id: 'c2' }), called('{"a":1}')],
+  ],
+  'two messages, the first of which only the whole response has': [
+    [delta('b', { output_index: 1 }), completed(message('a'), message('b'))],
+    [text('b'), text('a')],
+  ],
+  'a whole response that lacks what was told': [
+    [
+      added(message(), 0),
+      delta('a', { output_index: 0 }),
+      added(message(undefined, { id: 'n' }), 1),
+      completed(message('b', { id: 'n' })),
+    ],
+    [text('a'), text('b')],
+  ],
+}
+
+for (const [name, [events, content]] of Object.entries(table))
+  test(name, () => {
+    const told = read(...events)
+    assert.equal(told.content, content)
+    assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
+  })

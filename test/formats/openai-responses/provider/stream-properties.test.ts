@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
+import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import type { FinishReason } from '../../../../src/formats/canonical/answer.ts'
+import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import { anyUrl } from '../../../support/any-text.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+import { eventsOf, usage, written } from '../support/events.ts'
+import { answerOf, heardBy, ours, payloads, readStream } from '../support/streams.ts'
+
+const test = suite('streams of responses of arbitrary content')
+
+const said = fc.string({ minLength: 1, unit: 'grapheme' })
+const format = fc.constantFrom('openai-chat' as const, 'anthropic-messages' as const, 'openai-responses' as const)
+const state = fc.record({
+  origin: fc.record({ format, account: said }),
+  kind: fc.constantFrom('signature' as const, 'encrypted' as const),
+  data: said,
+})
+const citation = fc.record({ url: anyUrl, title: said })
+const part: fc.Arbitrary<AssistantPart> = fc.oneof(
+  fc.record(
+    {
+      type: fc.constant('text' as const),
+      text: said,
+      phase: fc.constantFrom('commentary' as const, 'final_answer' as const),
+      citations: fc.array(citation, { minLength: 1, maxLength: 2 }),
+    },
+    { requiredKeys: ['type', 'text'] },
+  ),
+  fc.record({ type: fc.constant('refusal' as const), text: said }),
+  fc.record({ type: fc.constant('reasoning' as const), text: said, state }, { requiredKeys: ['type', 'text'] }),
+  fc.record({ type: fc.constant('reasoning' as const), text: fc.constant(''), state }),
+  fc.record(
+    {
+      type: fc.constant('tool-call' as const),
+      id: said,
+      name: fc.stringMatching(/^[a-z]{1,8}$/),
+      arguments: fc.oneof(
+        fc.json().filter((text) => text !== 'null'),
+        fc.constant('{"cut'),
+      ),
+      isFreeForm: fc.constant(true as const),
+    },
+    { requiredKeys: ['type', 'id', 'name', 'arguments'] },
+  ),
+)
+
+const content = fc.uniqueArray(part, { selector: (each) => ('id' in each ? each.id : each), maxLength: 6 })
+const reason = fc.constantFrom<FinishReason>('stop', 'length', 'content-filter')
+const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
+
+const cutter = (sizes: readonly number[]) => {
+  let at = 0
+  return () => sizes[at++ % sizes.length] ?? 1
+}
+
+/** Without ids, which are new each time, and without what the client adds. */
+const bare = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (name, inner) => (/^(?:id|parsed|parsed_arguments)$/.test(name) ? undefined : inner)),
+  )
+
+test("OpenAI's own client hears on the way what the end says, and that is the whole answer", async () => {
+  await fc.assert(
+    fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
+      const events = written(eventsOf(parts, { reason: why, cut: cutter(sizes), isMixed }))
+      let snapshot: Response | undefined
+      const told = payloads(events) as unknown as ResponseStreamEvent[] // checked by the accumulator
+      for (const event of told.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
+      const heard = await heardBy(events)
+      assert.equal(heard.output.map(bare), snapshot?.output.map(bare))
+      const { write } = contexts(responsesTranslator, ours)
+      const choices = [{ content: parts, finish: { reason: why } }]
+      const whole = responsesTranslator.writeAnswer({ choices, usage }, write())
+      assert.equal(bare(heard.output), bare(whole.output))
+      assert.is(heard.status, whole.status)
+      assert.equal(heard.usage, whole.usage)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a stream is read like the whole answer', () => {
+  fc.assert(
+    fc.property(content, lengths, (parts, sizes) => {
+      const { write, read } = contexts(responsesTranslator, ours)
+      const choices = [{ content: parts, finish: { reason: 'stop' as const } }]
+      const whole = responsesTranslator.parseAnswer(responsesTranslator.writeAnswer({ choices, usage }, write()), read)
+      const streamed = readStream(written(eventsOf(parts, { cut: cutter(sizes) })).join(''))
+      assert.equal(answerOf(streamed.events).content.map(bare), whole.choices[0]?.content.map(bare))
+      assert.equal(streamed.finish, whole.choices[0]?.finish)
+      assert.equal(streamed.usage, whole.usage)
+    }),
+    { numRuns: 50 },
+  )
+})

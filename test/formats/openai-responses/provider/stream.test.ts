@@ -1,0 +1,224 @@
+import { assert, suite } from '../../../support/suite.ts'
+import { completed, created, read } from '../support/read-stream.ts'
+
+const test = suite('reading a stream of a response')
+
+const origin = { format: 'openai-responses', account: 'vendor/1' } as const
+const at = { output_index: 0, content_index: 0, item_id: 'i' }
+
+const added = (item: object, output_index = 0) => ({ type: 'response.output_item.added', output_index, item })
+const done = (item: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item })
+const delta = (text: string, fields = {}) => ({ type: 'response.output_text.delta', ...at, delta: text, ...fields })
+const message = (...content: object[]) => ({ type: 'message', id: 'i', role: 'assistant', content })
+const output = (text: string, fields = {}) => ({ type: 'output_text', text, annotations: [], ...fields })
+const call = (fields = {}) => ({ type: 'function_call', id: 'i', call_id: 'c1', name: 'f', arguments: '', ...fields })
+const args = (text: string, fields = {}) => ({
+  type: 'response.function_call_arguments.delta',
+  output_index: 0,
+  item_id: 'i',
+  delta: text,
+  ...fields,
+})
+const thought = (fields = {}) => ({ type: 'reasoning', id: 'i', summary: [], ...fields })
+const citation = { type: 'url_citation', url: 'https://a', title: 'A', start_index: 0, end_index: 1 }
+const text = (said: string, fields = {}) => ({ type: 'text', text: said, ...fields })
+const called = (said: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: said, ...fields })
+
+/** What providers send, and what is to be made of it. */
+const table: Record<
+  string,
+  [events: (object | '[DONE]')[], content: object[], finish?: string, responseWarnings?: string[]]
+> = {
+  'a text with all of its events': [
+    [
+      created,
+      added(message()),
+      { type: 'response.content_part.added', ...at, part: output('') },
+      delta('a'),
+      delta('b'),
+      { type: 'response.output_text.done', ...at, text: 'ab' },
+      { type: 'response.content_part.done', ...at, part: output('ab') },
+      done(message(output('ab'))),
+      completed(message(output('ab'))),
+    ],
+    [text('ab')],
+  ],
+  'a text by its deltas only': [[delta('a'), delta('b'), completed()], [text('ab')]],
+  'a text by its end only': [[{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()], [text('ab')]],
+  'a text whose deltas have a gap': [
+    [delta('a'), { type: 'response.output_text.done', ...at, text: 'ab' }, done(message(output('abc'))), completed()],
+    [text('abc')],
+  ],
+  'a text that ends as another than its deltas': [
+    [delta('a'), { type: 'response.output_text.done', ...at, text: 'bc' }, completed()],
+    [text('a')],
+  ],
+  'a text by its item only': [[done(message(output('ab'))), completed()], [text('ab')]],
+  'a text by the whole response only': [[completed(message(output('ab')))], [text('ab')]],
+  'an item that is left open, completed by the whole response': [
+    [added(message()), delta('ab'), completed(message(output('ab', { annotations: [citation] })))],
+    [text('ab', { citations: [{ url: 'https://a', title: 'A', start: 0, end: 1 }] })],
+  ],
+  'an item that only the whole response has': [
+    [delta('ab'), completed(message(output('ab')), call({ arguments: '{}' }))],
+    [text('ab'), called('{}')],
+    'tool-calls',
+  ],
+  'two texts of a message, one of them empty, and a refusal': [
+    [
+      added({ ...message(), phase: 'commentary' }),
+      delta('a'),
+      delta('', { content_index: 1 }),
+      { type: 'response.refusal.delta', ...at, content_index: 2, delta: 'no' },
+      { type: 'response.refusal.done', ...at, content_index: 2, refusal: 'no' },
+      done(message(output('a'), output(''), { type: 'refusal', refusal: 'no' })),
+      completed(),
+    ],
+    [text('a', { phase: 'commentary' }), { type: 'refusal', text: 'no' }],
+  ],
+  'citations on the way and again at the end': [
+    [
+      delta('ab'),
+      { type: 'response.output_text.annotation.added', ...at, annotation_index: 0, annotation: citation },
+      { type: 'response.content_part.done', ...at, part: output('ab', { annotations: [citation, citation] }) },
+      completed(),
+    ],
+    [text('ab', { citations: [1, 2].map(() => ({ url: 'https://a', title: 'A', start: 0, end: 1 })) })],
+  ],
+  'a call': [
+    [
+      added(call()),
+      args('{"a'),
+      args('":1}'),
+      { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' },
+      done(call({ arguments: '{"a":1}' })),
+      completed(),
+    ],
+    [called('{"a":1}')],
+    'tool-calls',
+  ],
+  'a call whose arguments come whole': [
+    [added(call()), { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{}' }, completed()],
+    [called('{}')],
+    'tool-calls',
+  ],
+  'a placeholder in front of the arguments': [
+    [added(call()), args('{}'), args('{"a":1}'), completed()],
+    [called('{"a":1}')],
+    'tool-calls',
+  ],
+  'arguments that are an empty object': [[added(call()), args('{}'), completed()], [called('{}')], 'tool-calls'],
+  'arguments that are null': [[added(call()), args('null'), completed()], [called('{}')], 'tool-calls'],
+  'arguments that only begin like one': [
+    [added(call()), args('{}'), args(' '), completed()],
+    [called('{} ')],
+    'tool-calls',
+  ],
+  'a call that is named only at the end': [
+    [added(call({ name: '', call_id: '' })), args('{}'), done(call({ arguments: '{}' })), completed()],
+    [called('{}')],
+    'tool-calls',
+  ],
+  'a call that is never named': [
+    [added(call({ name: '' })), args('{}'), completed()],
+    [],
+    'stop',
+    ['dropped:answer.function_call'],
+  ],
+  'two calls at once, with one id': [
+    [added(call()), added(call(), 1), args('{"x":'), args('{}', { output_index: 1 }), args('1}'), completed()],
+    [called('{"x":1}'), called('{}', { id: 'call_id1' })],
+    'tool-calls',
+  ],
+  'a free-form call': [
+    [
+      added({ type: 'custom_tool_call', id: 'i', call_id: 'c1', name: 'patch', input: '' }),
+      { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: '***' },
+      { type: 'response.custom_tool_call_input.done', output_index: 0, input: '***' },
+      completed(),
+    ],
+    [called('***', { name: 'patch', isFreeForm: true })],
+    'tool-calls',
+  ],
+  'summaries of a thought, and what it is encrypted to': [
+    [
+      added(thought({ encrypted_content: 'early' })),
+      { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'a' },
+      { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 0, text: 'a' },
+      { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 1, text: 'b' },
+      done(thought({ encrypted_content: 'g' })),
+      completed(),
+    ],
+    [
+      {
+        type: 'reasoning',
+        text: 'a\n\nb',
+        isSummary: true,
+        state: { origin, kind: 'encrypted', data: 'g', id: 'i' },
+      },
+    ],
+  ],
+  'a thought that nobody may read': [
+    [added(thought()), done(thought({ encrypted_content: 'g' })), delta('a', { output_index: 1 }), completed()],
+    [{ type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'g', id: 'i' } }, text('a')],
+  ],
+  'thoughts as they are, by either name': [
+    [
+      { type: 'response.reasoning_text.delta', ...at, delta: 'a' },
+      { type: 'response.reasoning.delta', ...at, output_index: 1, delta: 'b' },
+      done(thought({ content: [{ type: 'reasoning_text', text: 'a' }] })),
+      completed(),
+    ],
+    [
+      { type: 'reasoning', text: 'a', state: { origin, kind: 'text', data: '' } },
+      { type: 'reasoning', text: 'b' },
+    ],
+  ],
+  'a thought about nothing': [
+    [added(thought()), done(thought()), delta('a', { output_index: 1 }), completed()],
+    [text('a')],
+  ],
+  'a search': [
+    [
+      added({ type: 'web_search_call', id: 'ws_1', status: 'in_progress' }),
+      { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
+      done({ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'q' } }),
+      completed({ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'q' } }),
+    ],
+    [{ type: 'server-tool', tool: 'web-search', id: 'ws_1', query: 'q', results: [] }],
+  ],
+  'an end mark without the response': [[delta('a'), '[DONE]'], [text('a')]],
+  'an answer that was cut by the limit': [
+    [
+      added(call()),
+      args('{"pa'),
+      {
+        type: 'response.incomplete',
+        response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      },
+    ],
+    [called('{"pa')],
+    'length',
+  ],
+  'events that nobody knows, and what is no event': [
+    [{ type: 'keepalive' }, { type: 'response.compaction.compacting' }, {}, delta('a'), completed()],
+    [text('a')],
+  ],
+}
+
+for (const [name, [events, content, finish = 'stop', responseWarnings = []]] of Object.entries(table))
+  test(name, () => {
+    const told = read(...events)
+    assert.equal(told.content, content)
+    assert.is(told.finish?.reason, finish)
+    assert.equal(told.responseWarnings, responseWarnings)
+    assert.is(told.events.filter(({ type }) => type === 'part-start').length, content.length)
+    assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
+  })
+
+test('id, model and usage of a stream are read', () => {
+  const { events, usage: counted } = read(created, created, delta('a'), completed())
+  assert.equal(events[0], { type: 'start', id: 'resp_1', model: 'm-1' })
+  assert.is(events.filter(({ type }) => type === 'start').length, 1)
+  assert.is(counted?.inputTokens, 3)
+})

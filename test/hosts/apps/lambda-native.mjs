@@ -1,0 +1,12 @@
+/*
+ * Stands for the compiled part of aws-lambda-ric, which only functions without response streaming need when its client for events is the
+ * one in JavaScript (AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1).
+ */
+import Module from 'node:module'
+
+const unused = (name) => () => {
+  throw new Error(`the compiled ${name} was called`)
+}
+const compiled = { initializeClient() {}, next: unused('next'), done: unused('done'), error: unused('error') }
+const load = Module._load
+Module._load = (request, ...rest) => (request === './rapid-client.node' ? compiled : load(request, ...rest))

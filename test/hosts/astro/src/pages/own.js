@@ -1,0 +1,2 @@
+export const prerender = false
+export const POST = async ({ request }) => Response.json(await request.json())

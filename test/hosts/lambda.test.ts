@@ -1,0 +1,68 @@
+import { clientOf } from '../runtimes/client.ts'
+import { startUpstream } from '../runtimes/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { startLambda } from './lambda-service.ts'
+import { serves } from './scenario.ts'
+
+serves('Hono on AWS Lambda', () => startLambda('lambda-hono'), { seesClientsLeave: 'never' })
+
+const test = suite('a gateway on AWS Lambda')
+
+type Lambda = Awaited<ReturnType<typeof startLambda>>
+
+/** Runs `body` with a function of this app, whose model `up/m` is that of the provider. */
+async function withFunction(
+  app: string,
+  options: { timeoutMs?: number },
+  body: (stage: {
+    lambda: Lambda
+    upstream: Awaited<ReturnType<typeof startUpstream>>
+    client: ReturnType<typeof clientOf>
+  }) => Promise<void>,
+): Promise<void> {
+  const [lambda, upstream] = await Promise.all([startLambda(app, options), startUpstream()])
+  try {
+    const client = clientOf(`${lambda.url}/ai`)
+    await client.connect(upstream.url)
+    await body({ lambda, upstream, client })
+  } finally {
+    await lambda.stop()
+    upstream.close()
+  }
+}
+
+test('answers 504 before the time of the function is over, and lets the provider go', async () => {
+  await withFunction('lambda', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
+    const cut = upstream.nextCut()
+    const response = await client.chat('never', false)
+    assert.is(response.status, 504)
+    assert.equal(await response.json(), { error: 'The time of the function is over.' })
+    await cut
+    assert.is((await client.chat('Hi', false)).status, 200)
+    assert.equal(lambda.exits, [], 'the process goes on')
+  })
+})
+
+test('cuts a stream before the time of the function is over, and lets the provider go', async () => {
+  await withFunction('lambda-hooks', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
+    const cut = upstream.nextCut()
+    const response = await client.chat('forever', true)
+    const end = await response.text().then(
+      () => 'the stream ended as if it were whole',
+      () => 'cut',
+    )
+    assert.is(end, 'cut')
+    await cut
+    assert.match(lambda.output(), 'the hook has seen 499')
+    assert.is((await fetch(`${lambda.url}/ai/health`)).status, 200)
+  })
+})
+
+test('runs hooks to their end before the function is frozen', async () => {
+  await withFunction('lambda-hooks', {}, async ({ lambda, client }) => {
+    const response = await client.chat('Hi', true)
+    assert.match(await response.text(), /data: \[DONE\]\n\n$/)
+    await client.manage('/health') // comes to the function when it has asked for another request
+    assert.match(lambda.output(), 'the hook has seen 200')
+  })
+})

@@ -1,0 +1,1 @@
+export const action = async ({ request }) => Response.json(await request.json())

@@ -1,0 +1,70 @@
+import { randomBytes } from '../../src/lib/bytes.ts'
+import { platformCrypto } from '../../src/platform.ts'
+import { createVault, VAULT_KEY_BYTES } from '../../src/store/vault.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite("the vault on Node's own cryptography")
+
+const PLACE = 'keys/1/key'
+const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
+
+/** The same keys twice: with WebCrypto alone, and with what Node does in place. */
+async function vaults() {
+  assert.ok(platformCrypto, 'there is none')
+  const keys = randomBytes(VAULT_KEY_BYTES)
+  return { web: await createVault(keys), node: await createVault(keys, platformCrypto) }
+}
+
+const changed = (base64: string, at: number) => {
+  const other = base64[at] === 'A' ? 'B' : 'A'
+  return base64.slice(0, at) + other + base64.slice(at + 1)
+}
+
+test('decrypts what WebCrypto has encrypted', async () => {
+  const { web, node } = await vaults()
+  for (const text of TEXTS) assert.is(await node.open(PLACE, await web.seal(PLACE, text)), text)
+})
+
+test('refuses what WebCrypto refuses: another place, a changed byte, and what is cut off or empty', async () => {
+  const { web, node } = await vaults()
+  const sealed = await web.seal(PLACE, 'the value of a key')
+  const [iv = '', cipher = ''] = sealed.split('.')
+  const refused: Array<[place: string, sealed: string]> = [
+    ['keys/2/key', sealed],
+    [PLACE, changed(sealed, 0)],
+    [PLACE, changed(sealed, iv.length + 1)],
+    [PLACE, changed(sealed, sealed.length - 4)],
+    [PLACE, `${iv}.${cipher.slice(0, -4)}`],
+    [PLACE, `${iv}.${cipher.slice(0, 8)}`],
+    [PLACE, `${iv}.`],
+    [PLACE, `.${cipher}`],
+    [PLACE, iv],
+    [PLACE, ''],
+    [PLACE, '*.*'],
+  ]
+  for (const [place, text] of refused)
+    for (const vault of [web, node]) {
+      const error = await vault.open(place, text).catch(({ code }) => code)
+      assert.is(error, 'STORAGE_FAILED', `${place} ${text}`)
+    }
+})
+
+test('accepts the proofs that WebCrypto accepts, and no others', async () => {
+  const { web, node } = await vaults()
+  for (const text of TEXTS) {
+    const mac = await web.sign(PLACE, text)
+    for (const vault of [web, node]) {
+      assert.is(await vault.verify(PLACE, text, mac), true)
+      for (const [place, other, wrong] of [
+        ['keys/2/key', text, mac],
+        [PLACE, `${text} `, mac],
+        [PLACE, text, changed(mac, 0)],
+        [PLACE, text, changed(mac, 41)],
+        [PLACE, text, mac.slice(4)],
+        [PLACE, text, ''],
+        [PLACE, text, undefined],
+      ] as const)
+        assert.is(await vault.verify(place, other, wrong), false, `${place} ${wrong}`)
+    }
+  }
+})

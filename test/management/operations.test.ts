@@ -1,0 +1,56 @@
+import { inputs } from '../../src/management/management.ts'
+import { operations, servedOperations } from '../../src/management/operations.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('the table of management operations')
+
+type Call = (...args: unknown[]) => Promise<unknown>
+
+test('each operation of the table is a function of gateway.api, and gateway.api has no other', () => {
+  const { api } = openDoor().gateway
+  assert.equal(Object.keys(api).sort(), Object.keys(operations).sort())
+  for (const [resource, rows] of Object.entries(operations)) {
+    const of: unknown = Reflect.get(api, resource)
+    if ('path' in rows) assert.type(of, 'function')
+    else {
+      assert.equal(Object.keys(of as object).sort(), Object.keys(rows).sort(), resource)
+      for (const call of Object.values(of as object)) assert.type(call, 'function')
+    }
+  }
+})
+
+test('each operation with a path is served there under its method', async () => {
+  const { call } = openDoor()
+  for (const { method, path } of servedOperations()) {
+    const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
+    const { status, headers } = await call('OPTIONS', plain)
+    assert.is(status, 204, path)
+    const allowed = headers.get('allow')?.split(', ') ?? []
+    assert.ok(allowed.includes(method), `${method} ${path}: ${allowed}`)
+    assert.is(allowed.includes('PATCH'), allowed.includes('PUT') || path === '/api/settings', path)
+  }
+})
+
+test('the schema that is listed for an operation is the one that validates its input', async () => {
+  const { api } = openDoor().gateway
+  const withInput = Object.entries(inputs).flatMap(([resource, list]: [string, object]) =>
+    'entries' in list ? [[resource]] : Object.keys(list).map((name) => [resource, name]),
+  )
+  assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)
+  for (const path of withInput) {
+    const call = memberOf(api, path) as Call
+    const row = memberOf(operations, path) as { path?: string }
+    const ids = Array.from(row.path?.matchAll(/:/g) ?? [], () => 'x')
+    const refusal = await call(...ids, { zzzzzzzzzzzzzzzz: 1 }).then(
+      () => '',
+      (error: Error) => error.message,
+    )
+    const [, ...known] = Array.from(refusal.matchAll(/"(\w+)"/g), ([, field = '']) => field)
+    const fields = Object.keys(memberOf(inputs, [...path, 'entries']) as object)
+    assert.ok(known.length > 0 && known.every((field) => fields.includes(field)), `${path.join('.')}: ${refusal}`)
+  }
+})
+
+const memberOf = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce((inner, name) => Reflect.get(inner as object, name), value)

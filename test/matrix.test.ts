@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { entries } from '../tsup.config.ts'
+import { matrixTable, RUNTIMES, STORES } from './matrix.ts'
+import { assert, suite } from './support/suite.ts'
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+
+const test = suite('the matrix of stores and runtimes')
+
+test('is the table in the README', () => {
+  const [table] = /^\| Store [\s\S]*?(?=\n\n)/m.exec(read('README.md')) ?? []
+  assert.is(table, matrixTable())
+})
+
+test('has a row for each store of the package, which leads to what it promises', () => {
+  const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
+  assert.equal(Object.keys(STORES).sort(), names.sort())
+  const headings = read('adapters/storage/README.md').match(/(?<=^#+ ).+/gm) ?? []
+  const anchors = headings.map(
+    (heading) =>
+      `#${heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-')}`,
+  )
+  for (const [name, { section, cells }] of Object.entries(STORES)) {
+    assert.ok(anchors.includes(section), `there is no section ${section}`)
+    assert.ok(Object.keys(cells).length > 0, `${name} is tested nowhere`)
+  }
+})
+
+/** That test declares one test for each test of the suite and each store that the matrix has in its runtime; in CI none may be skipped. */
+test('has a test of all stores of each runtime', () => {
+  for (const [runtime, path] of Object.entries(RUNTIMES)) {
+    assert.ok(existsSync(new URL(`../${path}`, import.meta.url)), path)
+    assert.match(read(path), `'${runtime}'`)
+  }
+})

@@ -1,0 +1,108 @@
+/** The stores by runtime: the table in README.md, and what the tests run the conformance suite of. */
+
+/** By runtime, the test that runs its stores. */
+export const RUNTIMES = {
+  'Node 20': 'test/services/stores/node-20.test.ts',
+  'Node 22': 'test/services/stores/node-22.test.ts',
+  'Node 24': 'test/services/stores/node-24.test.ts',
+  Bun: 'test/services/stores/bun.test.ts',
+  Deno: 'test/services/stores/deno.test.ts',
+  workerd: 'test/services/stores/workerd.test.ts',
+  Chromium: 'test/runtimes/indexeddb.test.ts',
+} as const
+
+export type Runtime = keyof typeof RUNTIMES
+
+export interface StoreRow {
+  /** Its section in adapters/storage/README.md. */
+  section: string
+  /** By runtime, what it is opened with there. */
+  cells: Partial<Record<Runtime, string>>
+  promises: string
+}
+
+/** The same in each of them. */
+const everywhere = (cell: string, ...more: Runtime[]) => {
+  const runtimes: Runtime[] = ['Node 20', 'Node 22', 'Node 24', 'Bun', 'Deno', ...more]
+  return Object.fromEntries(runtimes.map((runtime) => [runtime, cell]))
+}
+
+/** By the name of the entry point, `signalbox/storage/…`. */
+export const STORES: Record<string, StoreRow> = {
+  memory: {
+    section: '#storage-adapters',
+    cells: everywhere('memory', 'workerd', 'Chromium'),
+    promises: 'atomic within one process, keeps nothing',
+  },
+  file: {
+    section: '#the-file-store',
+    cells: everywhere('file'),
+    promises: 'atomic on one machine, on the disk before it answers',
+  },
+  sqlite: {
+    section: '#sqlite',
+    cells: {
+      'Node 20': 'libSQL',
+      'Node 22': 'node:sqlite',
+      'Node 24': 'node:sqlite',
+      Bun: 'bun:sqlite',
+      Deno: 'node:sqlite',
+      workerd: 'D1',
+    },
+    promises: 'atomic, as durable as `synchronous` says; D1 and libSQL are read again each second',
+  },
+  redis: {
+    section: '#redis',
+    cells: everywhere('redis'),
+    promises: 'atomic, tells of changes, as durable as `appendfsync` says',
+  },
+  postgres: {
+    section: '#postgres',
+    cells: everywhere('postgres'),
+    promises: 'atomic, tells of changes, committed before it answers',
+  },
+  'deno-kv': {
+    section: '#deno-kv',
+    cells: { Deno: 'deno-kv' },
+    promises: 'atomic, tells of changes, values up to 65 kB',
+  },
+  unstorage: {
+    section: '#unstorage',
+    cells: everywhere('unstorage'),
+    promises: 'not atomic, as durable as its driver, read again each second',
+  },
+  'durable-object': {
+    section: '#workers-a-durable-object',
+    cells: { workerd: 'durable-object' },
+    promises: 'atomic, stored before it answers, read again each second',
+  },
+  kv: {
+    section: '#workers-kv',
+    cells: { workerd: 'kv' },
+    promises: 'not atomic, a minute or more late elsewhere, one write a second for a key',
+  },
+  indexeddb: {
+    section: '#indexeddb',
+    cells: { Chromium: 'indexeddb' },
+    promises: 'atomic within a site, tells of changes, on the disk before it answers',
+  },
+}
+
+/** What the stores are opened with in a runtime. */
+export const storesIn = (runtime: Runtime): string[] =>
+  Object.values(STORES).flatMap(({ cells }) => cells[runtime] ?? [])
+
+/** The table in Markdown. */
+export function matrixTable(): string {
+  const runtimes = Object.keys(RUNTIMES) as Runtime[] // as they are written above
+  const rows = Object.entries(STORES).map(([name, { section, cells, promises }]) => [
+    `[${name}](adapters/storage/README.md${section})`,
+    ...runtimes.map((runtime) => (cells[runtime] === name ? 'yes' : (cells[runtime] ?? ''))),
+    promises,
+  ])
+  const table = [['Store', ...runtimes, 'What it promises'], ...rows]
+  const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0))) ?? []
+  const line = (row: string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
+  const [head = [], ...body] = table
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
+}

@@ -1,0 +1,204 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { toLambdaHandler } from '../../adapters/mount/lambda.ts'
+import type { LambdaHead, LambdaResponseStream, LambdaRuntime, LambdaUrlEvent } from '../../adapters/types/lambda.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the handler of a function URL')
+
+const awslambda: LambdaRuntime = {
+  streamifyResponse: (handler) => handler,
+  HttpResponseStream: {
+    from(stream, head) {
+      heads.set(stream, head)
+      return stream
+    },
+  },
+}
+const heads = new WeakMap<LambdaResponseStream, LambdaHead>()
+
+test.before(() => void Object.assign(globalThis, { awslambda }))
+test.after(() => void Reflect.deleteProperty(globalThis, 'awslambda'))
+
+const eventOf = (method: string, event: Partial<LambdaUrlEvent> = {}): LambdaUrlEvent => ({
+  rawPath: '/ai/v1/models',
+  rawQueryString: '',
+  headers: { host: 'fn.example' },
+  requestContext: { domainName: 'fn.example', http: { method } },
+  ...event,
+})
+
+/** Calls the function; answers what Lambda gets. */
+async function invoke(
+  fetch: (request: Request, ...platform: unknown[]) => Promise<Response>,
+  event: LambdaUrlEvent,
+  stream = new PassThrough(),
+) {
+  const chunks: Buffer[] = []
+  stream.on('data', (chunk) => chunks.push(chunk))
+  await toLambdaHandler({ fetch })(event, stream, { getRemainingTimeInMillis: () => 60_000 })
+  return { ...heads.get(stream), body: Buffer.concat(chunks).toString(), isEnded: stream.writableEnded }
+}
+
+/** The request that the gateway gets for an event. */
+async function requestFor(event: LambdaUrlEvent): Promise<Request> {
+  let request: Request | undefined
+  await invoke(async (given) => {
+    request = given
+    return new Response()
+  }, event)
+  assert.ok(request)
+  return request
+}
+
+test('makes a request of the event', async () => {
+  const request = await requestFor(
+    eventOf('POST', {
+      rawPath: '/ai/v1/a%2Fb c',
+      rawQueryString: 'a=1&a=2&b=%20',
+      headers: { 'content-type': 'application/json', 'x-one': 'a,b', 'x-none': undefined },
+      cookies: ['a=1', 'b=2'],
+      body: '{"name":"Zoë"}',
+    }),
+  )
+  assert.is(request.method, 'POST')
+  assert.is(request.url, 'https://fn.example/ai/v1/a%2Fb%20c?a=1&a=2&b=%20')
+  assert.equal(Object.fromEntries(request.headers), {
+    'content-type': 'application/json',
+    cookie: 'a=1; b=2',
+    'x-one': 'a,b',
+  })
+  assert.equal(await request.json(), { name: 'Zoë' })
+})
+
+test('reads a path as it is, also one with two slashes first or a question mark', async () => {
+  assert.is(
+    (await requestFor(eventOf('GET', { rawPath: '//evil.example/x' }))).url,
+    'https://fn.example//evil.example/x',
+  )
+  assert.is((await requestFor(eventOf('GET', { rawPath: '/a?b' }))).url, 'https://fn.example/a%3Fb')
+})
+
+test('gives headers beyond Latin 1 as the bytes that were sent', async () => {
+  const request = await requestFor(eventOf('GET', { headers: { 'x-city': 'Łódź', 'x-other': 'Zoë' } }))
+  assert.is(Buffer.from(request.headers.get('x-city') ?? '', 'latin1').toString(), 'Łódź')
+  assert.is(request.headers.get('x-other'), 'Zoë')
+})
+
+test('takes bodies in base64', async () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, at) => at)
+  const event = eventOf('POST', { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
+  assert.equal(new Uint8Array(await (await requestFor(event)).arrayBuffer()), bytes)
+})
+
+test('leaves out the body of a GET, which no request can have', async () => {
+  assert.is((await requestFor(eventOf('GET', { body: 'x' }))).body, null)
+})
+
+test('answers 400 to what is no request', async () => {
+  for (const event of [
+    eventOf('TRACE'),
+    eventOf('GET', { headers: { 'x-name': 'a\nb' } }),
+    eventOf('POST', { body: '%', isBase64Encoded: true }),
+    eventOf('GET', { requestContext: { domainName: 'a b', http: { method: 'GET' } } }),
+  ]) {
+    const { statusCode, body } = await invoke(async () => new Response(), event)
+    assert.is(statusCode, 400)
+    assert.equal(JSON.parse(body), { error: 'The request is malformed.' })
+  }
+})
+
+test('gives Lambda the status, the headers and each cookie', async () => {
+  const headers = new Headers({ 'content-type': 'text/plain', connection: 'close' })
+  headers.append('set-cookie', 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT')
+  headers.append('set-cookie', 'b=2')
+  const answer = await invoke(async () => new Response('no', { status: 404, headers }), eventOf('GET'))
+  assert.equal(answer, {
+    statusCode: 404,
+    headers: { 'content-type': 'text/plain' },
+    cookies: ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'],
+    body: 'no',
+    isEnded: true,
+  })
+})
+
+test('ends an answer without a body', async () => {
+  const { statusCode, body, isEnded } = await invoke(async () => new Response(null, { status: 204 }), eventOf('HEAD'))
+  assert.equal([statusCode, body, isEnded], [204, '', true])
+})
+
+test('hands over the event, the context and waitUntil, as Workers do', async () => {
+  const event = eventOf('GET')
+  let platform: unknown[] = []
+  await invoke(async (_, ...given) => {
+    platform = given
+    return new Response()
+  }, event)
+  const [env, context] = platform
+  assert.is(Object(env).event, event)
+  assert.type(Object(env).context.getRemainingTimeInMillis, 'function')
+  assert.type(Object(context).waitUntil, 'function')
+})
+
+/** A body of pieces without end, and how many have been asked for. */
+function endless() {
+  const seen = { pulled: 0, cancelled: false }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        seen.pulled += 1
+        controller.enqueue(new Uint8Array(1_000))
+      },
+      cancel() {
+        seen.cancelled = true
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { seen, body }
+}
+
+test('asks for no more than Lambda takes, and cancels the rest when Lambda takes no more', async () => {
+  const { seen, body } = endless()
+  const stream = new PassThrough({ highWaterMark: 10_000 })
+  let signal: AbortSignal | undefined
+  const fetch = async (request: Request) => {
+    signal = request.signal
+    return new Response(body)
+  }
+  const invoked = toLambdaHandler({ fetch })(eventOf('GET'), stream, { getRemainingTimeInMillis: () => 60_000 }).then(
+    () => 'ended',
+    () => 'cut',
+  )
+  while (!stream.writableNeedDrain) await new Promise((resolve) => setImmediate(resolve))
+  const { pulled } = seen
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.is(seen.pulled, pulled)
+  assert.ok(pulled < 50, `${pulled} pieces`)
+  stream.destroy()
+  assert.is(await invoked, 'cut')
+  assert.ok(seen.cancelled)
+  assert.ok(signal?.aborted)
+})
+
+test('cuts the answer when the body breaks off', async () => {
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new Uint8Array(1)),
+    pull: (controller) => controller.error(new Error('broken')),
+  })
+  const stream = new PassThrough()
+  const closed = once(stream, 'close').catch((error: Error) => error.message)
+  const end = await invoke(async () => new Response(body), eventOf('GET'), stream).then(() => 'ended', String)
+  assert.match(end, 'broken')
+  assert.is(await closed, 'The answer broke off.')
+  assert.not(stream.writableEnded)
+})
+
+test('says where it runs when it is elsewhere', () => {
+  Reflect.deleteProperty(globalThis, 'awslambda')
+  try {
+    assert.throws(() => toLambdaHandler({ fetch: async () => new Response() }), /runs in AWS Lambda only/)
+  } finally {
+    Object.assign(globalThis, { awslambda })
+  }
+})

@@ -1,0 +1,15 @@
+// Runs tests of the conformance suite in a service worker, or does what those in a page ask.
+import { answer, runTest } from '../indexeddb/conformance.ts'
+
+addEventListener('install', () => skipWaiting())
+addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+addEventListener('message', (event) => {
+  const { test, call } = event.data
+  const work = test ? runTest(test) : answer(call)
+  event.waitUntil(
+    work.then(
+      (result) => event.ports[0].postMessage({ result }),
+      ({ message, code }) => event.ports[0].postMessage({ error: { message, code } }),
+    ),
+  )
+})

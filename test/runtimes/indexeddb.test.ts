@@ -1,0 +1,20 @@
+import type { Browser } from 'playwright-core'
+import { storesIn } from '../matrix.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { chromiumPath, launchChromium } from './browser/chromium.ts'
+import { conforms } from './indexeddb/conforms.ts'
+import { failures } from './indexeddb/failures.ts'
+
+if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
+const path = chromiumPath
+
+/** One browser for all that is in this file. */
+const test = suite<{ browser?: Browser }>('the IndexedDB storage')
+test.before({ timeoutMs: 150_000 }, async (context) => {
+  context.browser = await launchChromium(path)
+})
+test.after(({ browser }) => browser?.close())
+
+conforms(test)
+test('is every store that the matrix has there', () => assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
+failures(test)

@@ -1,0 +1,104 @@
+import { indexeddbStorage } from '../../../adapters/storage/indexeddb.ts'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import type { Storage } from '../../../src/index.ts'
+import { storageConformance } from '../../conformance/storage.ts'
+import { tests } from './suite.ts'
+
+/* The conformance suite of the stores of a browser: of IndexedDB in a page or in a worker, of memory in a page. */
+
+type Method = 'get' | 'set' | 'delete' | 'list' | 'increment' | 'ownSecret' | 'close'
+
+/** One call of a storage that another context has open. */
+export interface RemoteCall {
+  /** Of the opening, as one context may open a database more than once. */
+  id: string
+  name: string
+  now: number
+  method: Method
+  args: unknown[]
+}
+
+let sendElsewhere: (call: RemoteCall) => Promise<unknown> = () => Promise.reject(new Error('there is no elsewhere'))
+
+/** Names where the tests of the suite `shared` open their database once more. */
+export function setElsewhere(send: (call: RemoteCall) => Promise<unknown>): void {
+  sendElsewhere = send
+}
+
+/** Runs one test; answers why it has failed. */
+export async function runTest(name: string): Promise<string | undefined> {
+  try {
+    const body = tests.get(name)
+    if (!body) throw new Error(`there is no test "${name}"`)
+    await body()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
+  }
+}
+
+for (const suite of ['alone', 'shared'])
+  storageConformance(suite, {
+    create({ clock }) {
+      const name = crypto.randomUUID()
+      const open = () => indexeddbStorage({ name, clock })
+      return {
+        storage: open(),
+        reopen: suite === 'alone' ? open : () => openElsewhere(name, clock),
+        destroy: () => deleteDatabase(name),
+      }
+    },
+  })
+
+storageConformance('memory', {
+  create({ clock }) {
+    const storage = memoryStorage({ clock })
+    return { storage, reopen: () => storage }
+  },
+})
+
+function openElsewhere(name: string, clock: { now(): number }): Storage {
+  const id = crypto.randomUUID()
+  const method =
+    (method: Method) =>
+    (...args: unknown[]) =>
+      sendElsewhere({ id, name, now: clock.now(), method, args })
+  const calls = { atomic: true, increment: method('increment'), ownSecret: method('ownSecret'), close: method('close') }
+  return Object.assign(calls, {
+    get: method('get'),
+    set: method('set'),
+    delete: method('delete'),
+    list: method('list'),
+  }) as Storage // the other side answers with what its storage answers
+}
+
+const opened = new Map<string, { storage: Storage; setNow(now: number): void }>()
+
+/** Does what another context asks. */
+export async function answer({ id, name, now, method, args }: RemoteCall): Promise<unknown> {
+  const { storage, setNow } = opened.get(id) ?? open(id, name)
+  setNow(now)
+  return Reflect.apply(storage[method] as (...args: unknown[]) => unknown, storage, args)
+}
+
+function open(id: string, name: string) {
+  let now = 0
+  const storage = indexeddbStorage({ name, clock: { now: () => now } })
+  const entry = {
+    storage,
+    setNow(next: number) {
+      now = next
+    },
+  }
+  opened.set(id, entry)
+  return entry
+}
+
+/** Fails when a connection was left open that does not let go. */
+const deleteDatabase = (name: string) =>
+  new Promise<void>((resolve, reject) => {
+    const request = indexedDB.deleteDatabase(name)
+    request.onsuccess = () => resolve()
+    request.onblocked = () => reject(new Error('the database is still open'))
+    request.onerror = () => reject(request.error)
+  })

@@ -1,0 +1,40 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { storageTests } from '../../conformance/storage.ts'
+import type { Suite } from '../../support/suite.ts'
+import { act, startSite } from './site.ts'
+
+const PLACES = [
+  ['a page', 'page'],
+  ['a service worker', 'worker'],
+  ['a page, beside a service worker on the same database', 'both'],
+  ['a page, in memory', 'memory'],
+] as const
+
+/** The whole conformance suite, in the places where an IndexedDB is, and of the memory of a page. */
+export function conforms(test: Suite<{ browser?: Browser }>): void {
+  let site: Awaited<ReturnType<typeof startSite>>
+  let context: BrowserContext
+  let page: Page
+
+  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+    site = await startSite('indexeddb-page.mjs', 'indexeddb-worker.mjs')
+    context = await (browser as Browser).newContext() // launched before
+    page = await context.newPage()
+    await page.goto(site.url)
+    await act(page, 'register')
+  })
+  test.after(async () => {
+    await context?.close()
+    site?.close()
+  })
+
+  for (const [place, action] of PLACES)
+    storageTests(
+      (title) =>
+        test(`in ${place}: ${title}`, async () => {
+          const failure = await act<string | undefined>(page, action, title)
+          if (failure) throw new Error(failure)
+        }),
+      {},
+    )
+}

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
+import { assert, type Suite } from '../../support/suite.ts'
+import { act, startSite } from './site.ts'
+
+interface Answer {
+  result?: unknown
+  name?: string
+  code?: string
+  message?: string
+}
+
+/** What goes wrong with a database of a browser, and what its watchers are told. */
+export function failures(test: Suite<{ browser?: Browser }>): void {
+  let site: Awaited<ReturnType<typeof startSite>>
+  let context: BrowserContext
+  /** Two tabs, where each test begins with a database of its own. */
+  let page: Page
+  let other: Page
+  let cdp: CDPSession
+  let databases = 0
+  let name = ''
+
+  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+    site = await startSite('indexeddb-page.mjs', 'indexeddb-worker.mjs')
+    context = await (browser as Browser).newContext() // launched before
+  })
+  test.after(async () => {
+    await context?.close()
+    site?.close()
+  })
+
+  const call = (where: Page, method: string, ...args: unknown[]) => act<Answer>(where, 'call', method, ...args)
+  const textOf = ({ result }: Answer) => (result as { value?: string } | undefined)?.value // of a `get`
+  const until = async (is: () => Promise<boolean>) => {
+    for (const end = performance.now() + 30_000; !(await is()); await page.waitForTimeout(20))
+      if (performance.now() > end) throw new Error('waited for 30 s')
+  }
+  const refused = (answer: Answer, code: string, text: RegExp) => {
+    assert.equal([answer.name, answer.code], ['StorageError', code], answer.message)
+    assert.match(answer.message ?? '', text)
+    assert.match(answer.message ?? '', name)
+  }
+
+  /** A test with two tabs, both of which have opened the storage. */
+  const inTabs = (title: string, body: () => Promise<void>) =>
+    test(title, async () => {
+      name = `database ${++databases}`
+      ;[page, other] = await Promise.all([context.newPage(), context.newPage()])
+      await Promise.all([page, other].map((each) => each.goto(site.url)))
+      cdp = await context.newCDPSession(page)
+      for (const each of [page, other]) await act(each, 'open', name)
+      await call(page, 'set', 'key', 'value')
+      await call(other, 'get', 'key')
+      try {
+        await body()
+      } finally {
+        await Promise.all([page.close(), other.close()])
+      }
+    })
+
+  inTabs(
+    'a database that another tab deletes is gone: it is neither kept from that nor taken for an empty one',
+    async () => {
+      assert.is(await act(other, 'remove', name), 'deleted')
+      await until(async () => (await act<string[]>(page, 'heard')).includes('gap'))
+      for (const [method, ...args] of [['get', 'key'], ['list', ''], ['set', 'key', 'new'], ['ownSecret']] as const)
+        refused(
+          await call(page, method, ...args),
+          'STORAGE_MISSING',
+          /was deleted while it was in use.*reload the page/,
+        )
+      assert.not.ok((await act<string[]>(page, 'names')).includes(name), 'it was made again')
+
+      await act(other, 'open', name)
+      await call(other, 'set', 'key', 'of the next one')
+      refused(await call(page, 'get', 'key'), 'STORAGE_MISSING', /was deleted/)
+      await act(page, 'open', name)
+      assert.is(textOf(await call(page, 'get', 'key')), 'of the next one')
+    },
+  )
+
+  inTabs('a tab that keeps a deletion from happening is waited for, and named', async () => {
+    await act(other, 'hold', name)
+    assert.is(await act(page, 'remove', name), 'blocked')
+    await act(page, 'open', name)
+    refused(await call(page, 'set', 'key', 'new'), 'STORAGE_LOCKED', /another tab.*Nothing was written/)
+    await act(other, 'release')
+    await until(async () => !(await call(page, 'get', 'key')).code)
+    assert.is(textOf(await call(page, 'get', 'key')), undefined, 'an empty database')
+  })
+
+  inTabs('a write that another tab keeps waiting is not made later', async () => {
+    await act(other, 'hold', name)
+    await act(other, 'occupy')
+    refused(await call(page, 'set', 'late', 'value'), 'STORAGE_LOCKED', /kept busy by another tab/)
+    await act(other, 'leave')
+    assert.is(typeof (await call(page, 'set', 'next', 'value')).result, 'string')
+    assert.equal(await call(page, 'get', 'late'), { result: undefined })
+  })
+
+  inTabs('a newer release may upgrade the database, and the older one says what to do', async () => {
+    await act(other, 'hold', name, 2)
+    refused(await call(page, 'get', 'key'), 'STORAGE_NEWER_VERSION', /Reload the page/)
+  })
+
+  inTabs('a database of another program is left alone', async () => {
+    name = `${name} of another`
+    await act(other, 'hold', name, 1, ['theirs'])
+    await act(page, 'open', name)
+    refused(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
+  })
+
+  inTabs('a used-up quota refuses the write, and nothing is changed', async () => {
+    const quota = (quotaSize?: number) =>
+      cdp.send('Storage.overrideQuotaForOrigin', {
+        origin: new URL(site.url).origin,
+        ...(quotaSize !== undefined && { quotaSize }),
+      })
+    const value = randomBytes(50_000).toString('base64') // the browser compresses what it keeps
+    await quota(1_000)
+    let writes = 0
+    let answer: Answer = {}
+    await until(async () => {
+      answer = await call(page, 'set', `large ${++writes}`, value) // the browser remembers for seconds how much room there was
+      return answer.code !== undefined
+    })
+    refused(answer, 'STORAGE_UNWRITABLE', /quota.*Nothing was written/)
+    assert.equal(await call(page, 'get', `large ${writes}`), { result: undefined })
+    await quota()
+    assert.is(typeof (await call(page, 'set', 'key', value)).result, 'string')
+  })
+
+  inTabs('a frame without an origin of its own is refused by the browser', async () => {
+    const frame = `new Promise((resolve) => {
+      const frame = Object.assign(document.createElement('iframe'), { onload: resolve, src: '/', sandbox: 'allow-scripts' })
+      document.body.append(frame)
+    })`
+    await page.evaluate(frame)
+    const sandboxed = page.frames()[1]
+    const answer = await sandboxed?.evaluate<Answer>(`actions.open('${name}'), actions.call('get', 'key')`)
+    refused(answer ?? {}, 'STORAGE_UNREADABLE', /Allow the site to keep data/)
+  })
+
+  inTabs('the secret of its own is a key that no script can read', async () => {
+    assert.equal(await act(page, 'exports'), {
+      raw: 'NotSupportedError',
+      jwk: 'NotSupportedError',
+      bits: 'InvalidAccessError',
+    })
+  })
+
+  inTabs('a change is told without a word from the tab that has made it', async () => {
+    await act(other, 'silence')
+    await call(other, 'set', 'unannounced', 'value')
+    await until(async () => (await act<string[]>(page, 'heard')).includes('unannounced'))
+  })
+
+  inTabs('a watcher that the log of changes does not reach back to is told that all may have changed', async () => {
+    await call(other, 'set', 'before', 'value')
+    await until(async () => (await act<string[]>(page, 'heard')).includes('before'))
+    await act(other, 'hold', name)
+    for (const key of ['cut', 'after']) await act(other, 'cutLog', key)
+    await until(async () => (await act<string[]>(page, 'heard')).includes('after'))
+    assert.ok((await act<string[]>(page, 'heard')).includes('gap'))
+  })
+
+  inTabs('a page that the visitor comes back to takes everything for changed before anything else', async () => {
+    await act(page, 'silence') // a message ends a page that is kept: the visitor gets a new one
+    await other.goto(`${site.url}?elsewhere`)
+    await call(page, 'set', 'meanwhile', 'value')
+    await other.goBack({ waitUntil: 'commit' })
+    await until(async () => (await act<string[]>(other, 'heard')).includes('meanwhile'))
+    assert.is((await act<string[]>(other, 'heard')).at(-2), 'gap')
+  })
+
+  inTabs('what has expired is removed, and the log of changes does not grow for ever', async () => {
+    await call(other, 'set', 'brief', 'value', { ttlMs: 1 })
+    for (let write = 0; write < 100; write++) await call(other, 'set', 'key', 'value')
+    await act(page, 'hold', name)
+    assert.is(await act(page, 'count', 'records'), 1)
+  })
+}

@@ -1,0 +1,35 @@
+import { assert, type suite } from '../support/suite.ts'
+import type { clientOf } from './client.ts'
+import type { startUpstream } from './upstream.ts'
+
+interface Stage {
+  client: ReturnType<typeof clientOf>
+  upstream: Awaited<ReturnType<typeof startUpstream>>
+}
+
+/** A stream comes to its client as the provider sends it, and ends as it ends. */
+export function streamsAsItComes(test: ReturnType<typeof suite>, stage: () => Stage): void {
+  test('the first piece of a stream arrives before the provider has sent the last', async () => {
+    const { client, upstream } = stage()
+    const response = await client.chat('held', true)
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    let isReleased = false
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      text += part.value
+      if (isReleased || !text.includes('"Hel"')) continue
+      assert.not.match(text, '"lo"')
+      isReleased = true
+      upstream.release()
+    }
+    assert.ok(isReleased)
+    assert.match(text, /"lo"[\s\S]*data: \[DONE\]\n\n$/)
+  })
+
+  test('a stream that the provider breaks off does not end as if it were whole', async () => {
+    const response = await stage().client.chat('broken', true)
+    const text = await response.text().catch(() => 'cut')
+    assert.match(text, /^cut$|"error"/)
+    assert.not.match(text, 'data: [DONE]')
+  })
+}

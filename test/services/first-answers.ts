@@ -1,0 +1,49 @@
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { createGateway } from '../../src/gateway.ts'
+import { openStore } from './open-store.ts'
+
+/*
+ * A process that starts on a store with data: `first-answers <place> <secret> <token> <key>`. It says what its first requests, made at once, were
+ * answered with, each with the time since the process was started, in ms.
+ */
+
+const [place = '', secret = '', token = '', key = ''] = process.argv.slice(2)
+const { storage } = await openStore(place)
+const completion = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+}
+const gateway = createGateway({
+  storage,
+  secret,
+  logger: false,
+  management: { token },
+  fetch: async () => Response.json(completion),
+})
+
+const requests = {
+  request: ['/v1/chat/completions', key, JSON.stringify({ model: 'openai/gpt-5', messages: [] })],
+  models: ['/v1/models', key],
+  keys: ['/api/keys', token],
+} as const
+
+const answers = Object.entries(requests).map(async ([name, [path, bearer, body]]) => {
+  const response = await gateway.fetch(
+    new Request(`http://gateway${path}`, {
+      headers: { authorization: `Bearer ${bearer}` },
+      ...(body !== undefined && { method: 'POST', body }),
+    }),
+  )
+  const text = await response.text()
+  const ms = Math.round(performance.now()) // from the start of the process
+  return [name, { status: response.status, ms, keys: name === 'keys' ? JSON.parse(text).keys?.length : undefined }]
+})
+const answered = Object.fromEntries(await Promise.all(answers))
+const { user, system } = process.cpuUsage()
+writeSync(1, `answers ${JSON.stringify({ answered, cpuMs: Math.round((user + system) / 1_000) })}\n`)
+process.exit()

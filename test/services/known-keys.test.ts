@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type PostgresPool, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { type IoredisClient, redisStorage } from '../../adapters/storage/redis.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Storage } from '../../src/index.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { openPool } from './open-store.ts'
+import { startPostgres } from './postgres-server.ts'
+import { openClient } from './redis-clients.ts'
+import { findRedis } from './redis-server.ts'
+
+if (!existsSync(new URL('node_modules/pg', import.meta.url))) skip('services: the clients are not installed')
+
+const postgres = await startPostgres()
+const redis = await findRedis()
+const test = suite('calls to the store for a request with a known key')
+test.after(async () => {
+  await postgres.remove()
+  await redis.remove()
+})
+
+/** A store, what its adapter has sent for reads and writes (its watch apart), and what ends it. */
+interface Counted {
+  storage: Storage
+  sent: string[]
+  end(): Promise<void>
+}
+
+async function onPostgres(): Promise<Counted> {
+  const pool = openPool(postgres.url)
+  const sent: string[] = []
+  const counted: PostgresPool = {
+    connect: () => pool.connect?.() as ReturnType<NonNullable<PostgresPool['connect']>>, // a pool of pg has it
+    query(text, values) {
+      if (
+        !/changed_at > |clock_timestamp\(\)::text AS now|interval '1 millisecond'\)::text|pg_notify\('\w+', ''\)/.test(
+          text,
+        )
+      )
+        sent.push(`${text.slice(0, 20)} ${values?.[0]}`)
+      return pool.query(text, values)
+    },
+  }
+  return { storage: postgresStorage(counted, { table: `known_${process.pid}` }), sent, end: () => pool.end() }
+}
+
+async function onRedis(): Promise<Counted> {
+  const { client, end } = await openClient('ioredis', redis.url)
+  const ioredis = client as IoredisClient // as asked for
+  const sent: string[] = []
+  const counted: IoredisClient = {
+    call(command, ...args) {
+      sent.push(`${command} ${args.slice(0, 2).join(' ')}`)
+      return ioredis.call(command, ...args)
+    },
+    duplicate: (...args) => ioredis.duplicate(...args),
+  }
+  const storage = redisStorage(counted, { prefix: `known ${process.pid}` })
+  return { storage, sent, end: async () => end() }
+}
+
+async function openKnown(storage: Storage) {
+  const gateway = createGateway({
+    storage,
+    secret: 'a secret of at least 32 characters',
+    logger: false,
+    fetch: async () =>
+      Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+      }),
+  })
+  await gateway.api.connections.create({ provider: 'openai', apiKey: 'sk-test' })
+  const { key } = await gateway.api.keys.create({ name: 'team' })
+  const ask = async () => {
+    const response = await gateway.fetch(
+      new Request('http://gateway/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model: 'openai/gpt-5', messages: [] }),
+      }),
+    )
+    await response.text()
+    return response.status
+  }
+  for (let warm = 0; warm < 3; warm++) assert.is(await ask(), 200)
+  await sleep(500) // until the gateway has heard of its own changes
+  assert.is(await ask(), 200)
+  return { gateway, ask }
+}
+
+for (const [name, open] of [
+  ['Postgres', onPostgres],
+  ['Redis', onRedis],
+] as const) {
+  test(`is none on ${name}, which is watched`, async () => {
+    const { storage, sent, end } = await open()
+    const { gateway, ask } = await openKnown(storage)
+    sent.length = 0
+    for (let times = 0; times < 50; times++) assert.is(await ask(), 200)
+    await sleep(1_200)
+    assert.is(await ask(), 200)
+    assert.equal(sent, [])
+    await gateway.close()
+    await storage.close?.()
+    await end()
+  })
+
+  test(`is one read of each record at most in a second on ${name} without watch`, async () => {
+    const { storage, sent, end } = await open()
+    const { watch, ...blind } = storage
+    const { gateway, ask } = await openKnown(blind)
+    await sleep(1_100)
+    sent.length = 0
+    const startedAt = performance.now()
+    let asked = 0
+    while (performance.now() - startedAt < 900) {
+      assert.is(await ask(), 200)
+      asked++
+    }
+    const allowed = Math.ceil((performance.now() - startedAt) / 1_000)
+    const counts = new Map<string, number>()
+    for (const one of sent) counts.set(one, (counts.get(one) ?? 0) + 1)
+    assert.ok(asked > 10 && counts.size > 0, `${asked} requests, ${counts.size} kinds of reads`)
+    for (const [one, count] of counts) assert.ok(count <= allowed, `${one}: ${count} times in ${asked} requests`)
+    await gateway.close()
+    await storage.close?.()
+    await end()
+  })
+}

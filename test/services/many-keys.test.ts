@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { postgresMigration } from '../../adapters/storage/postgres.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { childProgram } from '../storage/support/children.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { openPool } from './open-store.ts'
+import { startPostgres } from './postgres-server.ts'
+import { openClient } from './redis-clients.ts'
+import { findRedis } from './redis-server.ts'
+
+if (!existsSync(new URL('node_modules/pg', import.meta.url))) skip('services: the clients are not installed')
+
+const KEYS = 100_000
+const WITHIN_MS = 3_000
+/** 2,200 to 3,500 ms; 6,000 when each key takes two jobs of WebCrypto. */
+const SPENT_MS = 4_500
+const ROUNDS = 3
+const SECRET = 'a secret that all processes of a test have'
+const TOKEN = 'a-management-token-of-32-characters-or-more'
+
+type Rows = Array<{ key: string; value: string; version: string }>
+interface World {
+  program?: Awaited<ReturnType<typeof childProgram>>
+  rows: Rows
+  key: string
+}
+
+interface FirstAnswers {
+  answered: Record<string, { status: number; ms: number; keys?: number }>
+  cpuMs: number
+}
+
+const test = suite<World>(`${KEYS} keys`, { rows: [], key: '' })
+
+test.before({ timeoutMs: 180_000 }, async (context) => {
+  context.program = await childProgram(new URL('./first-answers.ts', import.meta.url))
+  const storage = memoryStorage()
+  const { api, close } = createGateway({ storage, secret: SECRET, logger: false })
+  await api.connections.create({ provider: 'openai', apiKey: 'sk-test' })
+  for (let made = 0; made < KEYS; made += 500) {
+    const names = Array.from({ length: 500 }, (_, index) => `key ${made + index}`)
+    const keys = await Promise.all(names.map((name) => api.keys.create({ name })))
+    context.key = keys[0]?.key ?? ''
+  }
+  context.rows = (await storage.list('')).map(({ key, value }) => ({ key, value, version: crypto.randomUUID() }))
+  await close()
+})
+test.after(({ program }) => program?.remove())
+
+function* pages(rows: Rows): Generator<Rows> {
+  for (let at = 0; at < rows.length; at += 5_000) yield rows.slice(at, at + 5_000)
+}
+
+/**
+ * The best of three starts, as others may have the processor, is in time, while `GET /api/keys` is answered besides. That opens each key and its
+ * proof: it is in time by the processor time of the whole start, which does not grow as much under load.
+ */
+async function answersInTime({ program, key }: World, store: string, place: string): Promise<void> {
+  const slowest: number[] = []
+  const spent: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const line = (await program?.start(place, SECRET, TOKEN, key).said('answers ')) ?? ''
+    const { answered: answers, cpuMs }: FirstAnswers = JSON.parse(line.slice('answers '.length))
+    assert.equal(
+      Object.values(answers).map(({ status }) => status),
+      [200, 200, 200],
+    )
+    assert.is(answers.keys?.keys, KEYS)
+    slowest.push(Math.max(answers.request?.ms ?? Infinity, answers.models?.ms ?? Infinity))
+    spent.push(cpuMs)
+    console.log(
+      `  ${store}: ms from the start of the process to each first answer: ${Object.entries(answers).map(([name, { ms }]) => `${name} ${ms}`)}, in ${cpuMs} ms of processor time`,
+    )
+  }
+  assert.ok(Math.min(...slowest) < WITHIN_MS, `${slowest} ms`)
+  assert.ok(Math.min(...spent) < SPENT_MS, `${spent} ms of processor time`)
+}
+
+test('on Postgres, the first request and the list of models are answered within 3 s of the start of the process', {
+  timeoutMs: 120_000,
+}, async (world) => {
+  const server = await startPostgres()
+  const table = `many_${process.pid}`
+  const pool = openPool(server.url)
+  try {
+    await pool.query(postgresMigration({ table }))
+    for (const page of pages(world.rows))
+      await pool.query(
+        `INSERT INTO ${table} SELECT *, NULL, clock_timestamp() FROM unnest($1::text[], $2::text[], $3::text[])`,
+        [page.map(({ key }) => key), page.map(({ value }) => value), page.map(({ version }) => version)],
+      )
+    await pool.query(`ANALYZE ${table}`)
+    await answersInTime(world, 'Postgres', `${server.url}?table=${table}`)
+    await pool.query(`DROP TABLE ${table}`)
+  } finally {
+    await pool.end()
+    await server.remove()
+  }
+})
+
+test('on Redis, they are so as well', { timeoutMs: 120_000 }, async (world) => {
+  const server = await findRedis()
+  const prefix = `many ${process.pid}`
+  const root = `{${prefix}}:`
+  const { command, end } = await openClient('ioredis', server.url)
+  try {
+    for (const page of pages(world.rows)) {
+      await command('MSET', ...page.flatMap(({ key, value, version }) => [`${root}k:${key}`, `${version} ${value}`]))
+      await command('ZADD', `${root}i`, ...page.flatMap(({ key }) => ['0', key]))
+    }
+    await answersInTime(world, 'Redis', `${server.url}?prefix=${encodeURIComponent(prefix)}`)
+    for (const page of pages(world.rows)) await command('UNLINK', ...page.map(({ key }) => `${root}k:${key}`))
+    await command('UNLINK', `${root}i`, `${root}s`)
+  } finally {
+    end()
+    await server.remove()
+  }
+})

@@ -1,0 +1,63 @@
+import { createRequire } from 'node:module'
+import { fileStorage } from '../../adapters/storage/file.ts'
+import { type PostgresPool, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { redisStorage } from '../../adapters/storage/redis.ts'
+import type { Storage } from '../../src/index.ts'
+import { openClient } from './redis-clients.ts'
+
+/** A store and what ends the host's own connections to it. */
+export interface OpenedStore {
+  storage: Storage
+  end(): Promise<void> | void
+}
+
+/** A pool of `pg`. */
+export interface Pool extends PostgresPool {
+  end(): Promise<void>
+  on(event: 'error', listener: () => void): void
+}
+
+/** From the root, where tests run: a program of a test may be bundled elsewhere. */
+const require = createRequire(`${process.cwd()}/test/services/`)
+
+/** Opens a pool of `pg` as the README has it. */
+export function openPool(connectionString: string, options: object = {}): Pool {
+  const { Pool } = require('pg') as { Pool: new (options: object) => Pool }
+  const pool = new Pool({ connectionString, connectionTimeoutMillis: 4_000, query_timeout: 4_000, ...options })
+  pool.on('error', () => {}) // a connection that was idle when the server died
+  return pool
+}
+
+/**
+ * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no`: as a storage that reports no change
+ * of others; `&listen=no`: Postgres by its poll alone.
+ */
+export async function openStore(place: string): Promise<OpenedStore> {
+  if (!/^(?:redis|postgres):/.test(place)) return { storage: fileStorage({ path: place, logger: false }), end() {} }
+  const url = new URL(place)
+  const named = (name: string) => {
+    const value = url.searchParams.get(name)
+    url.searchParams.delete(name)
+    return value ?? undefined
+  }
+  const isBlind = named('watch') === 'no'
+  const { storage, end } = await (url.protocol === 'redis:' ? openRedis(url, named) : openPostgres(url, named))
+  if (!isBlind) return { storage, end }
+  const { watch, ...blind } = storage
+  return { storage: blind, end }
+}
+
+type Named = (name: string) => string | undefined
+
+async function openRedis(url: URL, named: Named): Promise<OpenedStore> {
+  const prefix = named('prefix') ?? 'signalbox'
+  const { client, end } = await openClient('ioredis', url.href)
+  return { storage: redisStorage(client, { prefix }), end }
+}
+
+async function openPostgres(url: URL, named: Named): Promise<OpenedStore> {
+  const table = named('table') ?? 'signalbox_records'
+  const isPolled = named('listen') === 'no'
+  const pool = openPool(url.href)
+  return { storage: postgresStorage(pool, { table, ...(isPolled && { listen: false }) }), end: () => pool.end() }
+}

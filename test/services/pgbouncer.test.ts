@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type PostgresStorageOptions, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { sharedPauseConformance } from '../conformance/gateways.ts'
+import { storageConformance } from '../conformance/storage.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { openPool } from './open-store.ts'
+import { startBouncer } from './pgbouncer.ts'
+import { startPostgres } from './postgres-server.ts'
+
+if (!existsSync(new URL('node_modules/pg', import.meta.url))) skip('services: the clients are not installed')
+
+const server = await startPostgres()
+const bouncer = await startBouncer(server.url)
+const direct = openPool(server.url)
+const pooled = openPool(bouncer.url)
+let tables = 0
+const newTable = () => `bounced_${process.pid}_${++tables}`
+
+function conformance(name: string, options: PostgresStorageOptions) {
+  storageConformance(`postgres behind PgBouncer in transaction mode, ${name},`, {
+    has: ['increment', 'watch'],
+    async create() {
+      const table = newTable()
+      const open = () => postgresStorage(pooled, { table, pollMs: 100, ...options })
+      return {
+        storage: open(),
+        reopen: open,
+        passTime: async (ms) =>
+          void (await direct.query(`UPDATE ${table} SET expires_at = expires_at - ${ms} * interval '1 millisecond'`)),
+        destroy: async () => void (await direct.query(`DROP TABLE IF EXISTS ${table}`)),
+      }
+    },
+  })
+}
+
+conformance('by its poll', { listen: false })
+conformance('with a pool beside it for listening', { listen: direct })
+conformance('with a pool that cannot listen', { logger: false })
+
+const test = suite('PgBouncer')
+
+/** Two stores on one table, and what the first one told and logged. */
+function pair(options: PostgresStorageOptions) {
+  const table = newTable()
+  const lines: string[] = []
+  const hear = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
+  const logger = { debug: hear('debug'), info: hear('info'), warn: hear('warn'), error: hear('error') }
+  const storage = postgresStorage(pooled, { table, logger, ...options })
+  const other = postgresStorage(pooled, { table, listen: false })
+  const told: string[] = []
+  storage.watch?.((key) => void told.push(key))
+  return {
+    ...{ other, lines, told, table },
+    async close() {
+      await storage.close?.()
+      await other.close?.()
+    },
+  }
+}
+
+async function toldAfter(told: string[], key: string): Promise<number> {
+  const startedAt = performance.now()
+  while (!told.includes(key)) {
+    assert.ok(performance.now() - startedAt < 5_000, `never told of ${key}`)
+    await sleep(2)
+  }
+  return performance.now() - startedAt
+}
+
+test('a pool that cannot listen is found out, said once, and changes are still told by the poll', async () => {
+  const { other, lines, told, table, close } = pair({ pollMs: 200 })
+  for (let tries = 0; lines.length === 0 && tries < 300; tries++) await sleep(20)
+  await other.set('after', 'value')
+  await toldAfter(told, 'after')
+  await sleep(1_500)
+  assert.is(lines.length, 1)
+  assert.match(
+    lines[0] ?? '',
+    `warn The pool of the table ${table} hears no notifications, as behind a pooler in transaction mode. Changes of others are seen within 200 ms. Pass \`listen: false\`, or a second pool that goes around the pooler: \`listen: directPool\`.`,
+  )
+  await close()
+})
+
+test('a pool beside it is told of changes at once, and nothing is said', async () => {
+  const { other, lines, told, close } = pair({ listen: direct, pollMs: 60_000 })
+  await other.set('warm', 'value')
+  await sleep(500)
+  const delays: number[] = []
+  for (let round = 0; round < 5; round++) {
+    await other.set(`key/${round}`, 'value')
+    delays.push(await toldAfter(told, `key/${round}`))
+  }
+  assert.ok(Math.min(...delays) < 100, `told after ${delays} ms`)
+  await sleep(1_000)
+  assert.equal(lines, [])
+  await close()
+})
+
+test('a hundred reads and writes at once, of gateways with more connections than the pooler has, are all answered', async () => {
+  const table = newTable()
+  const pools = Array.from({ length: 4 }, () => openPool(bouncer.url, { max: 10 }))
+  const stores = pools.map((pool) => postgresStorage(pool, { table, listen: false }))
+  await Promise.all(
+    Array.from({ length: 100 }, async (_, index) => {
+      const store = stores[index % stores.length]
+      assert.ok(await store?.set(`key/${index}`, String(index), { ifVersion: null }))
+      assert.is((await store?.get(`key/${index}`))?.value, String(index))
+      await store?.increment?.('count', 1)
+    }),
+  )
+  assert.is((await stores[0]?.get('count'))?.value, '100')
+  assert.is((await stores[1]?.list('key/'))?.length, 100)
+  for (const store of stores) await store.close?.()
+  for (const pool of pools) await pool.end()
+})
+
+test('a gateway serves and manages through it', async () => {
+  const storage = postgresStorage(pooled, { table: newTable(), listen: false })
+  const gateway = createGateway({ storage, secret: 'a secret of 32 characters or more', logger: false })
+  const { key, id } = await gateway.api.keys.create({ name: 'team' })
+  const status = async () =>
+    (await gateway.fetch(new Request('http://gateway/v1/models', { headers: { authorization: `Bearer ${key}` } })))
+      .status
+  assert.is(await status(), 200)
+  await gateway.api.keys.update(id, { isActive: false })
+  assert.is(await status(), 403)
+  await gateway.close()
+  await storage.close?.()
+})
+
+sharedPauseConformance('Postgres behind PgBouncer', {
+  create() {
+    const table = newTable()
+    return {
+      place: `${bouncer.url}?table=${table}&listen=no`,
+      remove: async () => void (await direct.query(`DROP TABLE IF EXISTS ${table}`)),
+    }
+  },
+  knownWithinMs: 1_000,
+  async end() {
+    for (const pool of [pooled, direct]) await pool.end()
+    await bouncer.remove()
+    await server.remove()
+  },
+})

@@ -1,0 +1,21 @@
+import { createRequire } from 'node:module'
+import type { PostgresPool } from '../../adapters/storage/postgres.ts'
+
+/** A pool of `pg`. */
+export interface Pool extends PostgresPool {
+  end(): Promise<void>
+  on(event: 'error', listener: () => void): void
+  removeAllListeners(event: 'error'): void
+  listenerCount(event: 'error'): number
+}
+
+/** From the root, where tests run. */
+const require = createRequire(`${process.cwd()}/test/services/`)
+
+/** Opens a pool with the options of the README. */
+export function openPool(connectionString: string, options: object = {}): Pool {
+  const { Pool } = require('pg') as { Pool: new (options: object) => Pool }
+  const pool = new Pool({ connectionString, connectionTimeoutMillis: 4_000, query_timeout: 4_000, ...options })
+  pool.on('error', () => {}) // a connection that was idle when the server died
+  return pool
+}

@@ -1,0 +1,35 @@
+import { redisStorage } from '../../adapters/storage/redis.ts'
+import type { StorageConformance } from '../conformance/storage.ts'
+import type { OpenClient } from './redis-clients.ts'
+
+/** Lets `ms` pass for every entry of a store. */
+const PASS = `
+for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. 'k:*')) do
+  local left = redis.call('PTTL', name) - ARGV[2]
+  if left > 0 then redis.call('PEXPIRE', name, left) elseif redis.call('PTTL', name) > 0 then redis.call('DEL', name) end
+end`
+
+/** A script that removes every key whose name has the root of a store in it. */
+export const EMPTY = "for _, name in ipairs(redis.call('KEYS', '*' .. ARGV[1] .. '*')) do redis.call('DEL', name) end"
+
+let stores = 0
+
+/** How the conformance suite opens a store in Redis, and opens it once more by another client. */
+export const redisConformance = (open: () => Promise<OpenClient>): StorageConformance => ({
+  has: ['increment', 'watch'],
+  async create() {
+    const [one, other] = [await open(), await open()]
+    const prefix = `conformance ${process.pid} ${++stores}`
+    const root = `{${prefix}}:`
+    return {
+      storage: redisStorage(one.client, { prefix }),
+      reopen: () => redisStorage(other.client, { prefix }),
+      passTime: async (ms) => void (await one.command('EVAL', PASS, '1', root, root, String(ms))),
+      async destroy() {
+        await one.command('EVAL', EMPTY, '1', root, root)
+        one.end()
+        other.end()
+      },
+    }
+  },
+})

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { redisStorage } from '../../adapters/storage/redis.ts'
+import { assert, skip, suite } from '../support/suite.ts'
+import { openClient, PACKAGES } from './redis-clients.ts'
+import { findRedis, startRedis } from './redis-server.ts'
+
+if (!existsSync(new URL('node_modules/redis', import.meta.url))) skip('services: the clients are not installed')
+
+const server = await findRedis()
+const test = suite('a subscriber that the host gives to redisStorage')
+test.after(() => server.remove())
+
+async function heard(told: string[], key: string): Promise<void> {
+  const startedAt = performance.now()
+  while (!told.includes(key)) {
+    assert.ok(performance.now() - startedAt < 10_000, `never told of ${key}`)
+    await sleep(10)
+  }
+}
+
+for (const name of PACKAGES)
+  test(`is used instead of one more connection of ${name}, again after it was cut, and left open`, async () => {
+    const [main, subscriber, elsewhere] = [
+      await openClient(name, server.url),
+      await openClient(name, server.url),
+      await openClient('ioredis', server.url),
+    ]
+    const prefix = `subscriber ${process.pid} ${name}`
+    const clients = async () =>
+      String(await elsewhere.command('CLIENT', 'LIST', 'TYPE', 'normal'))
+        .trim()
+        .split('\n').length
+    const before = await clients()
+    const storage = redisStorage(main.client, { prefix, subscriber: subscriber.client })
+    const other = redisStorage(elsewhere.client, { prefix })
+    const told: string[] = []
+    storage.watch?.((key) => void told.push(key))
+    await sleep(300)
+    await other.set('first', '1')
+    await heard(told, 'first')
+    assert.is(await clients(), before)
+
+    const id = String(await subscriber.command('CLIENT', 'ID'))
+    await elsewhere.command('CLIENT', 'KILL', 'ID', id)
+    await other.set('while it was cut', '1')
+    await heard(told, 'while it was cut')
+    await other.set('after', '1')
+    await heard(told, 'after')
+
+    await storage.close?.()
+    await sleep(1_200) // what it waited for is over
+    assert.ok(subscriber.isOpen())
+    assert.is(await subscriber.command('PING'), 'PONG')
+    assert.is(await main.command('PING'), 'PONG')
+    told.length = 0
+    await other.set('later', '1')
+    await sleep(200)
+    assert.equal(told, [])
+    await other.close?.()
+    for (const { end } of [main, subscriber, elsewhere]) end()
+  })
+
+for (const name of ['redis', 'redis-5'] as const)
+  test(`the connection that watch makes of ${name} is closed, also when it was not open yet`, async () => {
+    const own = await startRedis()
+    const host = await openClient(name, own.url)
+    const monitor = await openClient('ioredis', own.url)
+    const read = async (section: string, field: string) =>
+      Number(new RegExp(`${field}:(\\d+)`).exec(String(await monitor.command('INFO', section)))?.[1])
+    const received = await read('stats', 'total_connections_received')
+    const connected = await read('clients', 'connected_clients')
+    const until = async (isSo: () => Promise<boolean>, what: string) => {
+      const startedAt = performance.now()
+      while (!(await isSo())) {
+        assert.ok(performance.now() - startedAt < 10_000, what)
+        await sleep(10)
+      }
+    }
+
+    const storage = redisStorage(host.client, { prefix: `left ${process.pid}` })
+    storage.watch?.(() => {})
+    await storage.close?.()
+    await until(async () => (await read('stats', 'total_connections_received')) > received, 'never connected')
+    await until(async () => (await read('clients', 'connected_clients')) === connected, 'left open')
+    assert.is(await host.command('PING'), 'PONG')
+    for (const { end } of [host, monitor]) end()
+    await own.remove()
+  })

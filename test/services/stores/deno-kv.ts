@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type DenoKv, denoKvStorage } from '../../../adapters/storage/deno-kv.ts'
+import { assert, type Suite } from '../../support/suite.ts'
+
+declare const Deno: { openKv(path: string): Promise<Kv> }
+
+type Key = Array<string | number>
+interface Kv extends DenoKv {
+  set(key: Key, value: unknown): Promise<unknown>
+  delete(key: Key): Promise<void>
+  close(): void
+}
+
+/** What the conformance suite does not ask of Deno KV; these run in Deno. */
+export function denoKvTests(test: Suite<Record<string, unknown>>): void {
+  const withKv = (name: string, body: (kv: Kv) => Promise<void>) =>
+    test(name, async () => {
+      const kv = await Deno.openKv(':memory:')
+      await body(kv)
+      kv.close()
+    })
+
+  withKv('tells of a change within 100 ms', async (kv) => {
+    const [storage, other] = [denoKvStorage(kv, { pollMs: 60_000 }), denoKvStorage(kv)]
+    const delays: number[] = []
+    for (let round = 0; round < 10 && Math.min(...delays) >= 100; round++) {
+      await storage.list('')
+      const told = new Promise<void>((resolve) => storage.watch?.((key) => key === `key/${round}` && resolve()))
+      await sleep(50)
+      const startedAt = performance.now()
+      await other.set(`key/${round}`, 'value')
+      await told
+      delays.push(performance.now() - startedAt)
+    }
+    assert.ok(Math.min(...delays) < 100, `${delays}`)
+    await storage.close?.()
+  })
+
+  withKv(
+    'names each key that was changed between a read and the watch, whatever the clock of its writer',
+    async (kv) => {
+      const [storage, other] = [denoKvStorage(kv), denoKvStorage(kv)]
+      await storage.list('')
+      const now = Date.now
+      Date.now = () => now() - 120_000
+      await other.set('slow', 'value').finally(() => {
+        Date.now = now
+      })
+      await other.set('key', 'value')
+      const { keys, gaps } = await heard(storage, 2)
+      assert.equal([...keys].sort(), ['key', 'slow'])
+      assert.is(gaps, 0)
+    },
+  )
+
+  withKv('tells of a gap when the names of changed keys are no longer there', async (kv) => {
+    const [storage, other] = [denoKvStorage(kv), denoKvStorage(kv)]
+    await storage.list('')
+    await other.set('lost', 'value')
+    const log = kv.list({ start: ['signalbox', 'log'], end: ['signalbox', 'log', Infinity] }, { batchSize: 100 })
+    for await (const { key } of log) await kv.delete([...key] as Key) // as it was listed
+    const { keys, gaps } = await heard(storage, 1)
+    assert.equal([keys.size, gaps], [0, 1])
+  })
+
+  withKv('names an entry of another program, and what is behind it is still there', async (kv) => {
+    const storage = denoKvStorage(kv)
+    await kv.set(['signalbox', 'entry', 'key'], 'of another program')
+    for (const work of [() => storage.get('key'), () => storage.list('')])
+      assert.is((await refusal(work)).code, 'STORAGE_CORRUPT')
+    assert.is((await refusal(() => storage.increment?.('key', 1) ?? Promise.resolve())).code, 'STORAGE_CORRUPT')
+    assert.is((await kv.get(['signalbox', 'entry', 'key'])).value, 'of another program')
+  })
+
+  withKv('keeps values and keys of the largest size, in every script', async (kv) => {
+    const storage = denoKvStorage(kv, { prefix: 'p'.repeat(100) })
+    for (const char of ['a', 'é', '日', '😀', '\u0000'])
+      for (const ttlMs of [undefined, 1_000]) {
+        const bytes = new TextEncoder().encode(char).length
+        const key = char.repeat(Math.floor(960 / bytes))
+        const value = char.repeat(Math.floor(65_000 / bytes))
+        await storage.set(key, value, ttlMs === undefined ? {} : { ttlMs })
+        assert.ok((await storage.get(key))?.value === value, `${bytes} bytes`)
+      }
+  })
+
+  test('leaves the database open, and names one that was closed', async () => {
+    const kv = await Deno.openKv(':memory:')
+    const storage = denoKvStorage(kv)
+    await storage.set('key', 'value')
+    await storage.close?.()
+    assert.is((await refusal(() => storage.get('key'))).code, 'STORAGE_CLOSED')
+    const later = denoKvStorage(kv)
+    assert.is((await later.get('key'))?.value, 'value')
+    kv.close()
+    const error = await refusal(() => later.get('key'))
+    assert.is(error.code, 'STORAGE_UNREACHABLE')
+    assert.match(error.message, /"signalbox".*Check that the database is open/)
+  })
+
+  withKv('refuses what is no database and options that cannot work', async (kv) => {
+    assert.throws(() => Reflect.apply(denoKvStorage, undefined, []), /denoKvStorage takes a database/)
+    for (const prefix of ['', 'a b', 'p'.repeat(101)]) assert.throws(() => denoKvStorage(kv, { prefix }), /prefix/)
+    assert.throws(() => Reflect.apply(denoKvStorage, undefined, [kv, { table: 'a' }]), /table is not an option/)
+  })
+}
+
+/** What a new watcher is told, once it is `count` keys and gaps. */
+async function heard(storage: ReturnType<typeof denoKvStorage>, count: number) {
+  const keys = new Set<string>()
+  let gaps = 0
+  const gap = () => {
+    gaps++
+  }
+  const stop = storage.watch?.((key) => void keys.add(key), gap)
+  for (const end = performance.now() + 30_000; keys.size + gaps < count && performance.now() < end; ) await sleep(5)
+  stop?.()
+  return { keys, gaps }
+}
+
+async function refusal(work: () => Promise<unknown>): Promise<{ code?: string; message: string }> {
+  return work().then(
+    () => ({ message: 'was not refused' }),
+    (error: { code?: string; message: string }) => error,
+  )
+}

@@ -1,0 +1,58 @@
+import { damagedRecords } from '../../conformance/damaged-records.ts'
+import { type StorageConformance, storageConformance } from '../../conformance/storage.ts'
+import { describeError } from '../../runner/describe.ts'
+import { type FileRecord, openFile, type TestRecord } from '../../runner/registry.ts'
+import { fakeClock } from '../../support/clock.ts'
+
+/** One test, as the other side declares it. */
+export type Declared = Pick<TestRecord, 'suite' | 'name'>
+/** Its outcome: what it failed with, if it did. */
+export type Reported = Declared & { failure?: string }
+
+/** How a store is opened in the runtime that this runs in; it may declare more tests. */
+export type Subject = () => Opening | Promise<Opening>
+
+/** `holdsDamage`: no other test does damage to the records of this store. */
+type Opening = StorageConformance & { holdsDamage?: true }
+
+/**
+ * Runs the conformance suite of stores where it is called, without the runner. Writes lines of JSON, each with a line break before it, as uvu
+ * writes dots: first the tests that there are, then the outcome of each. uvu must have been told by `UVU_DEFER` to start nothing by itself.
+ */
+export async function reportSuites(
+  names: string[],
+  subjects: Record<string, Subject>,
+  write: (line: string) => void,
+): Promise<void> {
+  const queue: Array<() => Promise<unknown>> = []
+  Object.assign(globalThis, { UVU_QUEUE: [queue] })
+  const send = (line: Declared[] | Reported) => write(`\n${JSON.stringify(line)}\n`)
+  const file: FileRecord = {
+    timeoutMs: 60_000,
+    tests: [],
+    starts: [],
+    onPhase: () => {},
+    onOutcome: ({ suite, name, outcome }) => {
+      const failure = outcome?.kind === 'failed' ? outcome.errors.map(describeError).join('\n') : undefined
+      send({ suite, name, ...(failure !== undefined && { failure }) })
+    },
+    onFailure: (title, error) => {
+      throw new Error(title, { cause: error })
+    },
+  }
+  openFile(file)
+  for (const name of names) {
+    const open = subjects[name]
+    if (!open) throw new Error(`there is no way to open ${name}`)
+    const { holdsDamage, ...subject } = await open()
+    storageConformance(name, subject)
+    if (holdsDamage)
+      damagedRecords(name, async () => {
+        const { storage, destroy = () => {} } = await subject.create({ clock: fakeClock() })
+        return { storage, destroy }
+      })
+  }
+  send(file.tests.map(({ suite, name }) => ({ suite, name })))
+  for (const start of file.starts) start()
+  for (const runSuite of queue) await runSuite()
+}

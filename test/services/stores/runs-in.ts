@@ -1,0 +1,182 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { type BuildOptions, build } from 'esbuild'
+import { type Runtime, storesIn } from '../../matrix.ts'
+import { SkipSignal } from '../../runner/registry.ts'
+import { temporaryFolder } from '../../storage/support/folder.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { startPostgres } from '../postgres-server.ts'
+import { findRedis } from '../redis-server.ts'
+import type { Declared, Reported } from './report.ts'
+
+/** What runs elsewhere: what it writes, and how it is ended. */
+export interface Run {
+  written: AsyncIterable<string>
+  end(): Promise<void>
+}
+
+/** A test waits for those before it in the other process. */
+const TIMEOUT_MS = 300_000
+/** So many tests has the suite for a store that claims nothing. */
+const LEAST_TESTS = 25
+
+/**
+ * Runs the conformance suite of all stores that the matrix has in a runtime, in that runtime, and declares a test here for each of theirs.
+ * `start`: begins to report the suites of these stores. `missing`: by store, why it cannot be there.
+ */
+export async function storesRunIn(
+  runtime: Runtime,
+  start: (names: string[]) => Run | Promise<Run>,
+  missing: Map<string, string> = new Map(),
+): Promise<void> {
+  const test = suite(`stores in ${runtime}`)
+  const names = storesIn(runtime)
+  const present = names.filter((name) => !missing.has(name))
+  for (const name of names) if (missing.has(name)) test.skip(name, missing.get(name) ?? '')
+  const run = await start(present)
+  test.after(run.end)
+  const { declared, outcomeOf } = await follow(run.written)
+
+  for (const one of declared)
+    test(titleOf(one), { timeoutMs: TIMEOUT_MS }, async () => {
+      const { failure } = await outcomeOf(one)
+      if (failure !== undefined) throw new Error(failure)
+    })
+  for (const name of present)
+    test(`${name} has run the whole suite`, () => {
+      const own = declared.filter((one) => one.suite === `${name} storage`)
+      assert.ok(own.length >= LEAST_TESTS, `${own.length} tests`)
+    })
+}
+
+/** The same by a command that runs a script, with the servers that some of the stores need. */
+export async function storesRunBy(runtime: Runtime, command: string, ...args: string[]): Promise<void> {
+  const folder = await temporaryFolder()
+  const program = join(folder.path, 'program.mjs')
+  await bundle('program.ts', { outfile: program, platform: 'node', external: ['bun:sqlite'] })
+  const redis = await found(findRedis)
+  const postgres = await found(startPostgres)
+  const missing = new Map<string, string>()
+  if (redis.missing) missing.set('redis', redis.missing)
+  if (postgres.missing) missing.set('postgres', postgres.missing)
+  const servers = { redis: redis.url, postgres: postgres.url }
+
+  async function end(): Promise<void> {
+    await redis.remove()
+    await postgres.remove()
+    await folder.remove()
+  }
+
+  function start(names: string[]): Run {
+    const run = startProgram(command, [...args, program, JSON.stringify([servers, names])])
+    return { ...run, end: () => run.end().then(end) }
+  }
+
+  await storesRunIn(runtime, start, missing).catch(async (error: unknown) => {
+    await end()
+    throw error
+  })
+}
+
+/** A program of this folder in one file; uvu starts nothing by itself in it. */
+export async function bundle(entry: string, options: BuildOptions): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    banner: { js: 'globalThis.UVU_DEFER = 1' },
+    logLevel: 'error',
+    ...options,
+  })
+  return outputFiles?.[0]?.text ?? ''
+}
+
+const titleOf = ({ suite, name }: Declared) => `${suite} › ${name}`
+
+/** Resolves once the tests are declared. When the run ends early, that is the failure of all that have no outcome. */
+async function follow(written: AsyncIterable<string>) {
+  const outcomes = new Map<string, PromiseWithResolvers<{ failure?: string }>>()
+  const declared = Promise.withResolvers<Declared[]>()
+  const others: string[] = []
+
+  function read(line: string): void {
+    if (line.startsWith('[{')) {
+      const tests = JSON.parse(line) as Declared[] // as report.ts writes
+      for (const one of tests) outcomes.set(titleOf(one), Promise.withResolvers())
+      declared.resolve(tests)
+    } else if (line.startsWith('{"suite"')) {
+      const reported = JSON.parse(line) as Reported
+      outcomes.get(titleOf(reported))?.resolve(reported)
+    } else others.push(line)
+  }
+
+  async function readAll(): Promise<void> {
+    let rest = ''
+    for await (const text of written) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) read(line)
+    }
+    others.push(rest)
+  }
+
+  void readAll()
+    .catch((error: unknown) => void others.push(String(error)))
+    .then(() => {
+      const failure = `the run ended: ${others.join('\n')}`
+      declared.reject(new Error(failure))
+      for (const outcome of outcomes.values()) outcome.resolve({ failure })
+    })
+
+  return {
+    declared: await declared.promise,
+    async outcomeOf(one: Declared): Promise<{ failure?: string }> {
+      return (await outcomes.get(titleOf(one))?.promise) ?? { failure: 'it was not declared' }
+    },
+  }
+}
+
+function startProgram(command: string, args: string[]): Run {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  let errors = ''
+  child.on('error', (error) => {
+    errors += error.message
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+
+  async function* written() {
+    yield* child.stdout.setEncoding('utf8')
+    await ended
+    process.off('exit', kill)
+    yield errors
+  }
+
+  return {
+    written: written(),
+    async end() {
+      kill()
+      await ended
+    },
+  }
+}
+
+interface Server {
+  url: string
+  remove(): Promise<void>
+}
+
+/** A server, or why there is none. */
+async function found(start: () => Promise<Server>): Promise<Server & { missing?: string }> {
+  return start().catch((error: unknown) => {
+    if (error instanceof SkipSignal) return { url: '', remove: async () => {}, missing: error.message }
+    throw error
+  })
+}

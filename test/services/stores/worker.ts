@@ -1,0 +1,92 @@
+import {
+  type DurableObjectNamespace,
+  durableObjectStorage,
+  SignalboxStore as Store,
+} from '../../../adapters/storage/durable-object.ts'
+import { type KvNamespace, kvStorage } from '../../../adapters/storage/kv.ts'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { type SqliteDatabase, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { reportSuites, type Subject } from './report.ts'
+
+/* A Worker that reports the suites of the stores of Workers. The body of a request: their names, in JSON. */
+
+interface Env {
+  KV: KvNamespace
+  DB: SqliteDatabase
+  STORE: DurableObjectNamespace
+}
+
+/** An object whose clock a test moves; its alarm then goes off. */
+const now = Date.now
+let aheadMs = 0
+Date.now = () => now() + aheadMs
+export class SignalboxStore extends Store {
+  override async fetch(request: Request): Promise<Response> {
+    const ms = new URL(request.url).searchParams.get('pass')
+    if (ms === null) return super.fetch(request)
+    aheadMs += Number(ms)
+    await this.alarm()
+    return Response.json({})
+  }
+}
+
+let stores = 0
+
+function subjectsOn({ KV, DB, STORE }: Env): Record<string, Subject> {
+  return {
+    memory: () => ({
+      create({ clock }) {
+        const storage = memoryStorage({ clock })
+        return { storage, reopen: () => storage }
+      },
+    }),
+
+    kv: () => ({
+      holdsDamage: true,
+      atomic: false,
+      has: [],
+      create({ clock }) {
+        const open = (prefix: string) => kvStorage(KV, { prefix, clock })
+        const prefix = `store-${++stores}/`
+        return { storage: open(prefix), reopen: () => open(prefix) }
+      },
+    }),
+
+    D1: () => ({
+      holdsDamage: true,
+      has: ['increment'],
+      create({ clock }) {
+        const table = `records_${++stores}`
+        const open = () => sqliteStorage(DB, { table, clock })
+        return { storage: open(), reopen: open }
+      },
+    }),
+
+    'durable-object': () => ({
+      holdsDamage: true,
+      has: ['increment'],
+      create() {
+        const name = `store-${++stores}`
+        const open = () => durableObjectStorage(STORE, { name })
+        const pass = (ms: number) =>
+          STORE.get(STORE.idFromName(name)).fetch(`https://store/?pass=${ms}`, { method: 'POST', body: '' })
+        return { storage: open(), reopen: open, passTime: async (ms) => void (await pass(ms)) }
+      },
+    }),
+  }
+}
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const names = (await request.json()) as string[] // as workerd.test.ts sends
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const encoder = new TextEncoder()
+    const done = reportSuites(names, subjectsOn(env), (line) => void writer.write(encoder.encode(line)))
+    void done.then(
+      () => writer.close(),
+      (error: unknown) => writer.abort(error),
+    )
+    return new Response(readable)
+  },
+}

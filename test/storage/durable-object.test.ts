@@ -1,0 +1,22 @@
+import { durableObjectStorage } from '../../adapters/storage/durable-object.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/* The conformance suite of this store runs in workerd: see test/services/stores. */
+
+const test = suite('a Durable Object as a storage')
+
+test('an object that fails is an error with a name that says what to check', async () => {
+  const failing = { idFromName: () => 1, get: () => ({ fetch: () => Promise.reject(new Error('no class')) }) }
+  const error: { code?: string; message?: string } = await durableObjectStorage(failing)
+    .get('key')
+    .then(
+      () => ({}),
+      (thrown) => thrown,
+    )
+  assert.is(error.code, 'STORAGE_UNREACHABLE')
+  assert.match(error.message ?? '', /Check that the Worker exports SignalboxStore/)
+})
+
+test('what is no namespace is refused with what to pass', () => {
+  assert.throws(() => Reflect.apply(durableObjectStorage, undefined, []), /durableObjectStorage takes a namespace/)
+})

@@ -1,0 +1,23 @@
+import { type KvNamespace, kvStorage } from '../../adapters/storage/kv.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/* The conformance suite of this store runs in workerd: see test/services/stores. */
+
+const test = suite('Workers KV as a storage')
+
+test('a namespace that fails is an error with a name that says what may help', async () => {
+  const fail = () => Promise.reject(new Error('KV GET failed: 429'))
+  const failing: KvNamespace = { getWithMetadata: fail, put: fail, delete: fail, list: fail }
+  const error: { code?: string; message?: string } = await kvStorage(failing)
+    .get('key')
+    .then(
+      () => ({}),
+      (thrown) => thrown,
+    )
+  assert.is(error.code, 'STORAGE_UNREACHABLE')
+  assert.match(error.message ?? '', /one write a second/)
+})
+
+test('what is no namespace is refused with what to pass', () => {
+  assert.throws(() => Reflect.apply(kvStorage, undefined, []), /kvStorage takes a KV namespace/)
+})

@@ -1,0 +1,46 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import type { Storage } from '../../../src/types.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+
+/** A record as it is stored. */
+export type Envelope = { order: unknown; record: Record<string, unknown> }
+
+/** A storage with two records of each kind: a good one, and one that is to be damaged. */
+export async function filled() {
+  const storage = memoryStorage()
+  const { api } = await openWorld({
+    storage,
+    connections: ['one', 'two'],
+    combos: { good: ['one/m'], hurt: ['two/m'] },
+  })
+  const { key } = await api.keys.create({ name: 'good' })
+  await api.keys.create({ name: 'hurt' })
+  await api.customModels.create({ providerAlias: 'one', id: 'good' })
+  await api.customModels.create({ providerAlias: 'one', id: 'hurt' })
+  await api.aliases.set({ alias: 'good-alias', model: 'one/m' })
+  await api.aliases.set({ alias: 'hurt-alias', model: 'two/m' })
+  await api.providers.update('one', { strategy: 'random' })
+  await api.providers.update('two', { strategy: 'random' })
+  return { storage, key }
+}
+
+/** The record of each kind that is damaged, by what its text holds. */
+export const kinds = {
+  'keys/': '"hurt"',
+  'connections/': '"provider":"two"',
+  'combos/': '"name":"hurt"',
+  'custom-models/': '"id":"hurt"',
+  'aliases/': '"hurt-alias"',
+  'providers/': '"provider":"two"',
+}
+
+/** Changes the text of the record of a kind that is to be damaged; answers with its key. */
+export async function damaged(
+  storage: Storage,
+  prefix: keyof typeof kinds,
+  how: (text: string) => string,
+): Promise<string> {
+  const found = (await storage.list(prefix)).find(({ value }) => value.includes(kinds[prefix]))
+  await storage.set(found?.key ?? '', how(found?.value ?? ''))
+  return found?.key ?? ''
+}

@@ -1,0 +1,151 @@
+import type { UpstreamFetch } from '../../src/lib/exchange.ts'
+import { fetchCall } from '../../src/lib/fetch-call.ts'
+import { ProviderCall } from '../../src/upstream/call.ts'
+import { fakeClock } from '../support/clock.ts'
+import { collectGarbage } from '../support/garbage.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a call to a provider')
+
+const REASON = new Error('the client has left')
+const request = { url: 'http://one.test/', method: 'POST', headers: {}, body: '{}' } as const
+const bare = { status: 200, headers: new Headers() }
+const smallJson = { headers: { 'content-type': 'application/json', 'content-length': '2' } }
+const limits = { headersTimeoutMs: 1_000, silenceTimeoutMs: 1_000, totalTimeoutMs: 1_000 }
+
+const callBy = (fetch: UpstreamFetch) => new ProviderCall(request, { fetch, clock: fakeClock(), limits })
+
+/** What a promise has rejected with. */
+const rejection = (work: Promise<unknown> = Promise.resolve()): Promise<unknown> =>
+  work.then(
+    (value) => assert.unreachable(`It has resolved to ${String(value)}.`),
+    (reason: unknown) => reason,
+  )
+
+/** Rejects as some platforms do, with a copy of the signal's reason. */
+const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
+  new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))
+  })
+
+test('a cancelled call rejects with the very reason, before the answer and in its body', async () => {
+  const silent = callBy((_, init) => untilAborted(init?.signal))
+  silent.cancel(REASON)
+  assert.is(await rejection(silent.answer), REASON)
+
+  const streaming = callBy(async (_, init) => {
+    const body = new ReadableStream({
+      pull: (controller) => untilAborted(init?.signal).catch((copy) => controller.error(copy)),
+    })
+    return new Response(body)
+  })
+  const { body } = await streaming.answer
+  const pending = rejection(body.next())
+  streaming.cancel(REASON)
+  assert.is(await pending, REASON)
+  assert.is(await rejection(body.next()), REASON)
+})
+
+test('a cancelled call lets go of an answer that comes later', async () => {
+  let resolve = (_: Response) => {}
+  const late = new Promise<Response>((settle) => {
+    resolve = settle
+  })
+  const call = callBy(() => late)
+  call.cancel(REASON)
+  const cancelled = new Promise((tell) => {
+    resolve(new Response(new ReadableStream({ cancel: tell })))
+  })
+  assert.is(await rejection(call.answer), REASON)
+  assert.is(await cancelled, REASON)
+})
+
+test('a cancelled call never ends cleanly, not even where everything had come', async () => {
+  for (const init of [{}, smallJson]) {
+    const call = callBy(async () => new Response('{}', init))
+    const { body } = await call.answer
+    call.cancel(REASON)
+    assert.is(await rejection(body.next()), REASON)
+    assert.is(await rejection(body.whole?.() ?? body.next()), REASON)
+  }
+})
+
+test('a call that is cancelled while its bytes are awaited rejects with the very reason, also where they still come or fail', async () => {
+  for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
+    const coming = Promise.withResolvers<void>()
+    const answer = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })
+    const call = callBy(async () => answer)
+    const bytes = rejection((await call.answer).body.whole?.())
+    call.cancel(REASON)
+    coming.resolve()
+    assert.is(await bytes, REASON)
+  }
+})
+
+test('a fetch that throws without a promise makes the call fail', async () => {
+  const call = callBy(() => {
+    throw REASON
+  })
+  assert.match(String(await rejection(call.answer)), /cannot be reached/)
+})
+
+test('a call waits for the turn before it looks at the answer', async () => {
+  const steps: string[] = []
+  const fetch = async () => {
+    steps.push('fetched')
+    const response = new Response('', { status: 201 })
+    return Object.defineProperty(response, 'headers', {
+      get() {
+        steps.push('read')
+        return new Headers()
+      },
+    })
+  }
+  const turn = async () => {
+    await undefined
+    steps.push('turned')
+  }
+  assert.is((await fetchCall(fetch, request, turn).answer).status, 201)
+  assert.equal(steps.slice(0, 3), ['fetched', 'turned', 'read'])
+})
+
+test("a call by a host's fetch that never ends anything ends when it is cancelled, in each phase", async () => {
+  const never = new Promise<never>(() => {})
+  const silent = callBy(() => never)
+  silent.cancel(REASON)
+  assert.is(await rejection(silent.answer), REASON)
+
+  const deaf = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => never })
+  const reading = callBy(async () => deaf)
+  const { body } = await reading.answer
+  const whole = rejection(body.whole?.())
+  reading.cancel(REASON)
+  assert.is(await whole, REASON)
+
+  const reader = { read: () => never, cancel: async () => {} }
+  const streaming = callBy(async () => ({ ...bare, body: { getReader: () => reader } }) as unknown as Response)
+  const { body: stream } = await streaming.answer
+  const chunk = rejection(stream.next())
+  streaming.cancel(REASON)
+  assert.is(await chunk, REASON)
+  assert.is(await rejection(stream.next()), REASON)
+})
+
+test('a call does not keep a chunk that it has handed on', async () => {
+  let left = 1
+  const next = () => (left-- > 0 ? Promise.resolve(new Uint8Array(1_000)) : new Promise<undefined>(() => {}))
+  const answer = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }
+  const raw = () => ({ answer: Promise.resolve(answer), cancel() {} })
+  const call = callBy(Object.assign(async () => new Response(), { raw }))
+  const { body } = await call.answer
+  const chunk = await weakly(body.next())
+  await collectGarbage()
+  assert.is(chunk.deref(), undefined)
+  assert.ok(body)
+})
+
+async function weakly(read: Promise<Uint8Array | undefined>): Promise<WeakRef<Uint8Array>> {
+  const chunk = await read
+  if (!chunk) throw new Error('There is no chunk.')
+  return new WeakRef(chunk)
+}
