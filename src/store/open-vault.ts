@@ -60,7 +60,10 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     const stored = await storage.get(VAULT).catch(failedTo('read', VAULT))
     const record = stored && parseRecord(stored.value)
     if (record?.wrappedBy === UNSEALED && storage.ownSecret) throw replaced()
-    if (!record && (await hasProvenRecords(storage))) throw missing()
+    if (!record && (await hasProvenRecords(storage))) {
+      if (!(await storage.get(VAULT).catch(failedTo('read', VAULT)))) throw missing()
+      return false // another gateway has made it, and those records with it, since it was read
+    }
     if (stored && record?.wrappedBy === UNSEALED && current) {
       await replaceKeys(storage, { stored, record, current })
       return false // the vault is another one now

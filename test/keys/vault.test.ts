@@ -67,3 +67,42 @@ test('a vault record that is damaged is an error with a name', async () => {
     assert.is(await codeOf(makeKey(storage)), 'STORAGE_FAILED', record)
   }
 })
+
+const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
+  'an empty storage': async () => {},
+  'a storage that was used without a secret': makeKey,
+}
+for (const [what, prepare] of Object.entries(starts))
+  test(`of two gateways that start on ${what}, the second uses the vault of the first, whenever that was made`, async () => {
+    const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
+    let isMet = true
+    let at = 0
+    while (isMet) {
+      const storage = withoutSecret()
+      await prepare(storage)
+      isMet = false
+      const meeting = beforeStep(storage, ++at, async () => {
+        isMet = true
+        await openKeys(storage).create({ name: 'first' })
+      })
+      await openKeys(meeting).create({ name: 'second' })
+      const { keys } = await openKeys(storage).list()
+      const names = keys.map(({ name, key }) => `${name} ${key === undefined ? 'is lost' : 'can be shown'}`)
+      for (const name of isMet ? ['first', 'second'] : ['second'])
+        assert.ok(names.includes(`${name} can be shown`), `before step ${at}: ${names}`)
+    }
+    assert.ok(at > 5, `there were ${at} steps`)
+  })
+
+/** A storage that does something once, before its step of this number. */
+function beforeStep(storage: Storage, number: number, act: () => Promise<unknown>): Storage {
+  let steps = 0
+  const step =
+    <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
+    async (...args: A) => {
+      if (++steps === number) await act()
+      return run(...args)
+    }
+  const { get, set, delete: remove, list } = storage
+  return { atomic: true, get: step(get), set: step(set), delete: step(remove), list: step(list) }
+}
