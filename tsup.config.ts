@@ -5,6 +5,7 @@ import type { Options } from 'tsup'
 export const entries: Record<string, string> = {
   index: 'src/index.ts',
   catalog: 'src/providers/catalog.ts',
+  client: 'src/client/client.ts',
   'storage/memory': 'adapters/storage/memory.ts',
   'storage/file': 'adapters/storage/file.ts',
   'storage/postgres': 'adapters/storage/postgres.ts',

@@ -33,6 +33,7 @@ test('the map has a line for each folder of src', () => {
     'pipeline',
     'management',
     'http',
+    'client',
     'cli',
   ])
     assert.ok(text.includes(`\`${folder}/`), folder)

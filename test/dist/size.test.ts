@@ -7,7 +7,7 @@ import { root } from './built.ts'
 import { portable } from './portable.ts'
 
 /** What a page or a worker downloads: minified and gzipped, dependencies included. */
-const BUDGETS = { core: 75_000, catalog: 25_000 }
+const BUDGETS = { core: 75_000, catalog: 25_000, client: 3_500 }
 
 const test = suite('sizes')
 
@@ -18,6 +18,18 @@ test('keep the core within its budget, the data of the catalog apart', async () 
 
 test('keep the catalog within its budget', async () => {
   report('catalog', await measure('catalog', []))
+})
+
+test('keep the client of the management API within its budget, with no package and nothing of the gateway', async () => {
+  report('client', await measure('client', []))
+  const code = await bundle({ entryPoints: [`${root}dist/client.js`], packages: 'external', minify: false })
+  assert.not.match(code, /^import\b|\bfrom ['"]|\bimport\(/m)
+  const { createClient } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+  const { keys } = createClient({
+    baseUrl: 'http://gateway.test',
+    fetch: async (url: string) => Response.json({ url }),
+  })
+  assert.equal(await keys.list(), { url: 'http://gateway.test/api/keys' })
 })
 
 for (const name of [

@@ -1,0 +1,177 @@
+import type { Management } from '../management/operations.ts'
+import type { Clock } from '../types.ts'
+import { type CloudDisabled, type CloudOperations, disableAfterSync, updateWithCloudUrl } from './cloud.ts'
+import { platformFetch } from './platform.ts'
+import { type Action, cloudAction, type Route, type Routes, requestOf } from './routes.ts'
+import { createSend } from './send.ts'
+
+export type {
+  CloudChanged,
+  CloudConflict,
+  CloudDisabled,
+  CloudEnabled,
+  CloudOperations,
+  CloudSession,
+  CloudState,
+} from './cloud.ts'
+export { ClientError, type ClientErrorCode } from './error.ts'
+
+/** What `createClient` takes. */
+export interface ClientOptions {
+  /** Where the gateway is, `http` or `https`, with its `basePath`: `https://app.example/ai`. A trailing slash does not matter. */
+  baseUrl: string
+  /** The management token; default: none, for a host that knows its callers otherwise, such as by cookies. */
+  token?: string
+  /** Default: the platform's. `gateway.fetch` calls a gateway in the same process. */
+  fetch?: typeof fetch
+  /** Measures the time-outs; default: the platform's. */
+  clock?: Clock
+}
+
+/** The operations that hosts call in process alone. */
+interface InProcess {
+  keys: 'put'
+  combos: 'put'
+  connections: 'put'
+  customModels: 'put'
+}
+
+/** Those of `gateway.api` that are served over HTTP. */
+type Served = {
+  [Resource in Exclude<keyof Management, 'cloud'>]: Resource extends keyof InProcess
+    ? Omit<Management[Resource], InProcess[Resource]>
+    : Management[Resource]
+} & { cloud: CloudOperations }
+
+/**
+ * The management operations of a gateway over HTTP: the members of `gateway.api` with the same arguments and results. Each rejects with a
+ * `ClientError`. `settings.update` and `cloud.disable` keep to the rules that the specification has for clients.
+ */
+export interface Client extends Omit<Served, 'cloud'> {
+  cloud: Omit<CloudOperations, 'disable'> & {
+    /** Sends `sync` first. When that fails, `disable` is sent all the same, and `syncError` has the reason. */
+    disable(input?: { force?: boolean }): Promise<CloudDisabled>
+  }
+}
+
+/** Every operation; one that is missing does not compile. */
+const routes: Routes<Served> = {
+  keys: {
+    list: 'GET /api/keys',
+    create: 'POST /api/keys',
+    get: 'GET /api/keys/:id',
+    update: 'PUT /api/keys/:id',
+    delete: 'DELETE /api/keys/:id',
+  },
+  settings: {
+    get: 'GET /api/settings',
+    update: 'PATCH /api/settings',
+  },
+  combos: {
+    list: 'GET /api/combos',
+    create: 'POST /api/combos',
+    get: 'GET /api/combos/:id',
+    update: 'PUT /api/combos/:id',
+    delete: 'DELETE /api/combos/:id',
+  },
+  connections: {
+    list: 'GET /api/connections',
+    create: 'POST /api/connections',
+    get: 'GET /api/connections/:id',
+    update: 'PUT /api/connections/:id',
+    delete: 'DELETE /api/connections/:id',
+  },
+  customModels: {
+    list: 'GET /api/models/custom',
+    create: 'POST /api/models/custom',
+    delete: 'DELETE /api/models/custom/:providerAlias/:id+',
+  },
+  aliases: {
+    list: 'GET /api/models/aliases',
+    set: 'PUT /api/models/aliases',
+    delete: 'DELETE /api/models/aliases/:alias+',
+  },
+  providers: {
+    list: 'GET /api/providers',
+    get: 'GET /api/providers/:id',
+    update: 'PUT /api/providers/:id',
+  },
+  explain: 'POST /api/explain',
+  damagedRecords: {
+    get: 'GET /api/health/records/:key+',
+    put: 'PUT /api/health/records/:key+',
+    delete: 'DELETE /api/health/records/:key+',
+  },
+  health: {
+    list: 'GET /api/health',
+    reset: 'DELETE /api/health/:id?',
+  },
+  cloud: {
+    get: 'GET /api/sync/cloud',
+    enable: cloudAction('enable'),
+    sync: cloudAction('sync'),
+    disable: cloudAction('disable'),
+    check: cloudAction('check'),
+    sessions: {
+      list: 'GET /api/sync/cloud/sessions',
+      revoke: 'DELETE /api/sync/cloud/sessions/:id',
+    },
+  },
+}
+
+/**
+ * A client of the management API of a gateway. Time-outs: 15 s for actions of cloud mode, 8 s for `cloud.check`, 30 s for all else, each from
+ * the call to the last byte of the answer. Throws a TypeError on options that cannot work.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { baseUrl, token, fetch = platformFetch, clock } = checked(options)
+  const send = createSend({ base: baseOf(baseUrl), token, fetch, clock })
+  const call =
+    (route: Route | Action) =>
+    async (...args: unknown[]) =>
+      send(requestOf(route, args))
+  const served = mapRoutes(routes, call) as Served // the table has all of its operations
+  return {
+    ...served,
+    settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },
+    cloud: { ...served.cloud, disable: disableAfterSync(served.cloud) },
+  }
+}
+
+/** The same tree with a function in place of each route. */
+function mapRoutes(tree: object, call: (route: Route | Action) => unknown): unknown {
+  const entries = Object.entries(tree as Record<string, Route | Action | object>)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      typeof value === 'string' || 'route' in value ? call(value) : mapRoutes(value, call),
+    ]),
+  )
+}
+
+const known: readonly string[] = ['baseUrl', 'token', 'fetch', 'clock'] satisfies (keyof ClientOptions)[]
+
+function checked(options: ClientOptions): ClientOptions {
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new TypeError(`${unknown} is not an option. Known: ${known.join(', ')}.`)
+  const { token, fetch, clock } = options
+  if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
+    throw new TypeError(
+      'token must be the management token: text without blanks that a header can carry. Leave it out for none.',
+    )
+  if (fetch !== undefined && typeof fetch !== 'function') throw new TypeError('fetch must be a function.')
+  if (clock !== undefined && typeof clock?.sleep !== 'function')
+    throw new TypeError('clock must have now() and sleep(ms, signal).')
+  return options
+}
+
+function baseOf(baseUrl: unknown): string {
+  const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new TypeError('baseUrl must be the absolute address of a gateway, such as https://app.example/ai.')
+  if (url.username || url.password || url.search || url.hash)
+    throw new TypeError('baseUrl must have no credentials, query or fragment. The management token goes into token.')
+  let base = url.origin + url.pathname
+  while (base.endsWith('/')) base = base.slice(0, -1)
+  return base
+}

@@ -1,0 +1,77 @@
+import { ACTION_MS, CHECK_MS } from './cloud.ts'
+import { ClientError } from './error.ts'
+
+/**
+ * How an operation is called over HTTP: a method and a path below the gateway's. The parameters of the path are the first arguments;
+ * `:name?` may be missing, `:name+` may hold slashes. POST, PUT and PATCH send the argument after them.
+ */
+export type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/${string}`
+
+/** A route whose body has more members than the input, or which has a time-out of its own, in ms. */
+export interface Action {
+  route: Route
+  body: { action: string }
+  timeoutMs: number
+}
+
+/** A route for each operation, at any depth. */
+export type Routes<Operations> = Operations extends (...args: never) => unknown
+  ? Route | Action
+  : { readonly [Name in keyof Operations]: Routes<Operations[Name]> }
+
+/** An action of cloud mode; all share one address. */
+export const cloudAction = (action: string): Action => ({
+  route: 'POST /api/sync/cloud',
+  body: { action },
+  timeoutMs: action === 'check' ? CHECK_MS : ACTION_MS,
+})
+
+/** A request of the client to the gateway. */
+export interface ClientRequest {
+  method: string
+  /** Below the gateway's. */
+  path: string
+  /** Absent for GET and DELETE. */
+  body?: unknown
+  /** Absent: the usual one. */
+  timeoutMs?: number
+}
+
+/** The request of an operation with these arguments. Throws a `ClientError` when one of them cannot stand in a path. */
+export function requestOf(route: Route | Action, args: readonly unknown[]): ClientRequest {
+  const { route: line, body: own, timeoutMs } = typeof route === 'string' ? { route } : route
+  const [method = '', pattern = ''] = line.split(' ')
+  let used = 0
+  const path = pattern.replace(/\/:(\w+)([?+]?)/g, (_, name: string, mark: string) => {
+    const value = args[used++]
+    return value === undefined && mark === '?' ? '' : `/${inPath(value, { name, mayHoldSlashes: mark === '+' })}`
+  })
+  const hasBody = method !== 'GET' && method !== 'DELETE'
+  const input = args[used] ?? {}
+  return {
+    method,
+    path,
+    ...(hasBody && { body: own ? { ...input, ...own } : input }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  }
+}
+
+/**
+ * A value in the place of a parameter. Slashes stay readable, since some proxies refuse `%2F`, except beside a part that addresses lose:
+ * an empty one, "." and "..".
+ */
+function inPath(value: unknown, { name, mayHoldSlashes }: { name: string; mayHoldSlashes: boolean }): string {
+  if (typeof value !== 'string' || value === '' || isDots(value) || /\p{Cs}/u.test(value)) {
+    const given = typeof value === 'string' ? JSON.stringify(value) : `of type ${typeof value}`
+    throw new ClientError(400, `"${name}" must be the text that the gateway lists, and is ${given}.`, {
+      code: 'INVALID_ARGUMENT',
+    })
+  }
+  const parts = value.split('/')
+  return mayHoldSlashes && !parts.some((part) => part === '' || isDots(part))
+    ? parts.map(encodeURIComponent).join('/')
+    : encodeURIComponent(value)
+}
+
+/** Is it taken out of an address by whoever reads it? */
+const isDots = (part: string) => part === '.' || part === '..'

@@ -1,0 +1,134 @@
+import type { Clock } from '../types.ts'
+import { ClientError, type ClientErrorCode } from './error.ts'
+import { platformTimer } from './platform.ts'
+import type { ClientRequest } from './routes.ts'
+
+/** What requests are sent with. */
+export interface SendOptions {
+  /** Absolute, without a trailing slash. */
+  base: string
+  token: string | undefined
+  fetch: typeof fetch
+  clock: Clock | undefined
+}
+
+/** How long the client waits for operations that have no time-out of their own, in ms. */
+const USUAL_MS = 30_000
+
+/** Sends requests; resolves to the body of the answer, and rejects with a `ClientError`. */
+export function createSend({ base, token, fetch, clock }: SendOptions) {
+  const headers = {
+    accept: 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
+
+  async function exchange({ method, path, body }: ClientRequest, signal: AbortSignal): Promise<object> {
+    const init: RequestInit = {
+      method,
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: jsonOf(body) }),
+      redirect: 'manual',
+      signal,
+    }
+    const response = await attempt(
+      () => fetch(base + path, init),
+      (why) => `The gateway at ${base} cannot be reached${why}. Is it running, and the address right?`,
+    )
+    if (isRedirect(response)) {
+      response.body?.cancel().catch(() => {}) // it is of no interest, and would hold the connection
+      throw redirected(base, response)
+    }
+    const text = await attempt(
+      () => response.text(),
+      (why) => `The connection to ${base} ended before the whole answer had come${why}.`,
+    )
+    return bodyOf(base, response, text)
+  }
+
+  return (request: ClientRequest): Promise<object> =>
+    new Promise((resolve, reject) => {
+      const { timeoutMs = USUAL_MS } = request
+      const stop = new AbortController()
+      const cancelTimer = startTimer(clock, timeoutMs, () => {
+        const message = `Time-out: the gateway at ${base} has not answered within ${timeoutMs / 1000} s.`
+        reject(new ClientError(408, message, { code: 'TIMEOUT' }))
+        stop.abort()
+      })
+      exchange(request, stop.signal).then(resolve, reject).finally(cancelTimer) // settled: a `fetch` may ignore the signal
+    })
+}
+
+function startTimer(clock: Clock | undefined, ms: number, onTime: () => void): () => void {
+  if (!clock) return platformTimer(ms, onTime)
+  if (clock.setTimer) return clock.setTimer(ms, onTime)
+  const stop = new AbortController()
+  clock.sleep(ms, stop.signal).then(onTime, () => {}) // cancelled
+  return () => stop.abort()
+}
+
+function jsonOf(body: unknown): string {
+  try {
+    return JSON.stringify(body)
+  } catch (cause) {
+    throw new ClientError(400, 'The input cannot be written as JSON.', { code: 'INVALID_ARGUMENT', cause })
+  }
+}
+
+/** Runs a step of the network; `messageFor` gets the platform's reason in parentheses, or nothing. */
+async function attempt<T>(step: () => Promise<T>, messageFor: (why: string) => string): Promise<T> {
+  try {
+    return await step()
+  } catch (cause) {
+    throw new ClientError(0, messageFor(reasonOf(cause)), { code: 'UNREACHABLE', cause })
+  }
+}
+
+/** Why no connection was made, as far as the platform says: Node has the reason in the cause of its "fetch failed". */
+function reasonOf(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {}
+  if (!(cause instanceof Error)) return ''
+  const reason = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
+  return reason === '' ? '' : ` (${reason})`
+}
+
+/** A page sees of a redirect that is not followed its type alone. */
+const isRedirect = ({ type, status }: Response) => type === 'opaqueredirect' || (status >= 300 && status < 400)
+
+function redirected(base: string, { status, headers }: Response): ClientError {
+  const location = headers.get('location')
+  const target = location !== null && URL.canParse(location, base) ? new URL(location, base) : undefined
+  const where = target ? ` to ${target.origin}${target.pathname}` : '' // its query may hold what is not for logs
+  return new ClientError(
+    status,
+    `${base} redirects${where}. Redirects are not followed, as the token would go along: give the address of the gateway itself.`,
+    { code: 'REDIRECTED' },
+  )
+}
+
+/** The body of an answer. Throws when it is an error, or no JSON object. */
+function bodyOf(base: string, { ok, status, headers }: Response, text: string): object {
+  const body = parsed(text)
+  if (body && ok) return body
+  const message = body && messageIn(body)
+  if (message !== undefined) throw new ClientError(status, message)
+  const type = headers.get('content-type')?.split(';')[0] || 'no content type'
+  const what = body ? 'without an error text' : `with ${text === '' ? 'no body' : type}, not with JSON`
+  const code: ClientErrorCode = 'UNEXPECTED_ANSWER'
+  throw new ClientError(status, `${base} has answered ${status} ${what}: is it the address of a gateway?`, { code })
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of an error: `{ error: string }`, and `{ error: { message } }` where a path of `/v1` has answered. */
+function messageIn(body: { error?: unknown }): string | undefined {
+  const { error } = body
+  const text = typeof error === 'object' && error !== null && 'message' in error ? error.message : error
+  return typeof text === 'string' && text !== '' ? text : undefined
+}

@@ -1,0 +1,115 @@
+import { ClientError, createClient } from '../../src/client/client.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** A client of a server that answers actions from a table; each request is noted as `METHOD /path body`. */
+function open(answers: Record<string, object> = {}) {
+  const sent: string[] = []
+  const client = createClient({
+    baseUrl: 'http://gateway.test',
+    fetch: async (input, init) => {
+      const request = new Request(input, init)
+      const text = await request.text()
+      sent.push(`${request.method} ${new URL(request.url).pathname}${text && ` ${text}`}`)
+      const { action = '' }: { action?: string } = text === '' ? {} : JSON.parse(text)
+      const body = answers[action] ?? {}
+      return Response.json(body, { status: 'error' in body ? 502 : 200 })
+    },
+  })
+  return { client, sent }
+}
+
+const conflict = (id: string) => ({ collection: 'keys', id, kept: 'home' })
+const done = (...ids: string[]) => ({ success: true, conflicts: ids.map(conflict) })
+
+const actions = suite('the cloud mode of a client')
+
+actions('each operation has the route and the body of the specification', async () => {
+  const { client, sent } = open({ disable: done(), sync: done(), enable: { ...done(), verified: true } })
+  const { cloud } = client
+  await cloud.get()
+  assert.is((await cloud.enable()).verified, true)
+  await cloud.enable({ enrolment: 'an enrolment credential' })
+  await cloud.sync()
+  await cloud.check()
+  await cloud.sessions.list()
+  await cloud.sessions.revoke('a/b')
+  assert.equal(sent, [
+    'GET /api/sync/cloud',
+    'POST /api/sync/cloud {"action":"enable"}',
+    'POST /api/sync/cloud {"enrolment":"an enrolment credential","action":"enable"}',
+    'POST /api/sync/cloud {"action":"sync"}',
+    'POST /api/sync/cloud {"action":"check"}',
+    'GET /api/sync/cloud/sessions',
+    'DELETE /api/sync/cloud/sessions/a%2Fb',
+  ])
+})
+
+actions('disable sends sync first, and reports the conflicts of both', async () => {
+  const { client, sent } = open({ sync: done('one'), disable: done('two') })
+  assert.equal(await client.cloud.disable({ force: true }), done('one', 'two'))
+  assert.equal(sent, [
+    'POST /api/sync/cloud {"action":"sync"}',
+    'POST /api/sync/cloud {"force":true,"action":"disable"}',
+  ])
+})
+
+actions('disable is sent when the sync before has failed, and says why that was', async () => {
+  const { client, sent } = open({ sync: { error: 'The cloud is away.' }, disable: done('two') })
+  assert.equal(await client.cloud.disable(), { ...done('two'), syncError: 'The cloud is away.' })
+  assert.is(sent.length, 2)
+})
+
+actions('disable rejects with its own failure, whatever the sync did', async () => {
+  for (const sync of [done(), { error: 'The cloud is away.' }]) {
+    const { client } = open({ sync, disable: { error: 'Give force to disable without it.' } })
+    const error = await client.cloud.disable().catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof ClientError)
+    assert.equal([error.status, error.message], [502, 'Give force to disable without it.'])
+  }
+})
+
+const settings = suite('the cloudUrl that a client saves')
+
+/** What is written, and what of it is sent. */
+const addresses: Array<[written: string, sent: string]> = [
+  ['https://cloud.test', 'https://cloud.test'],
+  ['https://cloud.test/', 'https://cloud.test'],
+  ['https://cloud.test///', 'https://cloud.test'],
+  ['https://cloud.test/v1', 'https://cloud.test'],
+  ['https://cloud.test/v1/', 'https://cloud.test'],
+  ['https://cloud.test//v1/', 'https://cloud.test'],
+  ['https://cloud.test/v1//', 'https://cloud.test/v1'],
+  ['https://cloud.test/v1/v1', 'https://cloud.test/v1'],
+  ['https://cloud.test/ai/v1', 'https://cloud.test/ai'],
+  ['https://cloud.test/av1', 'https://cloud.test/av1'],
+  ['  https://cloud.test/v1 ', 'https://cloud.test'],
+]
+
+for (const [written, expected] of addresses) {
+  settings(`is ${expected} for ${JSON.stringify(written)}`, async () => {
+    const { client, sent } = open()
+    await client.settings.update({ cloudUrl: written, requireApiKey: true })
+    assert.equal(sent, [`PATCH /api/settings {"requireApiKey":true,"cloudUrl":"${expected}"}`])
+    const { gateway } = openDoor() // the gateway comes to the same
+    assert.is((await gateway.api.settings.update({ cloudUrl: written })).cloudUrl, expected)
+  })
+}
+
+for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
+  settings(`is not saved when it is ${JSON.stringify(empty)}`, async () => {
+    const { gateway } = openDoor()
+    await gateway.api.settings.update({ cloudUrl: 'https://cloud.test' })
+    const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
+    assert.equal(await client.settings.update({ cloudUrl: empty }), await gateway.api.settings.get())
+    const changed = await client.settings.update({ cloudUrl: empty, requireApiKey: true })
+    assert.equal([changed.cloudUrl, changed.requireApiKey], ['https://cloud.test', true])
+  })
+}
+
+settings('is left to the gateway when it is no text', async () => {
+  const { client, sent } = open()
+  await client.settings.update({ cloudUrl: 7 as unknown as string })
+  await client.settings.update({})
+  assert.equal(sent, ['PATCH /api/settings {"cloudUrl":7}', 'PATCH /api/settings {}'])
+})

@@ -1,0 +1,276 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ClientError, type ClientOptions, createClient } from '../../src/client/client.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { plant } from '../support/canaries.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** A client of a server that answers in this way. */
+const clientOf = (fetch: ClientOptions['fetch'], options: Partial<ClientOptions> = {}) =>
+  createClient({ baseUrl: 'http://gateway.test/ai/', token: TOKEN, ...(fetch && { fetch }), ...options })
+
+/** The error that a call rejects with. */
+async function errorOf(call: Promise<unknown>): Promise<ClientError> {
+  const error = await call.then(
+    () => assert.unreachable('it was answered'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof ClientError, String(error))
+  return error
+}
+
+/** The same as plain data, with the message as it is. */
+async function failure(call: Promise<unknown>) {
+  const { name, status, code, message } = await errorOf(call)
+  assert.is(name, 'ClientError')
+  return [status, code, message]
+}
+
+const refusals = suite('the refusals of a gateway')
+
+refusals('reject with their status and text, and without a code', async () => {
+  const { gateway } = openDoor()
+  const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
+  assert.equal(await failure(client.combos.get('missing')), [404, undefined, 'Combo not found'])
+  assert.equal(await failure(client.keys.create({ name: ' ' })), [400, undefined, '"name" must not be blank'])
+  const stranger = createClient({ baseUrl: 'http://gateway.test', fetch: gateway.fetch })
+  assert.equal(await failure(stranger.keys.list()), [
+    401,
+    undefined,
+    'Send the management token, as "Authorization: Bearer <token>".',
+  ])
+  const error = await errorOf(stranger.keys.list())
+  assert.not.ok('code' in error)
+})
+
+refusals('of its models are read as well, as of a base URL with /v1', async () => {
+  const { gateway } = openDoor()
+  const [status, code, message] = await failure(
+    createClient({ baseUrl: 'http://gateway.test/v1', token: TOKEN, fetch: gateway.fetch }).keys.list(),
+  )
+  assert.equal([status, code], [404, undefined])
+  assert.match(String(message), 'There is no GET /v1/api/keys here')
+})
+
+const answers = suite('answers that no gateway has made')
+
+const page = (status: number, body: string, type = 'text/html; charset=utf-8') =>
+  new Response(body, { status, headers: { 'content-type': type } })
+
+const strange: Array<[name: string, answer: () => Response, says: string]> = [
+  ['a page of a proxy', () => page(502, '<h1>Bad Gateway</h1>'), '502 with text/html, not with JSON'],
+  ['a page in place of an answer', () => page(200, '<!doctype html>'), '200 with text/html, not with JSON'],
+  ['a JSON list', () => Response.json([1]), '200 with application/json, not with JSON'],
+  ['cut JSON', () => page(200, '{"keys":[', 'application/json'), '200 with application/json, not with JSON'],
+  ['nothing', () => new Response(null, { status: 204 }), '204 with no body, not with JSON'],
+  ['an error without text', () => Response.json({ ok: false }, { status: 500 }), '500 without an error text'],
+  ['an error with an empty text', () => Response.json({ error: '' }, { status: 500 }), '500 without an error text'],
+]
+
+for (const [name, answer, says] of strange) {
+  answers(`${name} is an error that names the address`, async () => {
+    const [status, code, message] = await failure(clientOf(async () => answer()).keys.list())
+    assert.equal([status, code], [answer().status, 'UNEXPECTED_ANSWER'])
+    assert.is(message, `http://gateway.test/ai has answered ${says}: is it the address of a gateway?`)
+  })
+}
+
+const redirects = suite('a redirect')
+
+redirects('is not followed, and the error names where it leads to without its query', async () => {
+  plant(TOKEN)
+  let followed = 0
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith('/elsewhere')) followed++
+    response.writeHead(307, { location: '/elsewhere?secret=1' }).end('moved')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  try {
+    const [status, code, message] = await failure(createClient({ baseUrl, token: TOKEN }).settings.get())
+    assert.equal([status, code], [307, 'REDIRECTED'])
+    assert.is(
+      message,
+      `${baseUrl} redirects to ${baseUrl}/elsewhere. Redirects are not followed, as the token would go along: give the address of the gateway itself.`,
+    )
+    assert.is(followed, 0)
+  } finally {
+    server.close()
+  }
+})
+
+redirects('is an error also as pages see it', async () => {
+  const opaque = Object.defineProperties(new Response(null), {
+    type: { value: 'opaqueredirect' },
+    status: { value: 0 },
+  })
+  const [status, code, message] = await failure(clientOf(async () => opaque).keys.list())
+  assert.equal([status, code], [0, 'REDIRECTED'])
+  assert.match(String(message), /^http:\/\/gateway\.test\/ai redirects\. Redirects/)
+})
+
+const network = suite('a gateway that cannot be reached')
+
+network('is an error of status 0 with the reason, and without the token', async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await new Promise((resolve) => server.close(resolve))
+  const [status, code, message] = await failure(createClient({ baseUrl, token: TOKEN }).keys.list())
+  assert.equal([status, code], [0, 'UNREACHABLE'])
+  assert.is(
+    message,
+    `The gateway at ${baseUrl} cannot be reached (ECONNREFUSED). Is it running, and the address right?`,
+  )
+})
+
+network('is one too when the connection ends within the answer', async () => {
+  const cut = () => {
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new TextEncoder().encode('{"keys":['))
+        controller.error(new TypeError('terminated'))
+      },
+    })
+    return new Response(body, { headers: { 'content-type': 'application/json' } })
+  }
+  assert.equal(await failure(clientOf(async () => cut()).keys.list()), [
+    0,
+    'UNREACHABLE',
+    'The connection to http://gateway.test/ai ended before the whole answer had come (terminated).',
+  ])
+})
+
+network('is one too when fetch throws at once', async () => {
+  const call = clientOf(() => {
+    throw new TypeError('Failed to fetch')
+  }).keys.list()
+  assert.equal((await failure(call)).slice(0, 2), [0, 'UNREACHABLE'])
+})
+
+const timeouts = suite('the time-outs of a client')
+
+const hangs = () => new Promise<Response>(() => {}) // and knows nothing of signals
+
+const times: Array<[name: string, ms: number, call: (client: ReturnType<typeof createClient>) => Promise<unknown>]> = [
+  ['cloud.enable', 15_000, ({ cloud }) => cloud.enable({ enrolment: 'e'.repeat(32) })],
+  ['cloud.sync', 15_000, ({ cloud }) => cloud.sync()],
+  ['cloud.check', 8_000, ({ cloud }) => cloud.check()],
+  ['cloud.get', 30_000, ({ cloud }) => cloud.get()],
+  ['cloud.sessions.list', 30_000, ({ cloud }) => cloud.sessions.list()],
+  ['keys.list', 30_000, ({ keys }) => keys.list()],
+  ['settings.update', 30_000, ({ settings }) => settings.update({ requireApiKey: true })],
+]
+
+for (const [name, ms, call] of times) {
+  timeouts(`${name} ends after ${ms / 1000} s as status 408`, async () => {
+    const clock = fakeClock()
+    let end: unknown
+    const running = failure(call(clientOf(hangs, { clock }))).then((found) => {
+      end = found
+    })
+    await clock.untilPending()
+    await clock.advance(ms - 1)
+    assert.is(end, undefined)
+    await clock.advance(1)
+    await running
+    assert.equal(end, [
+      408,
+      'TIMEOUT',
+      `Time-out: the gateway at http://gateway.test/ai has not answered within ${ms / 1000} s.`,
+    ])
+    assert.is(clock.pending(), 0)
+  })
+}
+
+timeouts('cloud.disable gives sync 15 s, and then itself 15 s', async () => {
+  const clock = fakeClock()
+  const call = failure(clientOf(hangs, { clock }).cloud.disable())
+  await clock.untilPending()
+  await clock.advance(29_999)
+  assert.is(clock.pending(), 1)
+  await clock.advance(1)
+  assert.is((await call)[0], 408)
+})
+
+timeouts('hold for the body as well, and end the request', async () => {
+  const clock = fakeClock()
+  let signal: AbortSignal | null | undefined
+  const call = failure(
+    clientOf(
+      async (_, init) => {
+        signal = init?.signal
+        return new Response(new ReadableStream({}), { headers: { 'content-type': 'application/json' } })
+      },
+      { clock },
+    ).cloud.check(),
+  )
+  await clock.untilPending()
+  await clock.advance(8_000)
+  assert.is((await call)[0], 408)
+  assert.ok(signal?.aborted)
+})
+
+timeouts('end with the answer, and use the timers of a clock that has them', async () => {
+  const clock = fakeClock()
+  await clientOf(async () => Response.json({ keys: [] }), { clock }).keys.list()
+  assert.is(clock.pending(), 0)
+  const events: unknown[] = []
+  const setTimer = (ms: number) => {
+    events.push(ms)
+    return () => void events.push('cancelled')
+  }
+  await clientOf(async () => Response.json({ keys: [] }), { clock: { ...clock, setTimer } }).keys.list()
+  assert.equal(events, [30_000, 'cancelled'])
+})
+
+const inputs = suite('what a client refuses before it sends anything')
+
+const never: ClientOptions['fetch'] = async () => {
+  assert.unreachable('it was sent')
+  return Response.error()
+}
+
+for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
+  inputs(`an id of ${JSON.stringify(id)}`, async () => {
+    const { keys, health, customModels } = clientOf(never)
+    const untyped = id as string // callers need not have types
+    const calls = [keys.delete(untyped), customModels.delete('a', untyped), customModels.delete(untyped, 'a')]
+    if (id !== undefined) calls.push(health.reset(untyped)) // without one, all are meant
+    for (const call of calls) {
+      const [status, code, message] = await failure(call)
+      assert.equal([status, code], [400, 'INVALID_ARGUMENT'])
+      assert.match(String(message), /^"(?:id|providerAlias)" must be the text that the gateway lists, and is /)
+    }
+  })
+}
+
+inputs('an input that is no JSON', async () => {
+  const input: Record<string, unknown> = { name: 'x' }
+  input.self = input
+  const call = clientOf(never).keys.create(input as { name: string })
+  assert.equal(await failure(call), [400, 'INVALID_ARGUMENT', 'The input cannot be written as JSON.'])
+})
+
+const options: Array<[options: object, says: RegExp]> = [
+  [{}, /^baseUrl must be the absolute address of a gateway, such as https:/],
+  [{ baseUrl: '/ai' }, /^baseUrl must be the absolute/],
+  [{ baseUrl: 'ftp://gateway.test' }, /^baseUrl must be the absolute/],
+  [{ baseUrl: 'http://me:secret@gateway.test' }, /^baseUrl must have no credentials, query or fragment/],
+  [{ baseUrl: 'http://gateway.test?token=secret' }, /^baseUrl must have no credentials, query or fragment/],
+  [{ baseUrl: 'http://gateway.test', token: '' }, /^token must be the management token/],
+  [{ baseUrl: 'http://gateway.test', token: 'secret\n' }, /^token must be the management token/],
+  [{ baseUrl: 'http://gateway.test', fetch: 'fetch' }, /^fetch must be a function/],
+  [{ baseUrl: 'http://gateway.test', clock: {} }, /^clock must have/],
+  [{ baseUrl: 'http://gateway.test', tokn: 'x' }, /^tokn is not an option\. Known: baseUrl, token, fetch, clock\.$/],
+]
+
+for (const [given, says] of options) {
+  inputs(`the options ${JSON.stringify(given)}`, () => {
+    assert.throws(
+      () => createClient(given as ClientOptions),
+      (error: unknown) => error instanceof TypeError && says.test(error.message) && !error.message.includes('secret'),
+    )
+  })
+}

@@ -1,0 +1,230 @@
+import { type Client, createClient } from '../../src/client/client.ts'
+import type { Management } from '../../src/management/operations.ts'
+import { servedOperations } from '../../src/management/operations.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { damaged, filled } from '../storage/support/damaged-store.ts'
+import { assert, suite } from '../support/suite.ts'
+
+type Call = (...args: unknown[]) => Promise<unknown>
+
+/** A client of a gateway in the same process, and the requests that it has sent, as `METHOD /path`. */
+function open(options: Parameters<typeof openDoor>[0] = {}) {
+  const { gateway } = openDoor(options)
+  const sent: string[] = []
+  const client = createClient({
+    baseUrl: `http://gateway.test${options.basePath ?? ''}/`,
+    token: TOKEN,
+    fetch: (input, init) => {
+      const { method, url } = new Request(input, init)
+      sent.push(`${method} ${new URL(url).pathname}`)
+      return gateway.fetch(input as string, init)
+    },
+  })
+  return { api: gateway.api, client, sent }
+}
+
+const table = suite('the operations of a client')
+
+/** Of a client or an api: its functions by their paths, such as `keys.list`. */
+function functionsOf(tree: object, prefix = ''): Map<string, Call> {
+  const found = new Map<string, Call>()
+  for (const [name, value] of Object.entries(tree)) {
+    if (typeof value === 'function') found.set(prefix + name, value)
+    else for (const [path, call] of functionsOf(value, `${prefix}${name}.`)) found.set(path, call)
+  }
+  return found
+}
+
+/** The actions of cloud mode share a route, and are tested apart. */
+const isCloud = (name: string) => name.startsWith('cloud.')
+
+table('are those that a gateway serves, and no others', () => {
+  const { client } = open()
+  const served = servedOperations().map(({ resource, name }) => (name === undefined ? resource : `${resource}.${name}`))
+  const names = (all: Iterable<string>) => [...all].filter((name) => !isCloud(name)).sort()
+  assert.equal(names(functionsOf(client).keys()), names(served))
+})
+
+table('go out by the method and the path of the gateway', async () => {
+  const requests: Request[] = []
+  const client = createClient({
+    baseUrl: 'http://gateway.test',
+    fetch: async (input, init) => {
+      requests.push(new Request(input, init))
+      return Response.json({})
+    },
+  })
+  const calls = functionsOf(client)
+  for (const { resource, name, method, path } of servedOperations()) {
+    const operation = name === undefined ? resource : `${resource}.${name}`
+    if (isCloud(operation)) continue
+    const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)
+    await calls.get(operation)?.(...ids, { sent: true })
+    const request = requests.pop()
+    let at = 0
+    const expected = path.replace(/:\w+[?+]?/g, () => ids[at++] ?? '')
+    assert.is(`${request?.method} ${request?.url}`, `${method} http://gateway.test${expected}`, operation)
+    const hasBody = method !== 'GET' && method !== 'DELETE'
+    assert.is(await request?.text(), hasBody ? '{"sent":true}' : '', operation)
+  }
+})
+
+table('have the types of gateway.api', () => {
+  const { api, client } = open()
+  const likeApi: Omit<Management, 'cloud'> = api
+  const likeClient: Omit<Client, 'cloud'> = likeApi // does not compile when an argument or a result differs
+  assert.type(likeClient.keys.list, 'function')
+  assert.type(client.cloud.sessions.revoke, 'function')
+})
+
+const gateways = suite('a client of a gateway')
+
+for (const basePath of ['', '/tools/ai']) {
+  gateways(
+    `every operation does what it does in process${basePath && `, with the base path ${basePath}`}`,
+    async () => {
+      const { storage } = await filled()
+      const hurt = await damaged(storage, 'aliases/', () => 'damaged')
+      const other = await damaged(storage, 'combos/', () => 'damaged too')
+      const { api, client, sent } = open({ storage, basePath })
+      const same = async (one: Promise<unknown>, inProcess: Promise<unknown>) => {
+        const [overHttp, expected] = await Promise.all([one, inProcess])
+        assert.equal(overHttp, JSON.parse(JSON.stringify(expected)))
+      }
+
+      await same(client.health.list(), api.health.list())
+      await same(client.damagedRecords.get(hurt), api.damagedRecords.get(hurt))
+      const record = { alias: 'hurt-alias', model: 'one/mended' }
+      assert.equal(await client.damagedRecords.put(hurt, { record }), { success: true })
+      assert.equal(await client.damagedRecords.delete(other), { success: true })
+      assert.is((await api.aliases.list()).aliases['hurt-alias'], 'one/mended')
+
+      const { id, key } = await client.keys.create({ name: 'mine' })
+      assert.match(key, /^sbx_/)
+      await same(client.keys.get(id), api.keys.get(id))
+      assert.is((await client.keys.update(id, { isActive: false })).key.isActive, false)
+      await same(client.keys.list(), api.keys.list())
+      assert.equal(await client.keys.delete(id), { success: true })
+
+      const settings = await client.settings.update({ requireApiKey: true, cloudUrl: 'https://cloud.test/v1/' })
+      assert.is(settings.cloudUrl, 'https://cloud.test')
+      await same(client.settings.get(), api.settings.get())
+
+      const connection = await client.connections.create({ provider: 'openai', apiKey: 'sk-0123456789abcdef' })
+      assert.is(connection.apiKey, '…cdef')
+      await same(client.connections.get(connection.id), api.connections.get(connection.id))
+      assert.is((await client.connections.update(connection.id, { priority: 2 })).priority, 2)
+      await same(client.connections.list(), api.connections.list())
+      assert.equal(await client.health.reset(connection.id), { success: true })
+      assert.equal(await client.health.reset(), { success: true })
+      assert.equal(await client.connections.delete(connection.id), { success: true })
+
+      const combo = await client.combos.create({ name: 'fast', models: ['one/a'] })
+      await same(client.combos.get(combo.id), api.combos.get(combo.id))
+      assert.is((await client.combos.update(combo.id, { strategy: 'round-robin' })).strategy, 'round-robin')
+      await same(client.combos.list(), api.combos.list())
+      assert.equal(await client.combos.delete(combo.id), { success: true })
+
+      await client.customModels.create({ providerAlias: 'one', id: 'vendor/large?v=1' })
+      await same(client.customModels.list(), api.customModels.list())
+      assert.equal(await client.customModels.delete('one', 'vendor/large?v=1'), { success: true })
+
+      assert.is((await client.aliases.set({ alias: 'quick', model: 'one/a' })).alias, 'quick')
+      await same(client.aliases.list(), api.aliases.list())
+      assert.equal(await client.aliases.delete('quick'), { success: true })
+
+      assert.is((await client.providers.update('one', { strategy: 'random' })).strategy, 'random')
+      await same(client.providers.get('one'), api.providers.get('one'))
+      await same(client.providers.list(), api.providers.list())
+      await same(client.explain({ model: 'one/a' }), api.explain({ model: 'one/a' }))
+
+      for (const { method, path } of servedOperations().filter(({ resource }) => !isCloud(`${resource}.`))) {
+        const pattern = path
+          .replace(/\/:\w+\?$/, '(?:/[^/]+)?')
+          .replace(/:\w+\+/g, '.+')
+          .replace(/:\w+/g, '[^/]+')
+        const matches = sent.filter((line) => new RegExp(`^${method} ${basePath}${pattern}$`).test(line))
+        assert.ok(matches.length > 0, `${method} ${path} was called`)
+      }
+    },
+  )
+}
+
+/** What an address would lose or take for something else. */
+const ids = [
+  'a b',
+  'a/b',
+  'a//b',
+  '/a',
+  'a/',
+  'a/../b',
+  './a',
+  'a?b#c',
+  'a%2Fb',
+  '%2e',
+  'ü✓',
+  '+',
+  'a:b@c',
+  'a\\b',
+  '…',
+]
+
+gateways('an id may hold any character', async () => {
+  const { client } = open()
+  for (const id of ids) {
+    const providerAlias = id.replaceAll('/', '|')
+    await client.customModels.create({ providerAlias, id })
+    await client.aliases.set({ alias: id, model: 'one/a' })
+    assert.equal((await client.customModels.list()).models, [{ id, providerAlias }])
+    await client.customModels.delete(providerAlias, id)
+    await client.aliases.delete(id)
+    assert.equal([(await client.customModels.list()).models, (await client.aliases.list()).aliases], [[], {}], id)
+  }
+})
+
+gateways('its functions need no object around them, and its token is seen by the gateway alone', async () => {
+  const requests: Request[] = []
+  const { keys } = createClient({
+    baseUrl: 'https://app.example/ai',
+    token: TOKEN,
+    fetch: async (input, init) => {
+      requests.push(new Request(input, init))
+      return Response.json({ keys: [] })
+    },
+  })
+  const { list, create } = keys
+  await list()
+  await create({ name: 'x' })
+  const [first, second] = requests
+  assert.equal(Object.fromEntries(first?.headers ?? []), {
+    accept: 'application/json',
+    authorization: `Bearer ${TOKEN}`,
+  })
+  assert.is(second?.headers.get('content-type'), 'application/json')
+  assert.equal([first?.url, first?.redirect], ['https://app.example/ai/api/keys', 'manual'])
+  assert.equal(await second?.json(), { name: 'x' })
+})
+
+gateways('without a token it sends none', async () => {
+  let headers = new Headers()
+  const client = createClient({
+    baseUrl: 'http://gateway.test',
+    fetch: async (_, init) => {
+      headers = new Headers(init?.headers)
+      return Response.json({ keys: [] })
+    },
+  })
+  await client.keys.list()
+  assert.not.ok(headers.has('authorization'))
+})
+
+gateways('the fetch of the platform is called when none is given', async () => {
+  const own = globalThis.fetch
+  const client = createClient({ baseUrl: 'http://gateway.test' }) // before it is replaced
+  globalThis.fetch = async () => Response.json({ keys: [] })
+  try {
+    assert.equal(await client.keys.list(), { keys: [] })
+  } finally {
+    globalThis.fetch = own
+  }
+})
