@@ -23,6 +23,7 @@ const table = {
   NOT_FOUND: [404, 'Not found'],
   MODEL_NOT_FOUND: [404, 'The model does not exist.'],
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here.'],
+  CLOUD_CONFLICT: [409, 'Cloud mode does not allow this now.'],
   REQUEST_TIMEOUT: [408, 'The request body did not arrive in time.'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'The content type is not supported.'],
@@ -38,11 +39,13 @@ const table = {
   UPSTREAM_INVALID: [502, 'The provider sent an answer that cannot be used.'],
   UPSTREAM_UNREACHABLE: [502, 'The provider cannot be reached.'],
   UPSTREAM_CUT: [502, 'The provider ended its answer too early.'],
+  CLOUD_FAILED: [502, 'The cloud proxy failed.'],
   STORAGE_UNAVAILABLE: [503, 'The gateway cannot reach its storage.'],
   DRAINING: [503, 'All connections for this model are draining.'],
   TOO_BUSY: [503, 'The gateway has as many requests under way as it takes at once. Try again in a moment.'],
   CLOSED: [503, 'The gateway is shutting down.'],
   UPSTREAM_TIMEOUT: [504, 'The provider did not answer in time.'],
+  CLOUD_TIMEOUT: [504, 'The cloud proxy did not answer in time.'],
 } as const satisfies Record<string, readonly [status: number, text: string]>
 
 /** The codes of the gateway's errors, for programs; messages are for people and may change. */

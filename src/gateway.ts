@@ -147,9 +147,10 @@ export function createGatewayWith(options: GatewayOptions, steps: Steps): Gatewa
   const management = once(async () => {
     const { createManagementApi } = await import('./http/management.ts')
     const { routes, health, explain, choosing } = pipeline
+    const cloud = { fetch: upstream(), options: options.cloud ?? {} }
     const rotation = { reset: async (group: string) => (await choosing()).rotation.reset(group) }
     return createManagementApi(
-      { store, catalog, clock, rotation, routes, health, limits, explain, turnEnd },
+      { store, catalog, clock, rotation, routes, health, limits, explain, turnEnd, cloud },
       {
         management: options.management,
         limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },

@@ -10,6 +10,17 @@ export type {
   UpstreamCall,
   UpstreamFetch,
 } from './lib/exchange.ts'
+export type {
+  CloudConflict,
+  CloudOperations,
+  CloudOptions,
+  CloudSessionOperations,
+  CloudState,
+  DisableCloud,
+  EnableCloud,
+  EnabledCloud,
+  SyncedCloud,
+} from './management/cloud.ts'
 export type { ComboChange, ComboPut, NewCombo } from './management/combos.ts'
 export type { ConnectionChange, ConnectionPut, NewConnection, ShownConnection } from './management/connections.ts'
 export type { ExplainedRequest } from './management/explain.ts'
@@ -26,5 +37,6 @@ export type { FailureClass } from './routing/failure-class.ts'
 export type { HealthEntry, TargetState } from './routing/health-entry.ts'
 export type { Secret } from './store/open-vault.ts'
 export type { DamagedRecord } from './store/stored-records.ts'
+export type { CloudSession } from './sync/protocol.ts'
 export type * from './types.ts'
 export type { UsageRecord } from './usage/record.ts'

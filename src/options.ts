@@ -3,6 +3,7 @@ import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
 import { refuseUnknownOptions } from './lib/spelling.ts'
 import { isOrigin } from './lib/urls.ts'
+import type { CloudOptions } from './management/cloud.ts'
 import type { Hooks } from './pipeline/hooks.ts'
 import type { PipelineLimits } from './pipeline/types.ts'
 import { checkCatalog } from './providers/catalog.ts'
@@ -52,6 +53,8 @@ export interface GatewayOptions {
   allowedOrigins?: readonly string[]
   /** Who may call `/api`; default: nobody. `gateway.api` is open regardless. */
   management?: ManagementOptions
+  /** How the gateway mirrors its data to a cloud proxy, once it is told to by `POST /api/sync/cloud`; default: by https, with no enrolment credential. */
+  cloud?: CloudOptions
   /**
    * Are the turns of `round-robin`, the sessions that `sticky` has moved, and the load and latency that `least-busy` and `least-latency`
    * choose by kept in the storage, so that all gateways on it share them? Costs one write for each turn, and up to ten reads and writes a
@@ -121,6 +124,7 @@ export function checkOptions(options: GatewayOptions): void {
     throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
   checkOrigins(options.allowedOrigins)
   checkManagement(options.management)
+  checkCloud(options.cloud)
   checkSecret(secret)
   checkHooks(hooks)
   checkLimits(limits)
@@ -147,6 +151,19 @@ function checkSecret(secret: unknown): void {
 }
 
 const isVersion = (version: unknown) => (typeof version === 'string' ? version.trim() !== '' : Number.isFinite(version))
+
+function checkCloud(cloud: unknown): void {
+  if (cloud === undefined) return
+  if (!isObject(cloud)) throw new TypeError('cloud must be an object of options: enrolment, allowHttp.')
+  refuseUnknownOptions(cloud, ['enrolment', 'allowHttp'], 'cloud.')
+  const { enrolment, allowHttp } = cloud
+  if (enrolment !== undefined && (typeof enrolment !== 'string' || enrolment.length < MIN_SECRET_LENGTH))
+    throw new TypeError(
+      `cloud.enrolment must be the enrolment credential of the proxy, ${MIN_SECRET_LENGTH} characters or more.`,
+    )
+  if (allowHttp !== undefined && typeof allowHttp !== 'boolean')
+    throw new TypeError('cloud.allowHttp must be true or false.')
+}
 
 function checkOrigins(origins: unknown): void {
   if (origins === undefined) return
@@ -186,6 +203,7 @@ const names = [
   'basePath',
   'allowedOrigins',
   'management',
+  'cloud',
   ...switches,
   'secret',
   'catalog',

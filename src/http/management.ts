@@ -9,7 +9,7 @@ import { type Management, type ServedOperation, servedOperations } from '../mana
 import { createManagementGuard } from './management-guard.ts'
 import type { ManagementOptions } from './management-options.ts'
 import { jsonReply } from './reply.ts'
-import { createRouter, type Route, type RoutedRequest } from './router.ts'
+import { createRouter, type Route } from './router.ts'
 
 /** What serving the management API takes besides its operations. */
 interface ServingOptions {
@@ -51,8 +51,17 @@ export function createManagementApi(
 export function managementRoutes(api: Management<unknown>, limits: BodyLimits = { maxBytes: 1024 * 1024 }): Route[] {
   const served = servedOperations().flatMap(withoutOptional)
   const patches = served.filter(({ method }) => method === 'PUT').map((one) => ({ ...one, method: 'PATCH' as const }))
-  return [...served, ...patches].map((operation) => routeOf(operation, api, limits))
+  const byRoute = new Map<string, OfRoute>()
+  for (const operation of [...served, ...patches]) {
+    const route = `${operation.method} ${operation.path}`
+    const others = byRoute.get(route)
+    byRoute.set(route, others ? [...others, operation] : [operation])
+  }
+  return [...byRoute.values()].map((operations) => routeOf(operations, api, limits))
 }
+
+/** One operation, or several that the member `action` of the body tells apart. */
+type OfRoute = readonly [ServedOperation, ...ServedOperation[]]
 
 /** A path whose last parameter may be missing, as two paths. */
 function withoutOptional(operation: ServedOperation): ServedOperation[] {
@@ -61,25 +70,22 @@ function withoutOptional(operation: ServedOperation): ServedOperation[] {
   return [`${folder}`, whole.slice(0, -1)].map((path) => ({ ...operation, path: path as ServedOperation['path'] })) // it still begins with /api/
 }
 
-function routeOf(
-  { method, path, failure, of, ...success }: ServedOperation,
-  api: Management<unknown>,
-  limits: BodyLimits,
-): Route {
+function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimits): Route {
+  const { method, path } = operations[0]
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
-
-  async function call({ exchange, params }: RoutedRequest): Promise<object> {
-    const body = hasBody ? [await readJsonBody(exchange, limits)] : []
-    return of(api)(...names.map((name) => params[name]), ...body)
-  }
 
   return {
     method,
     path,
-    run: async (request) => {
+    async run({ exchange, params }) {
+      let { failure } = operations[0]
       try {
-        return listReply(success.status ?? 200, await call(request))
+        const body = hasBody ? await readJsonBody(exchange, limits) : undefined
+        const { operation, input } = calledBy(body, operations)
+        failure = operation.failure
+        const call = operation.of(api)
+        return listReply(operation.status ?? 200, await call(...names.map((name) => params[name]), ...input))
       } catch (cause) {
         const { status, code } = toGatewayError(cause)
         if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause
@@ -87,6 +93,16 @@ function routeOf(
       }
     },
   }
+}
+
+/** The operation that a body calls, and its input, if it has any. Throws `INVALID_REQUEST` on an unknown action. */
+function calledBy(body: JsonObject | undefined, operations: OfRoute) {
+  if (operations[0].action === undefined) return { operation: operations[0], input: body ? [body] : [] }
+  const { action, ...input } = body ?? {}
+  const operation = operations.find((one) => one.action === action)
+  if (operation) return { operation, input: [input] }
+  const known = operations.map((one) => `"${one.action}"`).join(', ')
+  throw gatewayError('INVALID_REQUEST', { message: `Send "action" with one of ${known}.` })
 }
 
 /**

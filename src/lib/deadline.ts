@@ -39,3 +39,27 @@ export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock):
     work.then(settled, settled)
   })
 }
+
+/**
+ * The result of work that ends with `ms`: rejects then with what `late` makes, which is also the reason of the signal that the work is given.
+ * `signal` ends it sooner, with its reason. The work itself may go on until it looks at its signal.
+ */
+export function workWithin<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { clock, ms, late, signal }: { clock: Clock; ms: number; late(): Error; signal?: AbortSignal },
+): Promise<T> {
+  const own = new AbortController()
+  return new Promise<T>((resolve, reject) => {
+    own.signal.addEventListener('abort', () => reject(own.signal.reason), { once: true })
+    const stop = () => own.abort(signal?.reason)
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    const cancelDeadline = startDeadline(clock, ms, () => own.abort(late()))
+    work(own.signal)
+      .finally(() => {
+        cancelDeadline()
+        signal?.removeEventListener('abort', stop)
+      })
+      .then(resolve, reject)
+  })
+}

@@ -51,10 +51,10 @@ export interface Reply {
   body?: string | Uint8Array | ByteStream
 }
 
-/** One call to a provider. */
+/** One call to a provider or to the cloud proxy. */
 export interface UpstreamCall {
   url: string
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   headers: Record<string, string>
   body?: string | Uint8Array
 }

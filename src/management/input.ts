@@ -47,7 +47,7 @@ export const invalidInput = (message: string): GatewayError => gatewayError('INV
 
 /** Not those that are ignored, and not those that are always refused. */
 const fieldsToSend = (entries: Entries): string[] =>
-  Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.notYet)
+  Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.byAction)
 
 function withoutUndefined(input: unknown, levels: number): unknown {
   if (!isObject(input)) return input
@@ -76,6 +76,7 @@ const unknownField = (field: string, meant: string) =>
   `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${meant}`
 
 function hint(field: string, known: readonly string[]): string {
+  if (known.length === 0) return 'Leave it out.'
   return didYouMean(nearest(field, known, 1)) ?? `Known: ${list(known)}.`
 }
 
@@ -124,7 +125,9 @@ export const fields = {
   /** Sent back by clients that change what they have read, and ignored. */
   ignored: v.exactOptional(v.unknown()),
   /** Shown, and always refused. */
-  notYet: v.exactOptional(v.never('cannot be changed yet; leave it out')),
+  byAction: v.exactOptional(
+    v.never('changes by POST /api/sync/cloud alone, with the action "enable" or "disable"; leave it out'),
+  ),
 }
 
 function trimmed(maxLength: number, message: string | typeof notText = notText) {

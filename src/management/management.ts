@@ -1,4 +1,5 @@
 import type { GenericSchema } from 'valibot'
+import type { UpstreamFetch } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
@@ -8,6 +9,7 @@ import type { RouteTable } from '../routing/table.ts'
 import type { Store } from '../store/store.ts'
 import { createWritableStore } from '../store/writable-store.ts'
 import type { Catalog, Clock } from '../types.ts'
+import { type CloudOptions, cloudInputs, createCloudOperations } from './cloud.ts'
 import { comboInputs } from './combo-input.ts'
 import { createComboOperations } from './combos.ts'
 import { connectionInputs } from './connection-input.ts'
@@ -32,6 +34,11 @@ export interface ManagementDependencies {
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>
+  cloud: {
+    /** Calls the proxy. */
+    fetch: UpstreamFetch
+    options: CloudOptions
+  }
 }
 
 /** Makes the functions of the operations. Each validates its own input, so that calls in process are checked as those over HTTP are. */
@@ -48,6 +55,7 @@ export function createManagement(given: ManagementDependencies): Management<unkn
     providers: createProviderOperations(deps),
     health: createHealthOperations(deps),
     damagedRecords: createDamagedRecordOperations(deps),
+    cloud: createCloudOperations({ ...deps, ...deps.cloud }),
     explain: createExplain(deps.explain),
   }
 }
@@ -63,5 +71,6 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   providers: providerInputs,
   health: {},
   damagedRecords: damagedRecordInputs,
+  cloud: cloudInputs,
   explain: explainInput,
 }

@@ -1,5 +1,7 @@
+import { isObject } from '../lib/json.ts'
 import { once } from '../lib/promises.ts'
 import type { Explanation } from '../routing/explanation.ts'
+import type { CloudOperations } from './cloud.ts'
 import type { ComboOperations } from './combos.ts'
 import type { ConnectionOperations } from './connections.ts'
 import type { ExplainedRequest } from './explain.ts'
@@ -25,6 +27,8 @@ export interface Management<Input = never> {
   health: HealthOperations
   /** The records of the storage that `health.list` names as damaged. */
   damagedRecords: DamagedRecordOperations<Input>
+  /** The mirror of the gateway's data at the cloud proxy of the setting `cloudUrl`. */
+  cloud: CloudOperations<Input>
   /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
 }
@@ -35,6 +39,8 @@ interface HttpOperation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base path. Its parameters are the first arguments; `:name?` may be missing, `:name+` may hold slashes. */
   path: `/api/${string}`
+  /** Of several operations on one route: the member `action` of the body that calls this one; the other members are its input. */
+  action?: string
   /** The message of an internal error. */
   failure: string
   /** The status of success; default 200. */
@@ -49,10 +55,13 @@ type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[]
 /** Does the operation have an input besides the parameters of its path? */
 type HasInput<Operation extends Call> = Last<Required<Parameters<Operation>>> extends string | undefined ? false : true
 type Method<Operation extends Call> = HasInput<Operation> extends true ? 'POST' | 'PUT' | 'PATCH' : 'GET' | 'DELETE'
-type Row<Operation extends Call> = typeof IN_PROCESS | (HttpOperation & { method: Method<Operation> })
+type Row<Operation extends Call> =
+  | typeof IN_PROCESS
+  | (HttpOperation & { method: Method<Operation>; action?: never })
+  | (HttpOperation & { method: 'POST'; action: string })
 type Rows<Resource> = Resource extends Call
-  ? HttpOperation & { method: Method<Resource> }
-  : { readonly [Name in keyof Resource]: Resource[Name] extends Call ? Row<Resource[Name]> : never }
+  ? Row<Resource>
+  : { readonly [Name in keyof Resource]: Rows<Resource[Name]> }
 
 /** One value, such as a schema, for each operation of a resource that has an input. */
 export type PerInput<Resource, Value> = Resource extends Call
@@ -62,7 +71,7 @@ export type PerInput<Resource, Value> = Resource extends Call
         ? HasInput<Resource[Name]> extends true
           ? Name
           : never
-        : never]: Value
+        : Name]: PerInput<Resource[Name], Value>
     }
 
 /**
@@ -118,6 +127,17 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
     get: { method: 'GET', path: '/api/providers/:id', failure: 'Failed to fetch provider' },
     update: { method: 'PUT', path: '/api/providers/:id', failure: 'Failed to update provider' },
   },
+  cloud: {
+    get: { method: 'GET', path: '/api/sync/cloud', failure: 'Failed to fetch cloud state' },
+    enable: { method: 'POST', path: '/api/sync/cloud', action: 'enable', failure: 'Failed to enable cloud' },
+    sync: { method: 'POST', path: '/api/sync/cloud', action: 'sync', failure: 'Failed to sync with cloud' },
+    disable: { method: 'POST', path: '/api/sync/cloud', action: 'disable', failure: 'Failed to disable cloud' },
+    check: { method: 'POST', path: '/api/sync/cloud', action: 'check', failure: 'Failed to check cloud' },
+    sessions: {
+      list: { method: 'GET', path: '/api/sync/cloud/sessions', failure: 'Failed to fetch sessions' },
+      revoke: { method: 'DELETE', path: '/api/sync/cloud/sessions/:id', failure: 'Failed to revoke session' },
+    },
+  },
   explain: { method: 'POST', path: '/api/explain', failure: 'Failed to explain' },
   damagedRecords: {
     get: { method: 'GET', path: '/api/health/records/:key+', failure: 'Failed to fetch record' },
@@ -132,56 +152,58 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
 
 /** An operation of `Management` without its types. Inputs are checked by the operation itself. */
 type UntypedCall = (...args: unknown[]) => Promise<object>
-type Resource = keyof Management
 
 /** An operation that is served over HTTP: its row of the table, and the function of an api that carries it out. */
 export interface ServedOperation extends HttpOperation {
-  resource: Resource
-  /** `undefined` for a resource that is one operation, such as `explain`. */
-  name: string | undefined
+  /** The names that lead to it in `gateway.api`: `['cloud', 'sessions', 'list']`. */
+  names: readonly string[]
   of(api: Management<unknown>): UntypedCall
 }
 
 /** The operations that are served over HTTP, in the order of the table. */
 export function servedOperations(): ServedOperation[] {
-  return allOperations().flatMap(({ row, ...where }) =>
-    row === IN_PROCESS ? [] : [{ ...row, ...where, of: (api: Management<unknown>) => callOf(api, where) }],
+  return allOperations().flatMap(({ row, names }) =>
+    row === IN_PROCESS ? [] : [{ ...row, names, of: (api: Management<unknown>) => callOf(api, names) }],
   )
 }
 
 /** `gateway.api` before the code of the operations is loaded: the first call of any of them loads it. */
 export function deferredManagement(load: () => Promise<Management<unknown>>): Management<unknown> {
   const loaded = once(load)
-  const api: Record<string, UntypedCall | Record<string, UntypedCall>> = {}
-  for (const { resource, name } of allOperations()) {
-    const call: UntypedCall = async (...args) => callOf(await loaded(), { resource, name })(...args)
-    if (name === undefined) api[resource] = call
-    else api[resource] = { ...api[resource], [name]: call }
-  }
-  return api as unknown as Management<unknown> // the table has all of its operations
+  const deferred = (rows: TableRows, before: readonly string[]): object =>
+    Object.fromEntries(
+      Object.entries(rows).map(([name, inner]) => {
+        const names = [...before, name]
+        const call: UntypedCall = async (...args) => callOf(await loaded(), names)(...args)
+        return [name, isRow(inner) ? call : deferred(inner, names)]
+      }),
+    )
+  return deferred(operations, []) as Management<unknown> // the table has all of its operations
+}
+
+function callOf(api: Management<unknown>, names: readonly string[]): UntypedCall {
+  const found: unknown = names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), api)
+  if (typeof found !== 'function') throw new TypeError(`There is no operation ${names.join('.')}.`)
+  return (...args) => Reflect.apply(found, undefined, args)
+}
+
+function allOperations(rows: TableRows = operations, before: readonly string[] = []): Place[] {
+  return Object.entries(rows).flatMap(([name, row]): Place[] => {
+    const names = [...before, name]
+    return isRow(row) ? [{ names, row }] : allOperations(row, names)
+  })
 }
 
 interface Place {
-  resource: Resource
-  name: string | undefined
-}
-
-function callOf(api: Management<unknown>, { resource, name }: Place): UntypedCall {
-  const untyped = api as unknown as Record<string, UntypedCall & Record<string, UntypedCall>> // as the table is complete
-  const found = name === undefined ? untyped[resource] : untyped[resource]?.[name]
-  if (!found) throw new TypeError(`There is no operation ${resource}.${name}.`)
-  return found
-}
-
-function allOperations(): (Place & { row: AnyRow })[] {
-  const table: Readonly<Record<string, AnyRow | Readonly<Record<string, AnyRow>>>> = operations
-  return Object.entries(table).flatMap(([key, rows]): (Place & { row: AnyRow })[] => {
-    const resource = key as Resource // a key of the table
-    if (isRow(rows)) return [{ resource, name: undefined, row: rows }]
-    return Object.entries(rows).map(([name, row]) => ({ resource, name, row }))
-  })
+  names: readonly string[]
+  row: AnyRow
 }
 
 type AnyRow = typeof IN_PROCESS | HttpOperation
 
-const isRow = (rows: AnyRow | object): rows is AnyRow => typeof rows === 'string' || 'path' in rows
+/** The table without its types: a resource may have resources of its own. */
+interface TableRows {
+  readonly [name: string]: AnyRow | TableRows
+}
+
+const isRow = (rows: AnyRow | TableRows): rows is AnyRow => typeof rows === 'string' || typeof rows.path === 'string'

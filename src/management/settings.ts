@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { gatewayError } from '../errors.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import { effectiveRules, type RuledLimits } from '../routing/request-rules.ts'
 import { SETTINGS } from '../store/collections.ts'
@@ -14,7 +15,8 @@ export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
   /**
    * Writes nothing when nothing would change. Of the rules for requests, absent members stay and `null` restores the default. `cloudUrl`
-   * loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed.
+   * loses one trailing `/v1` or `/v1/`, then all trailing slashes; empty is allowed. Rejects with `CLOUD_CONFLICT` when it would change while
+   * cloud mode is on.
    */
   update(input: SettingsChange | Input): Promise<Settings>
 }
@@ -30,7 +32,7 @@ export const settingsInputs = {
     requireApiKey: v.exactOptional(fields.flag),
     cloudUrl: v.exactOptional(fields.text),
     ...rulesChange,
-    cloudEnabled: fields.notYet, // until /api/sync/cloud is served
+    cloudEnabled: fields.byAction,
   }),
 }
 
@@ -53,7 +55,8 @@ export function createSettingsOperations({
     async update(input) {
       const { requireApiKey, cloudUrl, cloudEnabled, ...change } = parseInput(settingsInputs.update, input, innerRules)
       const base = cloudUrl === undefined ? undefined : normalised(cloudUrl)
-      function patchFor({ rules: before }: StoredSettings): Partial<StoredSettings> {
+      function patchFor({ rules: before, cloudEnabled: isOn, cloudUrl }: StoredSettings): Partial<StoredSettings> {
+        if (isOn && base !== undefined && base !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: STILL_ON })
         const rules = changedRules(before, change)
         if (change.health) checkCooldowns(effectiveRules(limits, rules).health)
         return {
@@ -68,6 +71,9 @@ export function createSettingsOperations({
     },
   }
 }
+
+const STILL_ON =
+  '"cloudUrl" cannot be changed while cloud mode is on: the mirror is there. Send POST /api/sync/cloud with the action "disable" first.'
 
 function normalised(cloudUrl: string): string {
   const base = withoutTrailing(cloudUrl.trim().replace(/\/v1\/?$/, ''), '/')

@@ -8,16 +8,14 @@ const test = suite('the table of management operations')
 type Call = (...args: unknown[]) => Promise<unknown>
 
 test('each operation of the table is a function of gateway.api, and gateway.api has no other', () => {
-  const { api } = openDoor().gateway
-  assert.equal(Object.keys(api).sort(), Object.keys(operations).sort())
-  for (const [resource, rows] of Object.entries(operations)) {
-    const of: unknown = Reflect.get(api, resource)
-    if ('path' in rows) assert.type(of, 'function')
-    else {
-      assert.equal(Object.keys(of as object).sort(), Object.keys(rows).sort(), resource)
-      for (const call of Object.values(of as object)) assert.type(call, 'function')
-    }
+  function compare(of: unknown, rows: unknown, names: readonly string[] = []) {
+    const isOperation = typeof rows === 'string' || typeof Reflect.get(rows as object, 'path') === 'string'
+    assert.type(of, isOperation ? 'function' : 'object', names.join('.'))
+    if (isOperation) return
+    assert.equal(Object.keys(of as object).sort(), Object.keys(rows as object).sort(), names.join('.'))
+    for (const [name, inner] of Object.entries(rows as object)) compare(memberOf(of, [name]), inner, [...names, name])
   }
+  compare(openDoor().gateway.api, operations)
 })
 
 test('each operation with a path is served there under its method', async () => {
@@ -34,9 +32,9 @@ test('each operation with a path is served there under its method', async () => 
 
 test('the schema that is listed for an operation is the one that validates its input', async () => {
   const { api } = openDoor().gateway
-  const withInput = Object.entries(inputs).flatMap(([resource, list]: [string, object]) =>
-    'entries' in list ? [[resource]] : Object.keys(list).map((name) => [resource, name]),
-  )
+  const named = (list: object, names: readonly string[] = []): (readonly string[])[] =>
+    'entries' in list ? [names] : Object.entries(list).flatMap(([name, inner]) => named(inner, [...names, name]))
+  const withInput = named(inputs)
   assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)
   for (const path of withInput) {
     const call = memberOf(api, path) as Call

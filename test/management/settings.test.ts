@@ -60,6 +60,8 @@ for (const [sent, stored] of urls) {
 }
 
 const noAddress = '"cloudUrl" must be an address that starts with http:// or https://, or be empty'
+const byAction =
+  '"cloudEnabled" changes by POST /api/sync/cloud alone, with the action "enable" or "disable"; leave it out'
 const refusals: Array<[body: unknown, error: string]> = [
   [{ requireApiKeys: true }, 'Unknown field "requireApiKeys". Did you mean "requireApiKey"?'],
   [{ requireapikey: true }, 'Unknown field "requireapikey". Did you mean "requireApiKey"?'],
@@ -85,8 +87,8 @@ const refusals: Array<[body: unknown, error: string]> = [
     { cloudUrl: `https://cloud.example/${'x'.repeat(2_048)}` },
     '"cloudUrl" must not be longer than 2048 characters, or be empty',
   ],
-  [{ cloudEnabled: true }, '"cloudEnabled" cannot be changed yet; leave it out'],
-  [{ cloudEnabled: false }, '"cloudEnabled" cannot be changed yet; leave it out'],
+  [{ cloudEnabled: true }, byAction],
+  [{ cloudEnabled: false }, byAction],
 ]
 for (const [body, error] of refusals) {
   test(`a patch is refused whole and changes nothing: ${JSON.stringify(body).slice(0, 60)}`, async () => {

@@ -1,0 +1,201 @@
+import * as v from 'valibot'
+import { gatewayError } from '../errors.ts'
+import { workWithin } from '../lib/deadline.ts'
+import type { UpstreamFetch } from '../lib/exchange.ts'
+import type { WritableStore } from '../store/writable-store.ts'
+import type { CloudSession } from '../sync/protocol.ts'
+import { greetProxy } from '../sync/proxy-calls.ts'
+import type { Clock } from '../types.ts'
+import { closed, fields, invalidInput, parseInput } from './input.ts'
+
+/**
+ * The mirror of the gateway's data at a cloud proxy (spec.md, Cloud sync). Besides what is said of each operation they reject with
+ * `INVALID_REQUEST` (400) when there is no `cloudUrl`, `CLOUD_CONFLICT` (409) when cloud mode does not allow it now, `CLOUD_FAILED` (502) when no
+ * proxy is there, it cannot be reached or it refuses, and `CLOUD_TIMEOUT` (504) after 15 s, `check` after 8 s. `Input` is accepted besides the
+ * typed input: nothing in process, `unknown` for bodies over HTTP.
+ */
+export interface CloudOperations<Input = never> {
+  /** Asks nobody: what this gateway knows of its mirror. */
+  get(): Promise<CloudState>
+  /**
+   * Mirrors all data and turns cloud mode on; makes a key when there is none, as clients need one there. Once on, it makes both sides equal
+   * again. Resolves also when the mirror could not be verified. An address by http beyond this machine is an `INVALID_REQUEST` unless the
+   * gateway has `cloud: { allowHttp: true }`.
+   */
+  enable(input?: EnableCloud | Input): Promise<EnabledCloud>
+  /** Exchanges what has changed on either side since the last time. Rejects with `CLOUD_CONFLICT` while cloud mode is off. */
+  sync(): Promise<SyncedCloud>
+  /**
+   * Takes over what has changed at the cloud, removes the mirror and all sessions there, and turns cloud mode off. Rejects with
+   * `CLOUD_CONFLICT` while it is off.
+   */
+  disable(input?: DisableCloud | Input): Promise<SyncedCloud>
+  /** Asks whether a proxy is at `cloudUrl`; `message` says that it is running. */
+  check(): Promise<{ message: string }>
+  sessions: CloudSessionOperations
+}
+
+/** The sessions that this gateway has at the proxy. Rejects as the actions do. */
+export interface CloudSessionOperations {
+  /** Times in ISO 8601. A session that is not used for a day is gone. */
+  list(): Promise<{ sessions: CloudSession[] }>
+  /** Ends a session; the gateway opens another one when it needs one. Rejects with `NOT_FOUND` for an unknown id. */
+  revoke(id: string): Promise<{ success: true }>
+}
+
+/** How cloud mode is turned on. */
+export interface EnableCloud {
+  /** The proxy's enrolment credential, 32 characters or more; default: the gateway's option `cloud.enrolment`. Needed once, and never stored. */
+  enrolment?: string
+}
+
+/** How cloud mode is turned off. */
+export interface DisableCloud {
+  /** Turn it off here even if the proxy does not answer? The mirror may then stay there. Default `false`. */
+  force?: boolean
+}
+
+/** What a gateway knows of its mirror. */
+export interface CloudState {
+  cloudEnabled: boolean
+  cloudUrl: string
+  /** When the last exchange succeeded, in ISO 8601. */
+  lastSuccessAt: string | null
+  /** How long the oldest change that is not mirrored yet has waited, in ms; 0 when there is none. */
+  lagMs: number
+  /** Why the last exchange failed; `null` when it did not. */
+  lastError: string | null
+  /** The last 100, the oldest first. */
+  conflicts: CloudConflict[]
+}
+
+/** A record that was changed on both sides since the last exchange. */
+export interface CloudConflict {
+  /** `keys`, `connections`, `combos`, `customModels`, `aliases`, `providers` or `settings`. */
+  collection: string
+  id: string
+  /** The side whose change stayed. */
+  kept: 'home' | 'cloud'
+  /** When it was settled, in ISO 8601. */
+  at: string
+}
+
+/** The result of an exchange. */
+export interface SyncedCloud {
+  success: true
+  /** Those that this exchange settled. */
+  conflicts: CloudConflict[]
+}
+
+/** The result of turning cloud mode on. */
+export interface EnabledCloud extends SyncedCloud {
+  /** Did the cloud answer `GET {cloudUrl}/v1/models` to one of the active keys? */
+  verified: boolean
+  /** Why not. */
+  verifyError?: string
+  /** The key that was made, as there was none. */
+  createdKey?: { key: string; id: string; name: string; createdAt: string }
+}
+
+/** The options of a gateway for its cloud mode. */
+export interface CloudOptions {
+  /** The credential that the proxy enrols gateways with; 32 characters or more. Sent once, in the message that enrols, and never stored. */
+  enrolment?: string
+  /** Also addresses by http beyond this machine, where whoever is on the way reads and changes all of it? Default `false`. */
+  allowHttp?: boolean
+}
+
+const ENROLMENT = 'must be the enrolment credential of the proxy, 32 characters or more'
+
+export const cloudInputs = {
+  enable: closed({
+    enrolment: v.exactOptional(v.pipe(v.string(ENROLMENT), v.minLength(32, ENROLMENT), v.maxLength(4_096, ENROLMENT))),
+  }),
+  disable: closed({ force: v.exactOptional(fields.flag) }),
+  sessions: {},
+}
+
+const nothing = closed({})
+
+/** What the operations depend on. */
+interface CloudDependencies {
+  store: WritableStore
+  clock: Clock
+  /** Calls the proxy. */
+  fetch: UpstreamFetch
+  options: CloudOptions
+}
+
+/** How long `check` may take, in ms (spec.md, Limits); clients wait as long. */
+const CHECK_MS = 8_000
+
+export function createCloudOperations({ store, clock, fetch }: CloudDependencies): CloudOperations<unknown> {
+  /** The address of the proxy and whether cloud mode is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
+  async function place() {
+    const { cloudUrl, cloudEnabled } = await store.settings.reread()
+    if (cloudUrl === '')
+      throw invalidInput('There is no cloud proxy yet. Send PATCH /api/settings with its address as "cloudUrl" first.')
+    return { cloudUrl, cloudEnabled }
+  }
+
+  async function placeWhileOn() {
+    const { cloudUrl, cloudEnabled } = await place()
+    if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+    return cloudUrl
+  }
+
+  const notYet = () => gatewayError('CLOUD_FAILED', { message: 'This gateway cannot mirror its data yet.' })
+
+  return {
+    async get() {
+      const { cloudUrl, cloudEnabled } = await store.settings.read()
+      return { cloudEnabled, cloudUrl, lastSuccessAt: null, lagMs: 0, lastError: null, conflicts: [] }
+    },
+
+    async enable(input = {}) {
+      parseInput(cloudInputs.enable, input)
+      await place()
+      throw notYet()
+    },
+
+    async sync(input: unknown = {}) {
+      parseInput(nothing, input)
+      await placeWhileOn()
+      throw notYet()
+    },
+
+    async disable(input = {}) {
+      parseInput(cloudInputs.disable, input)
+      await placeWhileOn()
+      throw notYet()
+    },
+
+    async check(input: unknown = {}) {
+      parseInput(nothing, input)
+      return workWithin(
+        async (signal) => {
+          const { cloudUrl } = await place()
+          await greetProxy({ cloudUrl, fetch, signal })
+          return { message: `The cloud proxy at ${cloudUrl} is running.` }
+        },
+        { clock, ms: CHECK_MS, late: () => late(CHECK_MS) },
+      )
+    },
+
+    sessions: {
+      async list() {
+        await placeWhileOn()
+        throw notYet()
+      },
+      async revoke() {
+        await placeWhileOn()
+        throw notYet()
+      },
+    },
+  }
+}
+
+const OFF = 'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
+
+const late = (ms: number) =>
+  gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not answer within ${ms / 1_000} s. Try again.` })

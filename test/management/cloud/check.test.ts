@@ -1,0 +1,111 @@
+import type { GatewayOptions } from '../../../src/options.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { openDoor } from '../door.ts'
+import { type Answering, counting, faults } from './faults.ts'
+
+const test = suite('the cloud action "check"')
+
+const CLOUD = 'https://cloud.example/proxy'
+
+async function open(answer: Answering, options: Partial<GatewayOptions> = {}) {
+  const proxy = counting(answer)
+  const door = openDoor({ fetch: proxy.fetch, ...options })
+  await door.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
+  return { ...door, proxy }
+}
+
+const hello: Answering = async () => Response.json({ service: 'signalbox-cloud', protocol: 1, more: true })
+
+test('says that the proxy is running, without a credential', async () => {
+  const { expect, gateway, proxy } = await open(hello)
+  const message = `The cloud proxy at ${CLOUD} is running.`
+  assert.equal(await expect(200, 'POST', '/api/sync/cloud', { action: 'check' }), { message })
+  assert.equal(await gateway.api.cloud.check(), { message })
+  const [call] = proxy.calls
+  assert.equal([call?.url, call?.init.method, call?.init.redirect], [`${CLOUD}/cloud/1`, 'GET', 'manual'])
+  assert.is(new Headers(call?.init.headers).get('authorization'), null)
+  assert.is(proxy.open(), 0)
+})
+
+for (const [name, { answer, status, says }] of Object.entries(faults)) {
+  test(`answers ${status} within 8 s when there is: ${name}`, async () => {
+    const { call, clock, proxy } = await open(answer)
+    const before = clock.now()
+    const asking = call('POST', '/api/sync/cloud', { action: 'check' })
+    if (status === 504) {
+      await clock.untilPending()
+      await clock.advance(7_999)
+      await clock.advance(1)
+    }
+    const { status: answered, body } = await asking
+    assert.is(answered, status, JSON.stringify(body))
+    assert.match(body.error, says)
+    assert.not.match(body.error, /secret/)
+    assert.is(clock.now() - before, status === 504 ? 8_000 : 0)
+    assert.is(proxy.open(), 0, 'a call is left open')
+    assert.is(proxy.calls.length, 1, 'a redirect was followed')
+  })
+}
+
+test('another version of the protocol is a 502 that says what to do', async () => {
+  const { refuses } = await open(async () => Response.json({ service: 'signalbox-cloud', protocol: 2 }))
+  const error = `The cloud proxy at ${CLOUD} speaks another version of the protocol than 1: run the same release at both ends.`
+  await refuses(502, error, ['POST', '/api/sync/cloud', { action: 'check' }])
+})
+
+const actions = ['enable', 'sync', 'disable', 'check']
+const KNOWN = 'Send "action" with one of "enable", "sync", "disable", "check".'
+const refusals: [body: unknown, error: string][] = [
+  [{}, KNOWN],
+  [{ action: 'start' }, KNOWN],
+  [{ action: null }, KNOWN],
+  [{ action: ['check'] }, KNOWN],
+  [{ action: 'toString' }, KNOWN],
+  [{ Action: 'check' }, KNOWN],
+  [[], 'The request body must be a JSON object.'],
+  ['check', 'The request body must be a JSON object.'],
+  [null, 'The request body must be a JSON object.'],
+  [{ action: 'check', force: true }, 'Unknown field "force". Leave it out.'],
+  [{ action: 'sync', enrolment: 'x'.repeat(40) }, 'Unknown field "enrolment". Leave it out.'],
+  [{ action: 'enable', force: true }, 'Unknown field "force". Known: "enrolment".'],
+  [{ action: 'disable', enrolment: 'x'.repeat(40) }, 'Unknown field "enrolment". Known: "force".'],
+  [{ action: 'disable', force: 'yes' }, '"force" must be true or false'],
+  [
+    { action: 'enable', enrolment: 'x'.repeat(31) },
+    '"enrolment" must be the enrolment credential of the proxy, 32 characters or more',
+  ],
+  [
+    { action: 'enable', enrolment: 5 },
+    '"enrolment" must be the enrolment credential of the proxy, 32 characters or more',
+  ],
+]
+for (const [body, error] of refusals) {
+  test(`${JSON.stringify(body).slice(0, 60)} is a 400 that says what to send, and calls nobody`, async () => {
+    const { refuses, proxy } = await open(hello)
+    await refuses(400, error, ['POST', '/api/sync/cloud', body])
+    assert.is(proxy.calls.length, 0)
+  })
+}
+
+test('without a cloudUrl each action is a 400 that says where to set it', async () => {
+  const { refuses } = openDoor({ fetch: counting(hello).fetch })
+  const error = 'There is no cloud proxy yet. Send PATCH /api/settings with its address as "cloudUrl" first.'
+  for (const action of actions) await refuses(400, error, ['POST', '/api/sync/cloud', { action }])
+})
+
+test('sync, disable and the sessions are a 409 while cloud mode is off', async () => {
+  const { refuses, proxy } = await open(hello)
+  const error = 'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
+  for (const action of ['sync', 'disable']) await refuses(409, error, ['POST', '/api/sync/cloud', { action }])
+  await refuses(409, error, ['GET', '/api/sync/cloud/sessions'])
+  await refuses(409, error, ['DELETE', '/api/sync/cloud/sessions/x'])
+  assert.is(proxy.calls.length, 0)
+})
+
+test('the state of a gateway that has no mirror', async () => {
+  const { expect, gateway, proxy } = await open(hello)
+  const state = { cloudEnabled: false, cloudUrl: CLOUD, lastSuccessAt: null, lagMs: 0, lastError: null, conflicts: [] }
+  assert.equal(await expect(200, 'GET', '/api/sync/cloud'), state)
+  assert.equal(await gateway.api.cloud.get(), state)
+  assert.is(proxy.calls.length, 0)
+})

@@ -1,0 +1,142 @@
+/** What a proxy, or whatever is in its place, does with a call. */
+export type Answering = (url: string, init: RequestInit) => Promise<Response>
+
+const never = () => new Promise<never>(() => {})
+
+/** Does not heed its signal, as some HTTP clients do. */
+const deaf: Answering = never
+
+const bodyOf = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, headers = {}) =>
+  new Response(new ReadableStream({ start }), { headers: { 'content-type': 'application/json', ...headers } })
+
+const failing = (code: string) => async () => {
+  throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) })
+}
+
+const json = (status: number, body: unknown) => async () =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
+
+/** Faults of a proxy and of the way to it, with the status that an action answers, and what its text says. */
+export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 504; says: RegExp }>> = {
+  'nobody listens': { answer: failing('ECONNREFUSED'), status: 502, says: /cannot be reached \(ECONNREFUSED\)/ },
+  'its name is unknown': { answer: failing('ENOTFOUND'), status: 502, says: /cannot be reached \(ENOTFOUND\).*DNS/ },
+  'the connection breaks': {
+    answer: async () => {
+      throw new TypeError('fetch failed: authorization: Bearer secret')
+    },
+    status: 502,
+    says: /cannot be reached\. Check "cloudUrl"/,
+  },
+  'silence before the headers': { answer: deaf, status: 504, says: /did not answer within \d+ s/ },
+  'silence in the body': { answer: async () => bodyOf(() => {}), status: 504, says: /did not answer within/ },
+  'silence after half a body': {
+    answer: async () => bodyOf((body) => body.enqueue(new TextEncoder().encode('{"service":'))),
+    status: 504,
+    says: /did not answer within/,
+  },
+  'the body breaks off': {
+    answer: async () => bodyOf((body) => body.error(new TypeError('terminated'))),
+    status: 502,
+    says: /cannot be reached/,
+  },
+  'a page in HTML': {
+    answer: async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } }),
+    status: 502,
+    says: /There is no Signalbox cloud proxy at/,
+  },
+  'an error page': {
+    answer: async () => new Response('<h1>Bad gateway</h1>', { status: 502 }),
+    status: 502,
+    says: /There is no Signalbox cloud proxy at .* it answered 502/,
+  },
+  'a redirect': {
+    answer: async () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example/' } }),
+    status: 502,
+    says: /redirects, which is not followed: set "cloudUrl"/,
+  },
+  'JSON under another content type': {
+    answer: async () => new Response('{"service":"signalbox-cloud","protocol":1}'),
+    status: 502,
+    says: /without JSON/,
+  },
+  'another service': { answer: json(200, { ok: true }), status: 502, says: /.*/ },
+  'a list': { answer: json(200, [1]), status: 502, says: /.*/ },
+  'broken JSON': {
+    answer: async () => new Response('{"serv', { headers: { 'content-type': 'application/json' } }),
+    status: 502,
+    says: /without JSON/,
+  },
+  'deep JSON': {
+    answer: async () => new Response('['.repeat(100_000), { headers: { 'content-type': 'application/json' } }),
+    status: 502,
+    says: /without JSON/,
+  },
+  'a huge answer': {
+    answer: async () =>
+      new Response(
+        new ReadableStream(
+          { pull: (body) => body.enqueue(new Uint8Array(1024 * 1024).fill(32)) },
+          { highWaterMark: 0 },
+        ),
+        { headers: { 'content-type': 'application/json' } },
+      ),
+    status: 502,
+    says: /its answer has no end/,
+  },
+  'a 404 in JSON': { answer: json(404, { error: 'Not found' }), status: 502, says: /it answered 404/ },
+  'a refusal': {
+    answer: json(401, { error: 'Not known here.\nAsk again', code: 'NOT_KNOWN' }),
+    status: 502,
+    says: /refused: Not known here\. Ask again$/,
+  },
+}
+
+/** A `fetch` that counts the calls which are neither answered to their end nor ended by their signal. */
+export function counting(answer: Answering) {
+  const calls: { url: string; init: RequestInit }[] = []
+  let open = 0
+
+  async function fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    calls.push({ url: String(input), init })
+    open++
+    let isOver = false
+    const end = () => {
+      if (!isOver) open--
+      isOver = true
+    }
+    init.signal?.addEventListener('abort', end)
+    try {
+      const response = await answer(String(input), init)
+      if (!response.body) end()
+      return response.body ? new Response(counted(response.body, end), response) : response
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  return { fetch, calls, open: () => open }
+}
+
+/** The same bytes; tells when they have all been read, or are not wanted any more. */
+function counted(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          end()
+          throw error
+        })
+        if (!done) return controller.enqueue(value)
+        end()
+        controller.close()
+      },
+      cancel(reason) {
+        end()
+        return reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
