@@ -1,19 +1,12 @@
+import type { DisableCloud } from '../management/cloud.ts'
 import type { Management } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
-import { type CloudDisabled, type CloudOperations, disableAfterSync, updateWithCloudUrl } from './cloud.ts'
+import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './cloud.ts'
 import { platformFetch } from './platform.ts'
 import { type Action, cloudAction, type Route, type Routes, requestOf } from './routes.ts'
 import { createSend } from './send.ts'
 
-export type {
-  CloudChanged,
-  CloudConflict,
-  CloudDisabled,
-  CloudEnabled,
-  CloudOperations,
-  CloudSession,
-  CloudState,
-} from './cloud.ts'
+export type { DisabledCloud } from './cloud.ts'
 export { ClientError, type ClientErrorCode } from './error.ts'
 
 /** What `createClient` takes. */
@@ -37,20 +30,21 @@ interface InProcess {
 }
 
 /** Those of `gateway.api` that are served over HTTP. */
-type Served = {
-  [Resource in Exclude<keyof Management, 'cloud'>]: Resource extends keyof InProcess
-    ? Omit<Management[Resource], InProcess[Resource]>
-    : Management[Resource]
-} & { cloud: CloudOperations }
+type Served<Input = never> = {
+  [Resource in keyof Management]: Resource extends keyof InProcess
+    ? Omit<Management<Input>[Resource], InProcess[Resource]>
+    : Management<Input>[Resource]
+}
 
 /**
  * The management operations of a gateway over HTTP: the members of `gateway.api` with the same arguments and results. Each rejects with a
- * `ClientError`. `settings.update` and `cloud.disable` keep to the rules that the specification has for clients.
+ * `ClientError`. `settings.update` and `cloud.disable` keep to the rules that the specification has for clients. `Input` is accepted besides
+ * the typed input, and validated by the gateway; default: nothing.
  */
-export interface Client extends Omit<Served, 'cloud'> {
-  cloud: Omit<CloudOperations, 'disable'> & {
+export type Client<Input = never> = Omit<Served<Input>, 'cloud'> & {
+  cloud: Omit<Served<Input>['cloud'], 'disable'> & {
     /** Sends `sync` first. When that fails, `disable` is sent all the same, and `syncError` has the reason. */
-    disable(input?: { force?: boolean }): Promise<CloudDisabled>
+    disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
 }
 
