@@ -2,11 +2,13 @@ import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import type { TokenUsage } from './canonical/answer.ts'
+import type { EmbeddedError } from './canonical/errors.ts'
 import type { CompactionMode } from './canonical/request.ts'
 import { type Operation, operations } from './operations.ts'
 import type { Translator, UpstreamTranslator } from './translator.ts'
 
 export type { TokenUsage } from './canonical/answer.ts'
+export type { EmbeddedError } from './canonical/errors.ts'
 
 /** The parts of an error that every format can express. `code` is the gateway's or the provider's. */
 export interface ErrorFacts {
@@ -15,17 +17,6 @@ export interface ErrorFacts {
   message: string
   /** The field of the request that is at fault, if known. */
   param?: string | undefined
-}
-
-/** An error that a provider reports in an answer of status 200. */
-export interface EmbeddedError {
-  message: string
-  /** The HTTP status that the error stands for. */
-  status: number
-  /** The provider's error, unchanged. */
-  error?: unknown
-  /** Set when the content of this one answer is unusable; the health of the provider is not affected. */
-  class?: 'content'
 }
 
 /** How far a stream has come, for formats whose error events refer to the events before. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
-import type { ErrorMeaning } from '../formats/errors/kinds.ts'
+import { type ErrorMeaning, type ErrorReading, meaningOf, readErrorAnswer } from '../formats/errors/kinds.ts'
+import { isLimitOfOneModel } from '../formats/errors/words.ts'
 import type { EmbeddedError, TokenUsage } from '../formats/format.ts'
 import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
@@ -43,7 +44,7 @@ export interface Failure {
 export function failureOfError(thrown: unknown): Failure {
   const error = toGatewayError(thrown)
   if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message, cause: thrown }
-  const failureClass = CLASSES[error.code] ?? 'network'
+  const failureClass = classOfCode.get(error.code) ?? 'network'
   const { code } = error.data
   const isOfAddress = failureClass === 'network' && typeof code === 'string' && !OF_ONE_CALL.test(code)
   return {
@@ -63,12 +64,12 @@ const OF_ONE_CALL = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_(?!CONNECT_)|ERR_
 /** No connection was made in time, which says less than one that was refused, a name that is unknown, or a certificate that is wrong. */
 const TIMED_OUT = /TIMEDOUT|TIMEOUT/
 
-const CLASSES: Partial<Record<ErrorCode, FailureClass>> = {
-  INVALID_REQUEST: 'client',
-  UPSTREAM_TIMEOUT: 'timeout',
-  UPSTREAM_INVALID: 'content',
-  UPSTREAM_CREDENTIALS: 'credentials',
-}
+const classOfCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, FailureClass>([
+  ['INVALID_REQUEST', 'client'],
+  ['UPSTREAM_TIMEOUT', 'timeout'],
+  ['UPSTREAM_INVALID', 'content'],
+  ['UPSTREAM_CREDENTIALS', 'credentials'],
+])
 
 /** The connection's own credential is damaged, or sealed with another secret. */
 export const unreadableCredential: Failure = {
@@ -87,11 +88,32 @@ export const emptyAnswer: Failure = contentFailure('The provider sent an empty a
 export const answerTooLarge = (maxBytes: number): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: `The provider's answer is larger than ${maxBytes} bytes.` })
 
+/** What a failure counts against, by the provider's error: a rate limit may be that of one model. */
+export const levelOf = ({ kind, error }: ErrorReading): Pick<Failure, 'level'> =>
+  meaningOf(kind).class === 'rate-limit' && isLimitOfOneModel(error) ? { level: 'model' } : {}
+
+/** The error that a stream ended with: the provider's, or the gateway's with its class. */
+export type StreamError = EmbeddedError | { status: number; class: FailureClass }
+
+/** An error of the gateway that ends a stream. One that does not concern the provider, such as `CLOSED`, does not count against the target. */
+export const streamError = ({ status, code = '' }: { status: number; code?: string | undefined }): StreamError => ({
+  status,
+  class: classOfCode.get(code) ?? (code.startsWith('UPSTREAM_') ? 'network' : 'internal'),
+})
+
+/** What the error of a stream counts as. `now`: epoch ms, for the wait that the provider asks for. */
+export function failureOfStream(error: StreamError, now: number): Pick<Failure, 'class' | 'level' | 'retryAfterMs'> {
+  if (error.class) return { class: error.class }
+  const { status, error: body } = error
+  const reading = readErrorAnswer({ status, body: { error: body }, header: () => undefined, now })
+  const { kind, retryAfterMs } = reading
+  return { class: meaningOf(kind).class, ...levelOf(reading), retryAfterMs }
+}
+
 /** How a committed stream ended. */
 export interface StreamEnd {
   usage: TokenUsage | undefined
-  /** The error that the stream ended with, if any. */
-  error: EmbeddedError | undefined
+  error: StreamError | undefined
   /** The client left before the end. */
   cancelled: boolean
   /** What the gateway itself has failed at, which is nothing against the target. */

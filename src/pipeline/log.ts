@@ -9,7 +9,7 @@ import type { PresentedKey } from '../store/keyring.ts'
 import type { Catalog, Clock } from '../types.ts'
 import { costOf, type UsageRecord } from '../usage/record.ts'
 import type { ModelCall } from './call.ts'
-import type { Failure, StreamEnd } from './failure.ts'
+import { type Failure, failureOfStream, type StreamEnd } from './failure.ts'
 import type { Observer } from './hooks.ts'
 import {
   type AttemptRecord,
@@ -248,17 +248,16 @@ export class AttemptLog {
     this.#permit.failed(failure)
   }
 
-  /** The stream is over. One that broke off counts against the target, unless it is an empty one, of which that is settled. */
+  /** The stream is over. One that broke off counts by its error, unless it is an empty one, of which that is settled. */
   streamEnded({ error, cancelled, fault }: StreamEnd): void {
     const permit = this.#permit
     this.#running.ended()
     if (fault !== undefined) this.#terms.context.observer.onError(fault)
     else if (this.#isSettled) return
     else if (error) {
-      if (error.status < 500) return // the client's fault
-      const { class: own = error.status === 504 ? 'timeout' : 'network' } = error
+      const failure = failureOfStream(error, this.#terms.context.clock.now())
       // The provider's message is not kept, as it may quote anything.
-      permit.cut({ class: own, message: `The stream broke off after it had begun (status ${error.status}).` })
+      permit.cut({ ...failure, message: `The stream broke off after it had begun (status ${error.status}).` })
     } else if (!cancelled) permit.answered()
   }
 

@@ -24,15 +24,20 @@ export interface HealthFailure {
   retryAfterMs?: number | undefined
 }
 
-/** A failure, and the number of its call in the order of all calls and cooldowns. */
-type FailedCall = HealthFailure & { began: number }
+/** A failed call. */
+interface FailedCall extends HealthFailure {
+  /** Its number in the order of all calls and cooldowns. */
+  began: number
+  /** Was it counted as one that goes well when its stream began? */
+  isCounted?: boolean
+}
 
 /** Counts calls and failures, and sets the cooldowns of the records of health. */
 export interface Cooldowns {
   /** A call has failed; `cooling` is that of its class. It counts at every level that it says something about. */
   failed(target: HealthTarget, failure: FailedCall, cooling: CooldownRule): void
   /** A stream broke off after its beginning. */
-  cut(target: HealthTarget, failure: FailedCall & { isCounted: boolean }): void
+  cut(target: HealthTarget, failure: FailedCall): void
   /** A call went well; of a stream it may be known at its beginning. */
   succeeded(target: HealthTarget): void
   /** Ends the failures of a record, and of the calls that led to its cooldown. */
@@ -93,9 +98,13 @@ export function createCooldowns(
   const ofProviders: BackOff = { ...ofTerms, maxMs: Math.min(ofTerms.maxMs, PROVIDER_MAX_MS) }
 
   /** Counts a call at all levels; `failedAt` are those of which it says that they fail. */
-  function note(target: HealthTarget, failedAt: Readonly<Partial<Record<HealthRecord['level'], boolean>>>) {
+  function note(
+    target: HealthTarget,
+    failedAt: Readonly<Partial<Record<HealthRecord['level'], boolean>>>,
+    isRecount = false,
+  ) {
     for (const level of levels)
-      windows.note({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount: false, windowMs })
+      windows.note({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount, windowMs })
   }
 
   const countsOf = (target: HealthTarget, level: HealthRecord['level']) => windows.countsOf({ target, level, combo })
@@ -169,7 +178,11 @@ export function createCooldowns(
       const isWide = failureRules[failure.class].isOfProvider === true
       // Clients may ask for any name: models that do not exist must not drive the counts of others out.
       if (failure.class !== 'model-not-found')
-        note(target, { model: true, connection: isNetwork || level === 'connection', provider: isWide })
+        note(
+          target,
+          { model: true, connection: isNetwork || level === 'connection', provider: isWide },
+          failure.isCounted,
+        )
       const isAtOnce = isEvident(failure) || cooling.starts === 'at-once'
       const { baseMs, maxMs } = cooling
       count(records.at(target, level, isAtOnce ? undefined : combo), failure, {
@@ -181,7 +194,7 @@ export function createCooldowns(
       if (failure.class === 'forbidden') countForKey(target, failure)
     },
     cut(target, failure) {
-      const { isCounted: isRecount } = failure
+      const { isCounted: isRecount = false } = failure
       windows.note({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
       const record = records.at(target, 'model', combo)
       record.isCut = true

@@ -8,7 +8,7 @@ export interface CircuitPermit {
   answered(): void
   /** The stream has begun; `answered` or `cut` follows. */
   begun(): void
-  /** The stream broke off after its beginning: a failure of the model, until another answer is complete. */
+  /** The stream broke off after its beginning: a failure of the model until another answer is complete, unless its class says otherwise. */
   cut(failure: HealthFailure): void
   failed(failure: HealthFailure): void
   /** The outcome is unknown, as the client did not wait for it. */
@@ -71,7 +71,10 @@ class TargetPermit implements CircuitPermit {
 
   cut(failure: HealthFailure): void {
     const { cooldowns, began } = this.#terms
-    cooldowns.cut(this.#target, { ...failure, began, isCounted: this.#isCounted })
+    const { cooldown } = failureRules[failure.class]
+    const failed = { ...failure, began, isCounted: this.#isCounted }
+    if (cooldown?.starts === 'at-once') cooldowns.failed(this.#target, failed, cooldown)
+    else if (cooldown) cooldowns.cut(this.#target, failed)
   }
 
   failed(failure: HealthFailure): void {

@@ -164,7 +164,7 @@ test('a request that is too long goes on only to a larger context window, and co
 for (const [what, end, reason] of [
   ['is reset', 'error', 'network'],
   ['ends too early', undefined, 'network'],
-  ['tells of an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'network'],
+  ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
   test(`a stream that ${what} after its first word is not tried again, but counts`, async () => {
     const up = fakeUpstream(({ provider }) => {

@@ -31,8 +31,9 @@ export function exceptionIn(event: string | undefined, data: string): EmbeddedEr
 }
 
 /** An exception in a stream in the canonical form. */
-export function streamError({ message, status, error }: EmbeddedError): CanonicalError {
-  return { kind: meaningOf(kindOf(status, readProviderError(error))).error, status, message }
+export function streamError(source: EmbeddedError): CanonicalError {
+  const { message, status, error } = source
+  return { kind: meaningOf(kindOf(status, readProviderError(error))).error, status, message, source }
 }
 
 /** The statuses that Converse has for the same errors outside of streams; a failure of the model is no fault of the request. */

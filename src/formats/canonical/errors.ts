@@ -26,6 +26,19 @@ export interface CanonicalError {
   /** The field of the request that is at fault, as the client calls it. */
   param?: string
   retryAfterMs?: number
+  /** What it was read from, in a stream, for the health of its target. Never sent: it may quote a credential. */
+  source?: EmbeddedError
+}
+
+/** An error that a provider reports in an answer of status 200. */
+export interface EmbeddedError {
+  message: string
+  /** The HTTP status that the error stands for. */
+  status: number
+  /** The provider's error, unchanged. */
+  error?: unknown
+  /** Set when the content of this one answer is unusable; the health of the provider is not affected. */
+  class?: 'content'
 }
 
 /** The code of an answer that the model itself made invalid, which says nothing against the provider. */

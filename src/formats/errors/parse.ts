@@ -20,10 +20,11 @@ export function parseProviderError(answer: ErrorAnswer): CanonicalError {
 
 /** Parses an error in a stream or in a 200. */
 export function parseEmbeddedError(error: unknown): CanonicalError {
-  const { message, status } = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  const source = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
+  const { message, status } = source
   const { code } = readMessage({ error })
   const kind = kindOf(status, readProviderError({ error }))
-  const found: CanonicalError = { kind: meaningOf(kind).error, status, message }
+  const found: CanonicalError = { kind: meaningOf(kind).error, status, message, source }
   return code === undefined ? found : { ...found, code }
 }
 

@@ -68,8 +68,8 @@ export function parseError(answer: ErrorAnswer): CanonicalError {
 
 /** The error in a chunk. */
 export function streamError(error: unknown): CanonicalError {
-  const { status } = parseEmbeddedError(error)
-  return parseError({ status, body: { error }, header: () => undefined, now: 0 })
+  const { status, source } = parseEmbeddedError(error)
+  return { ...parseError({ status, body: { error }, header: () => undefined, now: 0 }), ...(source && { source }) }
 }
 
 /** Adds what only Google reports: the name of the status, and the field at fault. */

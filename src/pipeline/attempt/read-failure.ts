@@ -1,13 +1,12 @@
 import { operatorAdvice } from '../../formats/errors/advice.ts'
 import { isEndpointMissing, lacksCompaction, meaningOf, readErrorAnswer } from '../../formats/errors/kinds.ts'
 import { contextWindowIn } from '../../formats/errors/window.ts'
-import { isLimitOfOneModel } from '../../formats/errors/words.ts'
 import type { EmbeddedError, ErrorReader } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
-import { contentFailure, type Failure, statusFor } from '../failure.ts'
+import { contentFailure, type Failure, levelOf, statusFor } from '../failure.ts'
 import type { Expected, FailedResponse } from '../types.ts'
 
 /** Error bodies are read up to this size, as the status and the beginning suffice. */
@@ -112,7 +111,8 @@ interface ErrorSource {
 }
 
 function failureOf({ status, message, isQuoted, body, header, now }: ErrorSource): Failure {
-  const { kind, error, retryAfterMs } = readErrorAnswer({ status, body, header, now })
+  const reading = readErrorAnswer({ status, body, header, now })
+  const { kind, error, retryAfterMs } = reading
   const { class: failureClass, retry } = meaningOf(kind)
   const advice = operatorAdvice(kind, status, error)
   if (advice) {
@@ -128,7 +128,7 @@ function failureOf({ status, message, isQuoted, body, header, now }: ErrorSource
   return {
     class: failureClass,
     retry,
-    ...(failureClass === 'rate-limit' && isLimitOfOneModel(error) && { level: 'model' }),
+    ...levelOf(reading),
     status,
     message,
     isQuoted,

@@ -1,14 +1,14 @@
 import { toGatewayError } from '../../errors.ts'
 import { type CanonicalError, MALFORMED_CALL } from '../../formats/canonical/errors.ts'
 import type { StreamEvent } from '../../formats/canonical/stream.ts'
-import type { EmbeddedError, TokenUsage } from '../../formats/format.ts'
+import type { TokenUsage } from '../../formats/format.ts'
 import { errorOf, type StreamTranslation, translateStream } from '../../formats/translate-stream.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
 import type { ByteStream } from '../../lib/exchange.ts'
 import { withoutLineSeparators } from '../../lib/sse.ts'
 import type { Clock } from '../../types.ts'
-import type { StreamEnd } from '../failure.ts'
+import { type StreamEnd, type StreamError, streamError } from '../failure.ts'
 import { lossComment } from '../records.ts'
 import { censored, redacted } from '../secrets.ts'
 import { KEEP_ALIVE_MS } from '../stream-headers.ts'
@@ -163,8 +163,8 @@ interface Reported {
   tell(error: CanonicalError): void
 }
 
-const endOf = ({ message, status, code }: CanonicalError): EmbeddedError =>
-  code === MALFORMED_CALL ? { message, status, class: 'content' } : { message, status }
+const endOf = ({ status, code, source }: CanonicalError): StreamError =>
+  source ?? (code === MALFORMED_CALL ? { status, class: 'content' } : streamError({ status, code }))
 
 const NOTHING: readonly Uint8Array[] = []
 

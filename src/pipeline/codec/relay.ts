@@ -1,8 +1,9 @@
 import { gatewayError, toGatewayError } from '../../errors.ts'
-import type { EmbeddedError, ErrorFacts, Format } from '../../formats/format.ts'
+import type { ErrorFacts, Format } from '../../formats/format.ts'
 import { concatBytes, createFinder, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream } from '../../lib/exchange.ts'
 import { createEventSplitter } from '../../lib/sse-split.ts'
+import { type StreamError, streamError } from '../failure.ts'
 import type { Committed, RelayedStream, StreamTerms } from '../types.ts'
 import { closeEvent, failedEvents, maySpeakOfErrors } from './stream-errors.ts'
 import { limitBytes } from './stream-limit.ts'
@@ -30,7 +31,7 @@ export function relayStream(
   let broken: ErrorFacts | undefined // what the error event says that follows it
   let fault: unknown
 
-  function finish(error: EmbeddedError | undefined, cancelled: boolean) {
+  function finish(error: StreamError | undefined, cancelled: boolean) {
     if (isOver) return
     isOver = true
     onEnd({ usage: watch.usage, error, cancelled, fault })
@@ -61,7 +62,7 @@ export function relayStream(
     const { status, code, message } = toGatewayError(isQuoting ? quoted() : (thrown ?? fault ?? endedEarly()))
     if (code === 'INTERNAL') fault = thrown ?? fault
     broken = { status, code, message }
-    finish({ status, message }, false)
+    finish(streamError({ status, code }), false)
   }
 
   /** The same, with the last event that may lack its blank line. */

@@ -1,0 +1,69 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatEvents, messageEvents } from './support/answers.ts'
+import { fakeUpstream, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the health of the target of a stream that breaks off')
+
+const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
+const chatError = (error: object) => data({ error })
+const messagesError = (error: object) => `event: error\n${data({ type: 'error', error })}`
+
+const rateLimit = { message: 'Rate limit reached', type: 'rate_limit_error', code: 'rate_limit_exceeded' }
+const badKey = { message: 'Incorrect API key provided', type: 'authentication_error', code: 'invalid_api_key' }
+const noMoney = { message: 'You have no credit', type: 'insufficient_quota', code: 'insufficient_quota' }
+const overloaded = { message: 'Overloaded', type: 'overloaded_error', code: 503 }
+const tooLong = { message: 'The prompt is too long', type: 'invalid_request_error', code: 'context_length_exceeded' }
+const refused = { message: 'The image is broken', type: 'invalid_request_error', code: 'image_parse_error' }
+
+/** Errors in mid stream, and what stands against the target afterwards: its level, its class and its state. */
+const errors: readonly (readonly [error: object, health: readonly string[]])[] = [
+  [rateLimit, ['connection rate-limit cooling']],
+  [badKey, ['connection credentials cooling']],
+  [noMoney, ['connection credentials cooling']],
+  [overloaded, ['model server counting']],
+  [{ message: 'Out of memory', code: 500 }, ['model server counting']],
+  [tooLong, []],
+  [refused, []],
+]
+
+/** Streams an answer that breaks off, and returns what stands against its target then. */
+async function healthAfter(world: Awaited<ReturnType<typeof openWorld>>, path: 'chat' | 'messages', model: string) {
+  await (await world[path]({ model, stream: true })).text()
+  const { health } = await world.api.health.list()
+  return health.map(({ level, reason, state }) => `${level} ${reason} ${state}`)
+}
+
+for (const [error, health] of errors) {
+  const what = JSON.stringify(error)
+
+  test(`an error in a stream that is passed through counts by its class: ${what}`, async () => {
+    const fetch = fakeUpstream(() => sse([...chatEvents().slice(0, 3), chatError(error)].join('')))
+    const world = await openWorld({ fetch, connections: ['one'] })
+    assert.equal(await healthAfter(world, 'chat', 'one/m'), health)
+  })
+
+  test(`an error in a translated stream counts by the same class: ${what}`, async () => {
+    const fetch = fakeUpstream(() => sse([...chatEvents().slice(0, 3), chatError(error)].join('')))
+    const world = await openWorld({ fetch, connections: ['one'] })
+    assert.equal(await healthAfter(world, 'messages', 'one/m'), health)
+  })
+}
+
+test('a rate limit of an Anthropic provider counts as one, passed through and translated', async () => {
+  for (const path of ['messages', 'chat'] as const) {
+    const events = [...messageEvents().slice(0, 5), messagesError({ type: 'rate_limit_error', message: 'Slow down' })]
+    const world = await openWorld({ fetch: fakeUpstream(() => sse(events.join(''))), connections: ['claude'] })
+    assert.equal(await healthAfter(world, path, 'claude/c'), ['connection rate-limit cooling'], path)
+  }
+})
+
+test('a stream that ends early, without an error of the provider, counts as a failure of the network', async () => {
+  for (const path of ['chat', 'messages'] as const) {
+    const world = await openWorld({
+      fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3).join(''))),
+      connections: ['one'],
+    })
+    assert.equal(await healthAfter(world, path, 'one/m'), ['model network counting'], path)
+  }
+})
