@@ -76,8 +76,9 @@ export function createKeyOperations(deps: {
 
   /** A key that cannot be opened, or was changed elsewhere, must not hide the other keys. */
   async function shown({ digest, record }: FoundKey): Promise<ShownKey> {
-    const { id, name, isActive, createdAt } = record
-    const [key, isProven] = await Promise.all([openKey(await store.vault(), record), store.isProvenKey(digest, record)])
+    const { id, name, isActive, createdAt, sha256 } = record
+    const opening = sha256 === undefined ? openKey(await store.vault(), record) : ''
+    const [key, isProven] = await Promise.all([opening, store.isProvenKey(digest, record)])
     const rest = { isActive: isActive !== false, createdAt }
     if (!isProven) return { id, name, key: key ?? '', ...rest, error: UNPROVEN_KEY }
     return key === undefined ? { id, name, key: '', ...rest, error: UNREADABLE_KEY } : { id, name, key, ...rest }
@@ -95,7 +96,7 @@ export function createKeyOperations(deps: {
   }
 
   /** Seals a value and files a record under its digest, which it resolves to; `undefined` when there is one already. */
-  async function insert(key: string, record: Omit<KeyRecord, 'sealedKey'>): Promise<string | undefined> {
+  async function insert(key: string, { sha256, ...record }: Omit<KeyRecord, 'sealedKey'>): Promise<string | undefined> {
     const vault = await store.vault()
     const sealedKey = await vault.seal(placeOfKey(record.id), key)
     const digest = await vault.digest(key)

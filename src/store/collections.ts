@@ -13,7 +13,10 @@ export const PROVIDERS = 'providers/'
 
 /** A stored client key, under the digest of its value; the value itself is encrypted. */
 export interface KeyRecord extends Omit<ApiKey, 'key'> {
+  /** Empty when the value is not here. */
   sealedKey: string
+  /** The SHA-256 of the value, in hex, where the value is not here: in the mirror at a cloud, which needs no more. */
+  sha256?: string
   /** The proof of the fields that decide whether the key is let in (vault.ts). */
   mac?: string
 }

@@ -33,6 +33,8 @@ interface VaultOptions {
   secret?: Secret | undefined
   logger: Logger
   cryptoInPlace?: CryptoInPlace | undefined
+  /** See `VaultVariant`. A storage that has keys must always be opened with the same. */
+  filesBySha256?: boolean | undefined
 }
 
 /**
@@ -70,7 +72,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     }
     const unwrapped = record ? await unwrap(record, secrets) : randomBytes(VAULT_KEY_BYTES)
     const keys = unwrapped.slice(0, VAULT_KEY_BYTES)
-    const vault = await createVault(keys, options.cryptoInPlace)
+    const vault = await createVault(keys, { inPlace: options.cryptoInPlace, filesBySha256: options.filesBySha256 })
     const write = async (isTakenOver: boolean, ifVersion: string | null) => {
       const next = await wrap(keys, current, { schema: 2, isTakenOver })
       return storage.set(VAULT, JSON.stringify(next), { ifVersion }).catch(failedTo('write', VAULT))

@@ -79,7 +79,9 @@ function kindOf(value: unknown): string {
 /** Client keys: the digest is their identity, the id what the management API calls them by. */
 const readKey: Reader<KeyRecord> = (stored) => {
   if (!isName(stored.id)) return 'has no "id"'
-  return readAs<KeyRecord>(byRules(stored, { name: text, isActive: active, createdAt: time, sealedKey: text }))
+  return readAs<KeyRecord>(
+    byRules(stored, { name: text, isActive: active, createdAt: time, sealedKey: text, sha256: optionalText }),
+  )
 }
 
 const readConnection: Reader<ConnectionRecord> = (stored, id) => {

@@ -5,17 +5,27 @@ import type { Entry, Envelope } from './stored-records.ts'
 
 /** Records that can be changed. */
 export interface WritableRecords<T> extends Records<T> {
-  /** Inserts a record; resolves to `false` when the id is taken. `order` keeps the place of a renamed record. */
+  /**
+   * Inserts a record; resolves to `false` when the id is taken. `order` keeps the place of a renamed record, and spares a storage without
+   * `watch` a look at all others.
+   */
   insert(id: string, record: T, order?: number): Promise<boolean>
   /**
    * Applies `change` to the current record, and again when another writer was faster. Resolves to `undefined` when there is no record, or
-   * when `change` returns `undefined`, which leaves the record unchanged. Rejects with what `change` throws.
+   * when `change` returns `undefined`, which leaves the record unchanged. Rejects with what `change` throws. `version` is that of the current
+   * record in the storage.
    */
-  update(id: string, change: (current: T) => T | undefined | Promise<T | undefined>): Promise<T | undefined>
+  update(
+    id: string,
+    change: (current: T, version: string) => T | undefined | Promise<T | undefined>,
+  ): Promise<T | undefined>
   /** Replaces the record, one that cannot be used as well, or inserts it. */
   upsert(id: string, record: T): Promise<void>
   /** Removes a record, if `onlyIf` accepts it; resolves to the removed record and its order. */
-  remove(id: string, onlyIf?: (current: T) => boolean): Promise<{ record: T; order: number } | undefined>
+  remove(
+    id: string,
+    onlyIf?: (current: T, version: string) => boolean,
+  ): Promise<{ record: T; order: number } | undefined>
 }
 
 /** The same records with their changes, which only management makes. Call it once for each kind of records. */
@@ -40,7 +50,8 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
   async function insert(id: string, record: T, order?: number) {
     const key = keyOf(id)
     if (follows) await read(id) // the watch has reported the changes of others by then
-    const { entries } = await (follows ? view.current() : view.reread()) // another process may have inserted a moment ago
+    const isPlaced = order !== undefined && !follows
+    const entries = isPlaced ? [] : (await (follows ? view.current() : view.reread())).entries // another process may have inserted a moment ago
     last = Math.max(last, entries.at(-1)?.order ?? 0) + 1
     const envelope = { order: order ?? last, record }
     if (follows) inserting.add(key)
@@ -54,12 +65,12 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
     return version !== false
   }
 
-  const update = (id: string, change: (current: T) => T | undefined | Promise<T | undefined>) =>
+  const update: WritableRecords<T>['update'] = (id, change) =>
     retryLostRace(async () => {
       const key = keyOf(id)
       const found = await read(id)
       if (!found || found === 'damaged') return undefined
-      const record = await change(found.record)
+      const record = await change(found.record, found.version)
       if (record === undefined) return undefined
       const { order, stored: before } = found
       const envelope = { order, record: before ? overStored(before, found.record, record) : record }
@@ -99,7 +110,7 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
       retryLostRace(async () => {
         const key = keyOf(id)
         const found = await read(id)
-        if (!found || found === 'damaged' || onlyIf?.(found.record) === false) return undefined
+        if (!found || found === 'damaged' || onlyIf?.(found.record, found.version) === false) return undefined
         const removing = storage.delete(key, { ifVersion: found.version }).catch(failedTo('write', key))
         const isRemoved = await followed(
           removing,

@@ -1,6 +1,6 @@
 import { derived, once } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
-import { createFreshness } from './cached.ts'
+import { createFreshness, type Freshness } from './cached.ts'
 import {
   type AliasRecord,
   type ComboRecord,
@@ -42,6 +42,10 @@ export interface Store {
   damage: DamageLog
   /** Does the storage report changes of others? */
   isWatched: boolean
+  /** Tells whether what was read of the storage may still be used. */
+  freshness: Freshness
+  /** Lets others get their turn during long work. */
+  turnEnd(): Promise<void>
   /** Opened on first use; a failure is not cached. */
   vault(): Promise<Vault>
   close(): void
@@ -55,6 +59,8 @@ interface StoreOptions {
   /** How old data from a storage without `watch` may be, in ms; default 1,000. */
   maxAgeMs?: number | undefined
   cryptoInPlace?: CryptoInPlace | undefined
+  /** Are keys filed by their SHA-256 (vault.ts)? Default false. */
+  filesBySha256?: boolean | undefined
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
   /** Called with an error for each record that cannot be read as it stands. */
@@ -93,6 +99,8 @@ export function createStore(options: StoreOptions): Store {
     damage,
     vault,
     isWatched: freshness.isWatched,
+    freshness,
+    turnEnd,
     close: freshness.close,
   }
 }

@@ -8,6 +8,11 @@ export interface Vault {
   /** The storage key of a client key: HMAC-SHA-256, in hex. */
   digest(credential: string): Promise<string>
   /**
+   * The storage key of a client key of which only the SHA-256 is known, in hex. Where the vault files all keys by their SHA-256, it is that of
+   * `digest`; elsewhere no credential opens what lies under it.
+   */
+  digestBySha256(sha256: string): Promise<string>
+  /**
    * Encrypts with AES-256-GCM. `place` (collection, id, field) is authenticated with the result, so that sealed values cannot be swapped.
    */
   seal(place: string, plain: string): Promise<string>
@@ -42,8 +47,19 @@ const SEAL_SCHEMA = 1
 /** Two keys: one encrypts and proves, the other looks up. */
 export const VAULT_KEY_BYTES = 2 * 32
 
-/** The vault of these `VAULT_KEY_BYTES` random bytes; `inPlace` does the same as WebCrypto. */
-export async function createVault(keys: Uint8Array<ArrayBuffer>, inPlace?: CryptoInPlace): Promise<Vault> {
+/** What a vault does otherwise than by default. */
+export interface VaultVariant {
+  /** Does the same as WebCrypto. */
+  inPlace?: CryptoInPlace | undefined
+  /** Are keys filed by their SHA-256, so that whoever knows that alone can file them? */
+  filesBySha256?: boolean | undefined
+}
+
+/** The vault of these `VAULT_KEY_BYTES` random bytes. */
+export async function createVault(
+  keys: Uint8Array<ArrayBuffer>,
+  { inPlace, filesBySha256 = false }: VaultVariant = {},
+): Promise<Vault> {
   const half = VAULT_KEY_BYTES / 2
   const [data, lookup] = [keys.slice(0, half), keys.slice(half)]
   const dataKey = await crypto.subtle.importKey('raw', data, 'AES-GCM', false, ['encrypt', 'decrypt'])
@@ -55,9 +71,12 @@ export async function createVault(keys: Uint8Array<ArrayBuffer>, inPlace?: Crypt
     inPlace?.verifier(proof) ??
     ((mac: Uint8Array<ArrayBuffer>, text: Uint8Array<ArrayBuffer>) => crypto.subtle.verify('HMAC', proofKey, mac, text))
 
+  const lookUp = async (text: string) =>
+    toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(text))))
+
   return {
-    digest: async (credential) =>
-      toHex(new Uint8Array(await crypto.subtle.sign('HMAC', lookupKey, encodeUtf8(credential)))),
+    digest: filesBySha256 ? async (credential) => lookUp(await sha256Hex(credential)) : lookUp,
+    digestBySha256: lookUp,
     seal: (place, plain) => encrypt(dataKey, place, encodeUtf8(plain)),
     open: async (place, sealed) => {
       try {
@@ -75,6 +94,10 @@ export async function createVault(keys: Uint8Array<ArrayBuffer>, inPlace?: Crypt
       typeof mac === 'string' && MAC_SHAPE.test(mac) && isMac(fromBase64(mac), provenText(place, text)),
   }
 }
+
+/** The SHA-256 of a text, in hex. */
+export const sha256Hex = async (text: string): Promise<string> =>
+  toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
 const MAC_SHAPE = /^[A-Za-z0-9+/]{43}=$/

@@ -97,8 +97,8 @@ function withProofs(
     insert: async (digest, record, order) =>
       keys.insert(digest, await prove(digest, record), order).finally(() => keyring.forget(digest)),
     async update(digest, change) {
-      const updating = keys.update(digest, async (current) => {
-        const next = await change(current)
+      const updating = keys.update(digest, async (current, version) => {
+        const next = await change(current, version)
         return next && prove(digest, next)
       })
       const updated = await updating.catch((error: unknown) => {

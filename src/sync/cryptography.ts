@@ -1,5 +1,5 @@
 import { decodeUtf8, encodeUtf8, fromBase64, toBase64, toHex } from '../lib/bytes.ts'
-import { decrypt, encrypt } from '../store/vault.ts'
+import { decrypt, encrypt, sha256Hex } from '../store/vault.ts'
 
 /*
  * The cryptography of the cloud protocol, of WebCrypto alone: ECDSA P-256 proves who a gateway is, ECDH P-256 gives each session a key of its own.
@@ -93,7 +93,7 @@ export const openBody = async (key: CryptoKey, place: string, sealed: string): P
 export const digestOfText = async (text: string): Promise<string> => toBase64(await sha256(encodeUtf8(text)))
 
 /** The digest by which a client key is known at the proxy: SHA-256, in hex. Keys hold 256 random bits, so that it gives nothing away. */
-export const digestOfKey = async (key: string): Promise<string> => toHex(await sha256(encodeUtf8(key)))
+export const digestOfKey = (key: string): Promise<string> => sha256Hex(key)
 
 /** Throws on text that is not base64 as `toBase64` writes it. */
 function exactBytes(text: string): Uint8Array<ArrayBuffer> {

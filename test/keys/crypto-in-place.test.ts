@@ -12,7 +12,7 @@ const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
 async function vaults() {
   assert.ok(platformCrypto, 'there is none')
   const keys = randomBytes(VAULT_KEY_BYTES)
-  return { web: await createVault(keys), node: await createVault(keys, platformCrypto) }
+  return { web: await createVault(keys), node: await createVault(keys, { inPlace: platformCrypto }) }
 }
 
 const changed = (base64: string, at: number) => {

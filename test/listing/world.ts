@@ -69,6 +69,7 @@ function storeOf(world: World): ListingDeps['store'] {
     aliases: records(aliases),
     vault: async () => ({
       digest: async (credential) => credential,
+      digestBySha256: async (sha256) => sha256,
       seal: async (_, plain) => seal(plain),
       open: async (_, sealed) => sealed.slice(seal('').length),
       sign: async () => '',

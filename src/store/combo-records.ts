@@ -1,10 +1,9 @@
-import { gatewayError } from '../errors.ts'
-import type { ComboRecord } from '../store/collections.ts'
-import type { WritableRecords } from '../store/record-writes.ts'
-import { retryLostRace } from '../store/storage-access.ts'
-import { currentCombos } from '../store/store.ts'
-import type { Entry } from '../store/stored-records.ts'
-import { present } from './records.ts'
+import { gatewayError, isGatewayError } from '../errors.ts'
+import type { ComboRecord } from './collections.ts'
+import type { WritableRecords } from './record-writes.ts'
+import { retryLostRace } from './storage-access.ts'
+import { currentCombos } from './store.ts'
+import type { Entry } from './stored-records.ts'
 
 /** Changes combos by their ids, in a store that files them by name and that other processes change at the same time. */
 interface ComboRecords {
@@ -14,6 +13,10 @@ interface ComboRecords {
   change(id: string, change: Change): Promise<{ before: ComboRecord; after: ComboRecord }>
   /** `undefined` when there is none. */
   remove(id: string): Promise<ComboRecord | undefined>
+  /** What counts in the storage itself, after the renames that it shows under way were ended: others may have died in them. */
+  settled(): Promise<Entry<ComboRecord>[]>
+  /** Replaces one state of a combo by the next, `undefined` for none. Resolves to `false` when another writer was faster or the name is taken. */
+  replace(before: Entry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>
 }
 
 /** Both see the current state of all, throw what speaks against the change, and may be called again. */
@@ -25,7 +28,6 @@ interface Change {
 }
 
 export function createComboRecords(records: WritableRecords<ComboRecord>): ComboRecords {
-  /** What counts in the storage itself, after the renames that it shows under way were ended: others may have died in them. */
   async function settled(): Promise<Entry<ComboRecord>[]> {
     const entries = await records.entries({ fresh: true })
     const moving = entries.map(({ record }) => record).filter(({ from, movedTo }) => from ?? movedTo)
@@ -69,6 +71,19 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
   }
 
   return {
+    settled,
+
+    async replace(before, after) {
+      if (!before) return after === undefined || records.insert(after.name, revised(after))
+      const { name } = before.record
+      if (!after) return (await records.remove(name, (current) => isSame(current, before.record))) !== undefined
+      if (after.name === name) return (await put(before.record, after)) !== undefined
+      const moving = move(before, after).catch((error: unknown) => {
+        if (!isGatewayError(error, 'NAME_TAKEN')) throw error
+      })
+      return (await moving) !== undefined
+    },
+
     async add(combo, check) {
       check((await settled()).map(({ record }) => record))
       if (!(await records.insert(combo.name, revised(combo)))) throw gatewayError('NAME_TAKEN')
@@ -79,7 +94,8 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
         const entries = await settled()
         const all = entries.map(({ record }) => record)
         check(all)
-        const entry = present(entries.find(has(id)), 'Combo')
+        const entry = entries.find(has(id))
+        if (!entry) throw gatewayError('NOT_FOUND', { message: 'Combo not found' })
         const before = entry.record
         const edited = edit(before, all)
         const after = edited.name === before.name ? await put(before, edited) : await move(entry, edited)
