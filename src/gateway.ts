@@ -1,5 +1,5 @@
 import { gatewayError } from './errors.ts'
-import { createApp, elsewhereReply, normaliseBasePath, type Step } from './http/app.ts'
+import { createApp, elsewhereReply, isOurs, normaliseBasePath, type Step } from './http/app.ts'
 import { createFetchHandlers } from './http/fetch.ts'
 import { createHealthCheck } from './http/health-check.ts'
 import { modelsRoutes } from './http/listing-routes.ts'
@@ -18,17 +18,17 @@ import {
   holdsRefusedBodies,
   isWorkers,
   lingerBeforeClose,
+  loggerFor,
   platformClock,
   platformCrypto,
   platformFetch,
   platformRandom,
   requestTurn,
-  silentLogger,
   turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createKeyWatch } from './store/keyring.ts'
-import { createStore } from './store/store.ts'
+import { createStore, type Store } from './store/store.ts'
 
 /**
  * A gateway: a request handler that can also be mounted, managed and closed. On Cloudflare Workers it is a plain object instead of a
@@ -69,7 +69,8 @@ export interface Gateway {
 
 /** Makes a gateway. Throws a TypeError on options that cannot work; nothing is read or called before the first request. */
 export function createGateway(options: GatewayOptions): Gateway {
-  return createGatewayWith(options, NO_STEPS)
+  checkOptions(options)
+  return createGatewayWith(options, NO_STEPS).gateway
 }
 
 /** What stands between the parts of the gateway, in order. */
@@ -84,12 +85,11 @@ export interface Steps {
 
 const NO_STEPS: Steps = { afterKey: [], aroundAttempt: [], atEnd: [] }
 
-/** The same, with steps of features that are no options. */
-export function createGatewayWith(options: GatewayOptions, steps: Steps): Gateway {
-  checkOptions(options)
+/** A gateway of checked options, with steps of features that are no options, and its store. */
+export function createGatewayWith(options: GatewayOptions, steps: Steps): { gateway: Gateway; store: Store } {
   const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const logger = options.logger === false ? silentLogger : (options.logger ?? console)
+  const logger = loggerFor(options.logger)
   const basePath = normaliseBasePath(options.basePath)
   const upstream = (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch
 
@@ -173,8 +173,10 @@ export function createGatewayWith(options: GatewayOptions, steps: Steps): Gatewa
     admit,
     onError,
   })
+  const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, basePath)
   const { gateway, handle, matches } = createFetchHandlers(app, {
-    basePath,
+    isOurs: (path) => isOurs(path, basePath),
+    elsewhere,
     begin: requestTurn,
     holdsRefused: holdsRefusedBodies,
     linger: lingerBeforeClose,
@@ -188,7 +190,7 @@ export function createGatewayWith(options: GatewayOptions, steps: Steps): Gatewa
     api,
     basePath,
     exchange: app,
-    elsewhere: (exchange) => elsewhereReply(exchange, basePath),
+    elsewhere,
     async close({ graceMs = 10_000 } = {}) {
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
@@ -198,7 +200,7 @@ export function createGatewayWith(options: GatewayOptions, steps: Steps): Gatewa
     },
   }
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
-  return isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable // see `Gateway`
+  return { gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable, store } // see `Gateway`
 }
 
 /** A hook that never ends must not keep the process. */

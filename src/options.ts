@@ -97,13 +97,14 @@ export interface GatewayOptions {
 }
 
 /** Throws a TypeError that says what to pass instead, for the first option that cannot work. */
-export function checkOptions(options: GatewayOptions): void {
-  if (!isObject(options)) throw new TypeError(`createGateway takes an object of options. ${STORAGE_HINT}`)
-  refuseUnknownOptions(options, names)
+export function checkOptions(options: GatewayOptions, maker = 'createGateway', known: readonly string[] = names): void {
+  const hint = `Call ${maker}({ storage: memoryStorage() }), or pick another one of signalbox/storage/*.`
+  if (!isObject(options)) throw new TypeError(`${maker} takes an object of options. ${hint}`)
+  refuseUnknownOptions(options, known)
   const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
-  if (storage === undefined) throw new TypeError(`storage is missing. ${STORAGE_HINT}`)
+  if (storage === undefined) throw new TypeError(`storage is missing. ${hint}`)
   if (!hasFunctions(storage, ['get', 'set', 'delete', 'list']))
-    throw new TypeError(`storage must have get(), set(), delete() and list(). ${STORAGE_HINT}`)
+    throw new TypeError(`storage must have get(), set(), delete() and list(). ${hint}`)
   if (options.fetch !== undefined && typeof options.fetch !== 'function')
     throw new TypeError('fetch must be a function.')
   if (clock !== undefined && !hasFunctions(clock, ['now', 'sleep']))
@@ -212,8 +213,6 @@ const names = [
   'logger',
 ]
 const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']
-const STORAGE_HINT = 'Call createGateway({ storage: memoryStorage() }), or pick another one of signalbox/storage/*.'
-
 const ORIGIN_HINT = 'Name each page\'s own as its browser sends it: "https://app.example.com", "http://localhost:5173".'
 
 const hasFunctions = (value: unknown, members: readonly string[]) =>

@@ -51,8 +51,11 @@ export const lingerBeforeClose: (() => Promise<void>) | undefined = isBun
 /** A random number in [0, 1); not for secrets. */
 export const platformRandom = (): number => Math.random()
 
-/** For `logger: false`. */
-export const silentLogger: Logger = { warn() {}, error() {} }
+const silentLogger: Logger = { warn() {}, error() {} }
+
+/** The logger of the option `logger`. */
+export const loggerFor = (option: Logger | false | undefined): Logger =>
+  option === false ? silentLogger : (option ?? console)
 
 const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
 let turn: Promise<void> | undefined

@@ -2,9 +2,8 @@ import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import { TIMEOUT_HEADER, unlessTimedOut } from '../pipeline/client.ts'
 import type { PresentedKey } from '../store/keyring.ts'
-import type { Store } from '../store/store.ts'
 import type { Clock } from '../types.ts'
-import { authenticateClient } from './client-key.ts'
+import { authenticateClient, type KeyStore } from './client-key.ts'
 import { managementErrorReply, modelsErrorReply } from './error-reply.ts'
 import type { AnswerHealth } from './health-check.ts'
 import { withModelsFolder } from './model-routes.ts'
@@ -28,7 +27,7 @@ export type Step = (request: AppRequest, next: () => Promise<Reply>) => Promise<
 
 interface AppOptions {
   basePath: string
-  store: Pick<Store, 'settings' | 'keyring'>
+  store: KeyStore
   /** The origins of pages that may use the gateway. */
   allowedOrigins: readonly string[]
   /** Routes under `/v1` and `/v1beta`. */

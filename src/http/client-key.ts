@@ -1,8 +1,14 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { bearerToken } from '../lib/http-headers.ts'
-import type { PresentedKey } from '../store/keyring.ts'
-import type { Store } from '../store/store.ts'
+import type { Keyring, PresentedKey } from '../store/keyring.ts'
+import type { SettingsStore } from '../store/settings.ts'
+
+/** What client keys are checked with. */
+export interface KeyStore {
+  settings: Pick<SettingsStore, 'read'>
+  keyring: Pick<Keyring, 'find'>
+}
 
 /**
  * The client key of a request; `undefined` when it has none that is known and none is required (spec.md, Authentication). Rejects with
@@ -11,7 +17,7 @@ import type { Store } from '../store/store.ts'
  */
 export async function authenticateClient(
   exchange: Exchange,
-  { settings, keyring }: Pick<Store, 'settings' | 'keyring'>,
+  { settings, keyring }: KeyStore,
 ): Promise<PresentedKey | undefined> {
   const credentials = presentedCredentials(exchange)
   const { requireApiKey } = await settings.read()

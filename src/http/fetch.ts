@@ -3,7 +3,7 @@ import { checkSize, encodeUtf8, readAll } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-call.ts'
 import { isObject } from '../lib/json.ts'
-import { type App, elsewhereReply, isOurs } from './app.ts'
+import type { App } from './app.ts'
 import { managementErrorReply } from './error-reply.ts'
 
 /** The handlers of Fetch requests. What goes wrong with a request is an answer. */
@@ -18,7 +18,10 @@ interface FetchHandlers {
 
 /** What the handlers depend on besides. */
 interface FetchHandlersOptions extends BodyOptions {
-  basePath: string
+  /** Is it a path of `app`? */
+  isOurs(path: string): boolean
+  /** The reply to any other path. */
+  elsewhere(exchange: Exchange): Reply
   /** Resolves when a request may begin, where the platform is better off when many begin together. */
   begin: (() => Promise<void>) | undefined
   /** Awaited before the end of an answer that closes its connection. */
@@ -34,7 +37,7 @@ interface BodyOptions {
 /** Makes the handlers of what `app` serves. */
 export function createFetchHandlers(
   app: App,
-  { basePath, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
+  { isOurs, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
 ): FetchHandlers {
   async function answer(
     request: Request,
@@ -53,12 +56,11 @@ export function createFetchHandlers(
 
   return {
     gateway: async (request, ...platform) =>
-      (await answer(requestOf(request, platform[0]), platform, (exchange) => elsewhereReply(exchange, basePath))) ??
-      new Response(null, { status: 404 }),
+      (await answer(requestOf(request, platform[0]), platform, elsewhere)) ?? new Response(null, { status: 404 }),
     handle: (request, ...platform) => answer(request, platform, () => undefined),
     matches(request) {
       const url = typeof request === 'object' && 'url' in request ? request.url : request
-      return URL.canParse(url, BASE) && isOurs(new URL(url, BASE).pathname, basePath)
+      return URL.canParse(url, BASE) && isOurs(new URL(url, BASE).pathname)
     },
   }
 }

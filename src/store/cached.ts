@@ -2,7 +2,7 @@ import type { Clock, Storage } from '../types.ts'
 import { isAway, type Patience, RETRY_AFTER_MS, type Rereading } from './storage-access.ts'
 
 /** Data of the storage in memory, read again when it may have changed. What was read stays in force while the storage is away. */
-interface Cached<T> {
+export interface Cached<T> {
   /** The data, read again if it is too old; the same promise until then. Rejects as reading does; not for a storage that is away once there is data in memory. */
   current(): Promise<T>
   /** Reads it even if what is in memory is new enough; rejects as reading does. */

@@ -52,6 +52,8 @@ export type CloudCode =
   | 'KEY_TAKEN'
   /** 400: the message is not one of this protocol. */
   | 'INVALID_MESSAGE'
+  /** 404: no such route, or no such session. */
+  | 'NOT_FOUND'
 
 /** A body under the key of its session: AES-256-GCM, bound to `requestPlace` or `answerPlace`. */
 export interface Sealed {

@@ -16,7 +16,7 @@ async function open(steps: Partial<Steps>) {
     if (url.hostname === 'one.test') return json({ error: { message: 'Overloaded' } }, 503)
     return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
   })
-  const gateway = createGatewayWith({ storage: memoryStorage(), fetch: up, logger: false }, { ...none, ...steps })
+  const { gateway } = createGatewayWith({ storage: memoryStorage(), fetch: up, logger: false }, { ...none, ...steps })
   for (const provider of ['openai-compatible-one', 'openai-compatible-two'])
     await gateway.api.connections.create({
       provider,

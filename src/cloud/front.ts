@@ -1,0 +1,122 @@
+import { type App, createApp, isOurs } from '../http/app.ts'
+import type { AnswerHealth } from '../http/health-check.ts'
+import { modelsRoutes } from '../http/listing-routes.ts'
+import { modelRoutes } from '../http/model-routes.ts'
+import { jsonReply } from '../http/reply.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { StoredSettings } from '../store/settings.ts'
+import type { Clock } from '../types.ts'
+import type { Directory } from './directory.ts'
+import { type Tenants, unknownKey } from './tenants.ts'
+
+/** Everything below is the protocol's. */
+const CLOUD = '/cloud'
+const isProtocol = (path: string) => path === CLOUD || path.startsWith(`${CLOUD}/`)
+
+/** Is it a path of the proxy: the protocol, `/health`, `/v1` or `/v1beta`? Never `/api`. */
+export const isOfProxy = (path: string): boolean =>
+  isProtocol(path) || (isOurs(path, '') && path !== '/api' && !path.startsWith('/api/'))
+
+/** The reply to any other path. */
+export function elsewhereOfProxy({ method, path }: Exchange): Reply {
+  if (path === '/' && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
+  const reply =
+    path === '/' && (method === 'GET' || method === 'HEAD')
+      ? jsonReply(200, { name: 'signalbox-cloud', baseUrl: '/v1', models: '/v1/models' })
+      : jsonReply(404, {
+          error: `There is nothing at ${path}. This is a cloud proxy: model clients use /v1, gateways use /cloud, and keys and connections are managed at the gateway.`,
+        })
+  return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
+}
+
+/** No request without a known key is let in. */
+export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
+
+/**
+ * The proxy over HTTP. Model requests go to the gateway of the tenant that has their key; those without a known key are answered here, in the
+ * caller's format. Never rejects.
+ */
+export function createFront(deps: {
+  directory: Pick<Directory, 'find' | 'forget'>
+  tenants: Tenants
+  protocol(exchange: Exchange): Promise<Reply>
+  health: AnswerHealth
+  clock: Clock
+  admit(): void
+  onError(error: unknown): void
+}): App {
+  const { directory, tenants, protocol, health, clock, admit, onError } = deps
+  /** What the keys of requests lead to. */
+  const found = new WeakMap<PresentedKey, { credential: string; tenant: string }>()
+
+  /** Only says whose key it is; the tenant's gateway decides. */
+  async function find(credential: string): Promise<PresentedKey | undefined> {
+    const tenant = await directory.find(credential)
+    if (tenant === undefined) return undefined
+    if (!(await tenants.open(tenant))) {
+      directory.forget(credential) // it may be another tenant's by now
+      const now = await directory.find(credential)
+      if (now === undefined || now === tenant || !(await tenants.open(now))) return undefined
+      return presented(credential, now)
+    }
+    return presented(credential, tenant)
+  }
+
+  function presented(credential: string, tenant: string): PresentedKey {
+    const key = { id: '', name: '', digest: '' }
+    found.set(key, { credential, tenant })
+    return key
+  }
+
+  async function serve(exchange: Exchange, tenantId: string): Promise<Reply | undefined> {
+    const tenant = await tenants.open(tenantId)
+    return tenant && tenants.exchange(tenant, exchange)
+  }
+
+  /** A tenant that does not know the key may have released it, and another may have taken it. */
+  async function serveKey(exchange: Exchange, key: PresentedKey): Promise<Reply | undefined> {
+    const { credential, tenant } = found.get(key) ?? {}
+    if (credential === undefined || tenant === undefined) return undefined
+    const reply = await serve(exchange, tenant)
+    if (reply && !isUnknownKey(reply)) return reply
+    directory.forget(credential)
+    const now = await directory.find(credential)
+    return now === undefined || now === tenant ? reply : serve(exchange, now)
+  }
+
+  const isUnknownKey = ({ status, headers }: Reply) => status === 401 && headers['www-authenticate'] === 'Bearer'
+
+  const models = createApp({
+    clock,
+    basePath: '',
+    store: { settings: { read: async () => KEY_REQUIRED }, keyring: { find } },
+    allowedOrigins: [],
+    modelRoutes: [...modelsRoutes({ listing: unserved, upstream: () => unserved }), ...modelRoutes(unserved)],
+    afterKey: [
+      async ({ exchange, key }, next) => {
+        if (!key) return next() // OPTIONS alone has none
+        const reply = await serveKey(exchange, key)
+        if (reply) return reply
+        throw unknownKey()
+      },
+    ],
+    manage: unserved,
+    health,
+    admit,
+    onError,
+  })
+
+  return async (exchange) => {
+    const { method, path } = exchange
+    if (!isOfProxy(path)) return undefined
+    if (!isProtocol(path)) return models(exchange)
+    const reply = await protocol(exchange)
+    return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
+  }
+}
+
+/** The routes only tell which methods a path has: requests for more have a key, and are the tenants'. */
+const unserved = async (): Promise<never> => {
+  throw unknownKey()
+}

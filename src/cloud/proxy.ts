@@ -1,0 +1,159 @@
+import { gatewayError } from '../errors.ts'
+import { createGatewayWith, type Gateway } from '../gateway.ts'
+import { createFetchHandlers } from '../http/fetch.ts'
+import { createHealthCheck } from '../http/health-check.ts'
+import { settlesWithin } from '../lib/deadline.ts'
+import { createBackground, once } from '../lib/promises.ts'
+import { checkOptions, defaultLimits, type GatewayOptions } from '../options.ts'
+import { createObserver } from '../pipeline/hooks.ts'
+import {
+  holdsRefusedBodies,
+  isWorkers,
+  lingerBeforeClose,
+  loggerFor,
+  platformClock,
+  platformCrypto,
+  requestTurn,
+  turnEnd,
+} from '../platform.ts'
+import { VAULT } from '../store/collections.ts'
+import { openVault } from '../store/open-vault.ts'
+import { failedTo, timedStorage } from '../store/storage-access.ts'
+import { createDirectory } from './directory.ts'
+import { createDocuments } from './documents.ts'
+import { createFront, elsewhereOfProxy, isOfProxy, KEY_REQUIRED } from './front.ts'
+import { createMirrors } from './mirrors.ts'
+import { createScopes } from './scope.ts'
+import { createSessions } from './sessions.ts'
+import { createTenants, requireKey } from './tenants.ts'
+
+/** The options of `createCloudProxy`; only `storage` is required. All but `enrolment` are as those of `createGateway`. */
+export interface CloudProxyOptions
+  extends Pick<GatewayOptions, 'storage' | 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
+  /**
+   * The credential with which a gateway enrols, once; 32 characters or more. Whoever has it may keep a mirror here. Without it no gateway can
+   * enrol; those that have enrolled before go on.
+   */
+  enrolment?: string
+}
+
+/**
+ * A cloud proxy: the same request handler as a gateway, over the mirrors of many gateways. It serves `/v1` and `/v1beta` with the keys of all of
+ * them, `/health`, and `/cloud`, the protocol of its gateways; never `/api`. On Cloudflare Workers it is a plain object instead of a function.
+ */
+export interface CloudProxy
+  extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'elsewhere'> {
+  /** The same as `fetch`. */
+  (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
+  /** Answers every request and never rejects; a path outside the proxy gets a 404. Needs no `this`. */
+  readonly fetch: CloudProxy
+}
+
+/** Makes a cloud proxy. Throws a TypeError on options that cannot work; nothing is read or called before the first request. */
+export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
+  checkOptions(options, 'createCloudProxy', names)
+  checkEnrolment(options.enrolment)
+  const { storage, secret, clock = platformClock } = options
+  const { enrolment, ...gatewayOptions } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const logger = loggerFor(options.logger)
+  const background = createBackground((error) => onError(error))
+  const { onError } = createObserver([options.hooks ?? {}], logger, background)
+  let isClosed = false
+  const admit = () => {
+    if (isClosed) throw gatewayError('CLOSED')
+  }
+
+  const scopes = createScopes(storage)
+  const timed = timedStorage(storage, clock)
+  const documents = createDocuments(timed)
+  const vault = once(() => openVault({ storage: timed, secret, logger, cryptoInPlace: platformCrypto }))
+  const mirrors = createMirrors({ documents, scopes, clock, maxAgeMs: limits.storeMaxAgeMs })
+  const tenants = createTenants({
+    scopes,
+    mirrors,
+    makeGateway: (scope) =>
+      createGatewayWith(
+        { ...gatewayOptions, storage: scope },
+        { afterKey: [requireKey], aroundAttempt: [], atEnd: [] },
+      ),
+  })
+  const directory = createDirectory({ documents, vault, clock, hasKey: async () => false })
+  const underWay = createBackground(onError)
+  const protocol = once(async () => {
+    const { createProtocol } = await import('./protocol.ts')
+    return createProtocol({
+      sessions: createSessions({ documents, vault, clock, enrolment }),
+      actions: { sync: async () => Promise.reject(gatewayError('NOT_FOUND')), remove: async () => {} },
+      time: { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd },
+      admit,
+      onError,
+    })
+  })
+
+  const app = createFront({
+    directory,
+    tenants,
+    async protocol(exchange) {
+      const answering = protocol().then((serve) => serve(exchange))
+      underWay.run(answering)
+      return answering
+    },
+    health: createHealthCheck({
+      settings: {
+        reread: async () => {
+          await timed.get(VAULT).catch(failedTo('read', VAULT))
+          return KEY_REQUIRED
+        },
+      },
+      clock,
+      isClosed: () => isClosed,
+      onError,
+    }),
+    clock,
+    admit,
+    onError,
+  })
+  const { gateway, handle, matches } = createFetchHandlers(app, {
+    isOurs: isOfProxy,
+    elsewhere: elsewhereOfProxy,
+    begin: requestTurn,
+    holdsRefused: holdsRefusedBodies,
+    linger: lingerBeforeClose,
+    onError,
+  })
+
+  const members: Omit<CloudProxy, 'fetch'> & { fetch: typeof gateway } = {
+    fetch: gateway,
+    handle,
+    matches,
+    basePath: '',
+    exchange: app,
+    elsewhere: elsewhereOfProxy,
+    async close({ graceMs } = {}) {
+      isClosed = true
+      await settlesWithin(underWay.settled(), LAST_WORK_MS, clock)
+      await tenants.close(graceMs === undefined ? {} : { graceMs })
+      await settlesWithin(background.settled(), LAST_WORK_MS, clock)
+      mirrors.close()
+    },
+  }
+  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which only now has its members
+  return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
+}
+
+/** A message that never comes to its end, or a hook, must not keep the process. */
+const LAST_WORK_MS = 10_000
+
+const names = ['storage', 'fetch', 'clock', 'secret', 'enrolment', 'catalog', 'limits', 'hooks', 'logger']
+
+/** As of secrets: nothing slows down who tries. */
+const MIN_ENROLMENT_LENGTH = 32
+
+function checkEnrolment(enrolment: unknown): void {
+  if (enrolment === undefined) return
+  if (typeof enrolment !== 'string' || enrolment.length < MIN_ENROLMENT_LENGTH)
+    throw new TypeError(
+      `enrolment must be text of ${MIN_ENROLMENT_LENGTH} characters or more, such as 32 random bytes in hex. Leave it out to enrol no gateway.`,
+    )
+}

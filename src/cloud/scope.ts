@@ -1,0 +1,79 @@
+import type { Storage } from '../types.ts'
+
+/** The parts of one storage, by the prefix of their keys. */
+export interface Scopes {
+  /** The part below a prefix, as a storage of its own. Its `close` leaves the storage open. */
+  scope(prefix: string): Storage
+  /** Calls back with each key that another writer has changed, and with none when any may have changed; returns what stops it. */
+  watch(prefix: string, listener: Listener): () => void
+  /** Does the storage report changes of others? */
+  readonly isWatched: boolean
+}
+
+type Listener = (key: string | undefined) => void
+
+/** The prefixes of all scopes must end with a slash. The storage is watched once for all of them, while one of them is watched. */
+export function createScopes(storage: Storage): Scopes {
+  const listeners = new Map<string, Set<Listener>>() // by prefix
+  let stop: (() => void) | undefined
+
+  function told(key: string): void {
+    for (let end = key.indexOf('/') + 1; end > 0; end = key.indexOf('/', end) + 1)
+      for (const listener of listeners.get(key.slice(0, end)) ?? []) listener(key.slice(end))
+  }
+
+  function missed(): void {
+    for (const ofPrefix of listeners.values()) for (const listener of ofPrefix) listener(undefined)
+  }
+
+  function watch(prefix: string, listener: Listener): () => void {
+    const ofPrefix = listeners.get(prefix) ?? new Set()
+    listeners.set(prefix, ofPrefix.add(listener))
+    stop ??= storage.watch?.(told, missed)
+    return () => {
+      ofPrefix.delete(listener)
+      if (ofPrefix.size === 0 && listeners.get(prefix) === ofPrefix) listeners.delete(prefix)
+      if (listeners.size > 0) return
+      stop?.()
+      stop = undefined
+    }
+  }
+
+  return { scope: (prefix) => scoped(storage, prefix, watch), watch, isWatched: storage.watch !== undefined }
+}
+
+function scoped(storage: Storage, prefix: string, watch: Scopes['watch']): Storage {
+  const { increment, ownSecret, longestKeyBytes, largestValueBytes } = storage
+  const running = new Set<Promise<unknown>>()
+  const tracked = <T>(work: Promise<T>): Promise<T> => {
+    const settled: Promise<unknown> = work.catch(() => {}).finally(() => running.delete(settled)) // its caller hears of it
+    running.add(settled)
+    return work
+  }
+
+  return {
+    atomic: storage.atomic,
+    ...(largestValueBytes !== undefined && { largestValueBytes }),
+    ...(longestKeyBytes !== undefined && { longestKeyBytes: longestKeyBytes - prefix.length }), // a prefix is ASCII
+    get: (key) => storage.get(prefix + key),
+    set: (key, value, options) => tracked(storage.set(prefix + key, value, options)),
+    delete: (key, options) => tracked(storage.delete(prefix + key, options)),
+    async list(start, { after, ...rest } = {}) {
+      const listed = await storage.list(prefix + start, {
+        ...rest,
+        ...(after !== undefined && { after: prefix + after }),
+      })
+      return listed.map((entry) => ({ ...entry, key: entry.key.slice(prefix.length) }))
+    },
+    ...(increment && {
+      increment: (key: string, by: number, options?: { ttlMs?: number }) =>
+        tracked(increment(prefix + key, by, options)),
+    }),
+    ...(storage.watch && {
+      watch: (onChange: (key: string) => void, onGap?: () => void) =>
+        watch(prefix, (key) => (key === undefined ? onGap?.() : onChange(key))),
+    }),
+    ...(ownSecret && { ownSecret: () => ownSecret() }),
+    close: async () => void (await Promise.all(running)),
+  }
+}

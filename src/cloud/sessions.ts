@@ -1,0 +1,222 @@
+import { encodeUtf8, randomBytes, toBase64, toBase64Url, toHex } from '../lib/bytes.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Vault } from '../store/vault.ts'
+import {
+  createExchangeHalf,
+  digestOfText,
+  gatewayId,
+  isSigned,
+  sessionKey,
+  sessionSecret,
+} from '../sync/cryptography.ts'
+import {
+  type CloudSession,
+  headers,
+  type OpenedSession,
+  type OpenSession,
+  openingText,
+  SESSION_MS,
+  signedText,
+} from '../sync/protocol.ts'
+import type { Clock } from '../types.ts'
+import type { Documents } from './documents.ts'
+import { refusal } from './refusals.ts'
+
+/** A request that a gateway has signed. */
+export interface SignedRequest {
+  tenant: string
+  session: string
+  counter: number
+  /** The session's, for the body and the answer. */
+  key: CryptoKey
+  body: Uint8Array
+}
+
+/** The auth sessions of all tenants, and how gateways come to have one. */
+export interface Sessions {
+  challenge(): Promise<string>
+  /** Throws `SESSION_INVALID`, `NOT_ENROLLED` and `INVALID_MESSAGE`; nothing of the tenant is written then. */
+  open(request: OpenSession): Promise<OpenedSession>
+  /** Throws `SESSION_INVALID` for whatever is wrong. `readBody` is called when there is such a session. */
+  authorise(exchange: Exchange, readBody: () => Promise<Uint8Array>): Promise<SignedRequest>
+  /** The oldest first. */
+  list(tenant: string): Promise<CloudSession[]>
+  /** Resolves to whether the tenant had this session. */
+  revoke(tenant: string, session: string): Promise<boolean>
+  revokeAll(tenant: string): Promise<void>
+  unenrol(tenant: string): Promise<boolean>
+}
+
+const CHALLENGE_MS = 60_000
+const CHALLENGE = /^([\w-]{43})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
+const placeOfChallenge = 'cloud/challenge'
+const usedChallenge = (random: string) => `challenges/${random}`
+
+/** The id of a session begins with its tenant's: neither is a secret. */
+const SESSION = /^([0-9a-f]{64})-([0-9a-f]{32})$/
+const COUNTER = /^[1-9]\d{0,15}$/
+const MAX_SESSIONS = 100
+const sessionsOf = (tenant: string) => `sessions/${tenant}/`
+const placeOfSecret = (session: string) => `cloud/sessions/${session}/secret`
+
+const enrolmentOf = (tenant: string) => `enrolments/${tenant}`
+
+/** Times are epoch ms, by the clock of the proxy. */
+interface Session {
+  createdAt: number
+  lastUsedAt: number
+  /** Of the last request that was taken. */
+  counter: number
+  sealedSecret: string
+}
+
+export function createSessions(deps: {
+  documents: Documents
+  vault(): Promise<Vault>
+  clock: Clock
+  /** The enrolment credential; without one no gateway can enrol. */
+  enrolment: string | undefined
+}): Sessions {
+  const { documents, vault, clock, enrolment } = deps
+
+  const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
+
+  /** The part of a challenge that is its own; `undefined` when it is none of this proxy, or too old. */
+  async function openChallenge(challenge: string): Promise<string | undefined> {
+    const [, random, expiresAt, mac] = CHALLENGE.exec(challenge) ?? []
+    if (random === undefined || !(await (await vault()).verify(placeOfChallenge, `${random}.${expiresAt}`, mac)))
+      return undefined
+    const left = Number(expiresAt) - clock.now()
+    return left > 0 && left <= CHALLENGE_MS ? random : undefined
+  }
+
+  async function isRightEnrolment(presented: string | undefined): Promise<boolean> {
+    if (enrolment === undefined || presented === undefined) return false
+    const [expected, given] = await Promise.all([enrolment, presented].map(digestOfText))
+    return isEqual(expected ?? '', given ?? '')
+  }
+
+  const notEnrolled = (presented: string | undefined) => {
+    if (enrolment === undefined) return refusal('NOT_ENROLLED', NO_ENROLMENT)
+    return presented === undefined ? refusal('NOT_ENROLLED') : refusal('NOT_ENROLLED', WRONG_ENROLMENT)
+  }
+
+  /** Makes room for one more session: those that were not used for longest go. */
+  async function discardOldest(tenant: string): Promise<void> {
+    const sessions: Array<{ key: string; value: Session }> = []
+    for await (const session of documents.list(sessionsOf(tenant), parseSession)) sessions.push(session)
+    const surplus = sessions
+      .toSorted((one, other) => one.value.lastUsedAt - other.value.lastUsedAt)
+      .slice(0, Math.max(0, sessions.length - MAX_SESSIONS + 1))
+    for (const { key } of surplus) await documents.remove(sessionsOf(tenant) + key)
+  }
+
+  return {
+    async challenge() {
+      const text = `${toBase64Url(randomBytes(32))}.${clock.now() + CHALLENGE_MS}`
+      return `${text}.${await (await vault()).sign(placeOfChallenge, text)}`
+    },
+
+    async open({ signature, ...opening }) {
+      const { challenge, publicKey, exchangeKey, enrolment: presented } = opening
+      const random = await openChallenge(challenge)
+      if (random === undefined || !(await isSigned(publicKey, openingText(opening), signature)))
+        throw refusal('SESSION_INVALID', OPENING_INVALID)
+      const tenant = await gatewayId(publicKey)
+      const isEnrolled = (await documents.read(enrolmentOf(tenant), parseEnrolment)) !== undefined
+      if (!isEnrolled && !(await isRightEnrolment(presented))) throw notEnrolled(presented)
+
+      const half = await createExchangeHalf()
+      const secret = await sessionSecret(half, exchangeKey, challenge).catch(() => {
+        throw refusal('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
+      })
+      const isFirst = await documents.write(usedChallenge(random), {}, { ifVersion: null, ttlMs: 2 * CHALLENGE_MS })
+      if (!isFirst) throw refusal('SESSION_INVALID', OPENING_INVALID)
+      if (!isEnrolled)
+        await documents.write(enrolmentOf(tenant), { publicKey, createdAt: clock.now() }, { ifVersion: null })
+      await discardOldest(tenant)
+      const name = toHex(randomBytes(16))
+      const session = `${tenant}-${name}`
+      const now = clock.now()
+      const sealedSecret = await (await vault()).seal(placeOfSecret(session), secret)
+      const record: Session = { createdAt: now, lastUsedAt: now, counter: 0, sealedSecret }
+      await documents.write(sessionsOf(tenant) + name, record, { ifVersion: null, ttlMs: SESSION_MS })
+      return { session, exchangeKey: half.publicKey }
+    },
+
+    async authorise(exchange, readBody) {
+      const session = exchange.header(headers.session) ?? ''
+      const counter = Number(COUNTER.exec(exchange.header(headers.counter) ?? '')?.[0])
+      const signature = exchange.header(headers.signature)
+      const [, tenant, name] = SESSION.exec(session) ?? []
+      if (tenant === undefined || signature === undefined || !Number.isSafeInteger(counter) || exchange.query !== '')
+        throw refusal('SESSION_INVALID')
+      const key = sessionsOf(tenant) + name
+      const mayTake = (value: Session) => isAlive(value) && counter > value.counter
+
+      let [found, enrolled] = await Promise.all([
+        documents.read(key, parseSession),
+        documents.read(enrolmentOf(tenant), parseEnrolment),
+      ])
+      if (!found || !enrolled || !mayTake(found.value)) throw refusal('SESSION_INVALID')
+      const { publicKey } = enrolled.value
+      const body = await readBody()
+      const bodyDigest = toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(body))))
+      const text = signedText({ method: exchange.method, path: exchange.path, session, counter, bodyDigest })
+      const isGenuine = (await gatewayId(publicKey)) === tenant && (await isSigned(publicKey, text, signature))
+      if (!isGenuine) throw refusal('SESSION_INVALID')
+
+      for (;;) {
+        if (!found || !mayTake(found.value)) throw refusal('SESSION_INVALID')
+        const next: Session = { ...found.value, counter, lastUsedAt: clock.now() }
+        if (await documents.write(key, next, { ifVersion: found.version, ttlMs: SESSION_MS })) break
+        found = await documents.read(key, parseSession)
+      }
+      const { sealedSecret } = found.value
+      const secret = await (await vault()).open(placeOfSecret(session), sealedSecret).catch(() => {
+        throw refusal('SESSION_INVALID') // sealed before the proxy had its secret
+      })
+      return { tenant, session, counter, key: await sessionKey(secret), body }
+    },
+
+    async list(tenant) {
+      const sessions: CloudSession[] = []
+      for await (const { key, value } of documents.list(sessionsOf(tenant), parseSession)) {
+        const [createdAt, lastUsedAt] = [value.createdAt, value.lastUsedAt].map((at) => new Date(at).toISOString())
+        if (isAlive(value) && createdAt && lastUsedAt) sessions.push({ id: `${tenant}-${key}`, createdAt, lastUsedAt })
+      }
+      return sessions.toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+    },
+
+    async revoke(tenant, session) {
+      const [, owner, name] = SESSION.exec(session) ?? []
+      return owner === tenant && documents.remove(sessionsOf(tenant) + name)
+    },
+
+    revokeAll: (tenant) => documents.removeAll(sessionsOf(tenant)),
+    unenrol: (tenant) => documents.remove(enrolmentOf(tenant)),
+  }
+}
+
+const NO_ENROLMENT =
+  'This cloud proxy enrols no gateway, since it was made without an enrolment credential: createCloudProxy({ enrolment }).'
+const WRONG_ENROLMENT = 'The enrolment credential is wrong. Send the one that the operator of this cloud proxy has set.'
+const OPENING_INVALID =
+  'The session cannot be opened: the challenge was used, is too old or of another proxy, or the signature does not fit.'
+
+/** Constant-time comparison. */
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [encodeUtf8(one), encodeUtf8(other)]
+  let difference = a.length ^ b.length
+  for (const [at, byte] of a.entries()) difference |= byte ^ (b[at] ?? 0)
+  return difference === 0
+}
+
+function parseSession({ createdAt, lastUsedAt, counter, sealedSecret }: JsonObject): Session | undefined {
+  const isWhole = [createdAt, lastUsedAt, counter].every((value) => Number.isSafeInteger(value))
+  if (!isWhole || typeof sealedSecret !== 'string') return undefined
+  return { createdAt: Number(createdAt), lastUsedAt: Number(lastUsedAt), counter: Number(counter), sealedSecret }
+}
+
+const parseEnrolment = ({ publicKey }: JsonObject) => (typeof publicKey === 'string' ? { publicKey } : undefined)

@@ -1,0 +1,115 @@
+import { gatewayError } from '../errors.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Step } from '../http/app.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { Store } from '../store/store.ts'
+import type { Storage } from '../types.ts'
+import type { Mirrors } from './mirrors.ts'
+import type { Scopes } from './scope.ts'
+
+/** The mirror of one tenant, with the gateway that serves its keys. */
+export interface Tenant {
+  readonly id: string
+  /** The id of the mirror: one that is made anew has another gateway. */
+  readonly mirror: string
+  readonly gateway: Gateway
+  readonly store: Store
+}
+
+/** The tenants in memory; the others are opened when they are needed. */
+export interface Tenants {
+  /** `undefined` when there is no mirror. */
+  open(id: string): Promise<Tenant | undefined>
+  /** Has the tenant's gateway answer a request. */
+  exchange(tenant: Tenant, exchange: Exchange): Promise<Reply | undefined>
+  /** Ends the gateway of a mirror that is being removed, and its requests under way. */
+  drop(id: string): Promise<void>
+  close(options: { graceMs?: number }): Promise<void>
+}
+
+/** The data of a tenant; that of each mirror is apart, so that nothing outlives the mirror that it belongs to. */
+export const dataOf = (tenant: string) => `tenants/${tenant}/`
+
+/** Gateways that are kept; each has the records of its tenant in memory. */
+const MAX_OPEN = 500
+/** How long a gateway that has been idle for longest, and is closed, may still send what is under way, in ms. */
+const LAST_STREAM_MS = 60 * 60_000
+
+/** `makeGateway` makes the gateway of a storage. */
+export function createTenants(deps: {
+  scopes: Scopes
+  mirrors: Mirrors
+  makeGateway(storage: Storage): { gateway: Gateway; store: Store }
+  maxOpen?: number
+}): Tenants {
+  const { scopes, mirrors, makeGateway, maxOpen = MAX_OPEN } = deps
+  const tenants = new Map<string, Tenant>() // the latest used last
+  const busy = new Map<Tenant, number>() // requests that have not been answered
+  const closing = new Map<Tenant, Promise<void>>()
+
+  function close(tenant: Tenant, graceMs: number): Promise<void> {
+    if (tenants.get(tenant.id) === tenant) tenants.delete(tenant.id)
+    const closed = tenant.gateway.close({ graceMs }).finally(() => closing.delete(tenant))
+    closing.set(tenant, closed)
+    return closed
+  }
+
+  function makeRoom(): void {
+    if (tenants.size <= maxOpen) return
+    for (const tenant of tenants.values())
+      if (!busy.has(tenant)) {
+        void close(tenant, LAST_STREAM_MS)
+        return
+      }
+  }
+
+  function make(id: string, mirror: string): Tenant {
+    const tenant = { id, mirror, ...makeGateway(scopes.scope(`${dataOf(id)}${mirror}/`)) }
+    tenants.set(id, tenant)
+    makeRoom()
+    return tenant
+  }
+
+  return {
+    async open(id) {
+      const mirror = await mirrors.current(id)
+      const tenant = tenants.get(id)
+      if (tenant && tenant.mirror !== mirror?.id) void close(tenant, 0)
+      if (!mirror) return undefined
+      if (tenant?.mirror !== mirror.id) return make(id, mirror.id)
+      tenants.delete(id)
+      tenants.set(id, tenant)
+      return tenant
+    },
+
+    async exchange(tenant, exchange) {
+      busy.set(tenant, (busy.get(tenant) ?? 0) + 1)
+      try {
+        return await tenant.gateway.exchange(exchange)
+      } finally {
+        const left = (busy.get(tenant) ?? 1) - 1
+        if (left > 0) busy.set(tenant, left)
+        else busy.delete(tenant)
+      }
+    },
+
+    async drop(id) {
+      const tenant = tenants.get(id)
+      if (tenant) await close(tenant, 0)
+    },
+
+    async close({ graceMs }) {
+      const all = [...tenants.values(), ...closing.keys()]
+      await Promise.all(all.map(({ gateway }) => gateway.close(graceMs === undefined ? {} : { graceMs })))
+      tenants.clear()
+    },
+  }
+}
+
+/** Refuses what comes without a key that is known, whatever the tenant's `requireApiKey` says. */
+export const requireKey: Step = ({ exchange, key }, next) => {
+  if (key || exchange.method === 'OPTIONS') return next()
+  throw unknownKey()
+}
+
+export const unknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })

@@ -1,0 +1,65 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createScopes } from '../../src/cloud/scope.ts'
+import { storageConformance } from '../conformance/storage.ts'
+import { assert, suite } from '../support/suite.ts'
+
+storageConformance('scoped', {
+  create({ clock }) {
+    const storage = memoryStorage({ clock })
+    return {
+      storage: createScopes(storage).scope('tenants/a/'),
+      reopen: () => createScopes(storage).scope('tenants/a/'),
+    }
+  },
+})
+
+const test = suite('the scopes of one storage')
+
+test('see and change nothing of each other', async () => {
+  const storage = memoryStorage()
+  const { scope } = createScopes(storage)
+  const [one, other, longer] = [scope('tenants/a/'), scope('tenants/b/'), scope('tenants/aa/')]
+  for (const each of [one, other, longer]) await each.set('key', 'value')
+  assert.is(await one.delete('key'), true)
+  assert.is((await one.list('')).length, 0)
+  for (const each of [other, longer])
+    assert.equal(
+      (await each.list('')).map(({ key }) => key),
+      ['key'],
+    )
+})
+
+test('are told of their own changes alone, by one watch of the storage', async () => {
+  const storage = memoryStorage()
+  let watches = 0
+  const watched = {
+    ...storage,
+    watch(onChange: (key: string) => void) {
+      watches++
+      const stop = storage.watch?.(onChange)
+      return () => {
+        watches--
+        stop?.()
+      }
+    },
+  }
+  const { scope, watch } = createScopes(watched)
+  const told: string[] = []
+  const stops = [
+    scope('tenants/a/').watch?.((key) => told.push(`a ${key}`)),
+    scope('tenants/b/').watch?.((key) => told.push(`b ${key}`)),
+    watch('tenants/', (key) => told.push(`all ${key}`)),
+  ]
+  await storage.set('tenants/a/keys/1', '')
+  await storage.set('other/a/keys/1', '')
+  await storage.set('tenants/b/x', '')
+  assert.equal(told, ['all a/keys/1', 'a keys/1', 'all b/x', 'b x'])
+  assert.is(watches, 1)
+  for (const stop of stops) stop?.()
+  assert.is(watches, 0)
+})
+
+test('leave room for their prefix in the longest key', () => {
+  const { scope } = createScopes({ ...memoryStorage(), longestKeyBytes: 100 })
+  assert.is(scope('tenants/a/').longestKeyBytes, 90)
+})
