@@ -3,13 +3,13 @@ import type { CanonicalError } from '../canonical/errors.ts'
 import type { ErrorAnswer } from '../translator.ts'
 import { embeddedError } from './embedded.ts'
 import { kindOf, meaningOf, readErrorAnswer } from './kinds.ts'
-import { readMessage, readProviderError } from './read.ts'
+import { readProviderError } from './read.ts'
 
 /** Parses an error answer in any form that vendors send: JSON, an array of JSON, plain text, HTML, or an empty body. */
 export function parseProviderError(answer: ErrorAnswer): CanonicalError {
   const { status, body } = answer
-  const { message = `The provider answered with status ${status}.`, code } = readMessage(body)
-  const { kind, retryAfterMs: wait } = readErrorAnswer(answer)
+  const { kind, error: read, retryAfterMs: wait } = readErrorAnswer(answer)
+  const { message = `The provider answered with status ${status}.`, code } = read
   const error: CanonicalError = { kind: meaningOf(kind).error, status, message }
   const param = paramOf(body)
   if (code !== undefined) error.code = code
@@ -22,10 +22,9 @@ export function parseProviderError(answer: ErrorAnswer): CanonicalError {
 export function parseEmbeddedError(error: unknown): CanonicalError {
   const source = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
   const { message, status } = source
-  const { code } = readMessage({ error })
-  const kind = kindOf(status, readProviderError({ error }))
-  const found: CanonicalError = { kind: meaningOf(kind).error, status, message, source }
-  return code === undefined ? found : { ...found, code }
+  const read = readProviderError({ error })
+  const found: CanonicalError = { kind: meaningOf(kindOf(status, read)).error, status, message, source }
+  return read.code === undefined ? found : { ...found, code: read.code }
 }
 
 function paramOf(body: unknown): string | undefined {

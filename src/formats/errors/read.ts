@@ -1,48 +1,11 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 
-/** The message and the code in an error body of a vendor; the message of a plain text is the text. */
-export function readMessage(body: unknown): { message?: string; code?: string } {
-  const envelope = Array.isArray(body) ? body[0] : body
-  if (!isObject(envelope)) return member('message', plainText(envelope))
-  const { error } = envelope
-  if (isObject(error)) return { ...member('message', error.message), ...member('code', codeIn(error)) }
-  const message = typeof error === 'string' ? error : detailText(envelope.message ?? envelope.detail)
-  return { ...member('message', message), ...member('code', codeIn(envelope)) }
-}
-
-/** A message, or FastAPI's `detail`, a list of errors with their locations. The request that the list repeats is left out. */
-function detailText(message: unknown): unknown {
-  const detail = isObject(message) ? message.detail : message // Mistral
-  if (!Array.isArray(detail)) return detail
-  return detail
-    .filter(isObject)
-    .map(({ loc, msg }) => (Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg))
-    .join('; ')
-}
-
-/** The code of an error; some vendors put it into `type` or `status`. */
-const codeIn = ({ code, error_type, type, status }: JsonObject): string | undefined =>
-  [code, error_type, type, status].find((word): word is string => typeof word === 'string' && word !== '')
-
-const member = <K extends string>(name: K, value: unknown): { [P in K]?: string } => {
-  const found: { [P in K]?: string } = {}
-  if (typeof value === 'string' && value !== '') found[name] = value
-  return found
-}
-
-/** Plain text, shortened; `undefined` for a page of HTML and for text without words, such as `{}`. */
-function plainText(body: unknown): string | undefined {
-  if (typeof body !== 'string' || !WORDS.test(body) || body.trimStart().startsWith('<')) return undefined
-  if (body.trim() === 'null') return undefined
-  return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
-}
-
-const MAX_TEXT = 500
-
-const WORDS = /[\p{L}\p{N}]/u
-
-/** The parts of a provider's error that decide on its class. */
+/** A provider's error: its message and code for the client, and the parts that decide on its kind. */
 export interface ProviderError {
+  /** Absent where the body has none: a page of HTML, an object of another form. */
+  message?: string
+  /** The first that the body has; some vendors put it into `type` or `status`. */
+  code?: string
   /** The beginning of the message without quoted text, which may repeat the request. */
   text: string
   /** All codes, types and reasons in the body. */
@@ -67,15 +30,27 @@ export function readProviderError(body: unknown, header = ''): ProviderError {
   return code === '' ? error : { ...error, codes: [...error.codes, code] }
 }
 
+/** The message and the code for the client. */
+export function readMessage(body: unknown): Pick<ProviderError, 'message' | 'code'> {
+  const { message, code } = readBody(body)
+  return { ...member('message', message), ...member('code', code) }
+}
+
 function readBody(body: unknown): ProviderError {
   const envelope = Array.isArray(body) ? body[0] : body
-  if (typeof body === 'string') return { ...EMPTY_ERROR, text: unquoted(body) }
-  if (!isObject(envelope)) return EMPTY_ERROR
+  if (!isObject(envelope)) {
+    const text = typeof body === 'string' ? unquoted(body) : ''
+    return { text, codes: [], quotas: [], ...member('message', plainText(envelope)) }
+  }
   const { error, message, Message, detail, code, type, error_type } = envelope
   if (!isObject(error)) {
     const text = [error, message, Message, detail].find(isText) ?? ''
     const codes = [code, type, error_type].filter(isText)
-    return quotedError(text) ?? { text: unquoted(text), codes, quotas: [], ...paramOf(envelope) }
+    return {
+      ...(quotedError(text) ?? { text: unquoted(text), codes, quotas: [], ...paramOf(envelope) }),
+      ...member('message', typeof error === 'string' ? error : detailText(message ?? detail)),
+      ...member('code', codeIn(envelope)),
+    }
   }
   const raw = isObject(error.metadata) && isText(error.metadata.raw) ? error.metadata.raw : ''
   const text = isText(error.message) ? error.message : ''
@@ -87,16 +62,48 @@ function readBody(body: unknown): ProviderError {
     ...paramOf(error),
     ...(envelope.type === 'error' && member('type', error.type)),
     ...(raw !== '' && { isSecondHand: true }),
+    ...member('message', error.message),
+    ...member('code', codeIn(error)),
   }
 }
 
-const EMPTY_ERROR: ProviderError = { text: '', codes: [], quotas: [] }
-
-/** The error of another provider that a router or proxy quotes as JSON text. */
+/** The error of another provider that a router or proxy quotes as JSON text. Its message is the text, of which clients get all. */
 function quotedError(text: string): ProviderError | undefined {
   const json = text.startsWith('{') ? tryParseJson(text) : undefined
-  return isObject(json) ? readBody(json) : undefined
+  if (!isObject(json)) return undefined
+  const { message: _, code: __, ...parts } = readBody(json)
+  return parts
 }
+
+/** A message, or FastAPI's `detail`, a list of errors with their locations. The request that the list repeats is left out. */
+function detailText(message: unknown): unknown {
+  const detail = isObject(message) ? message.detail : message // Mistral
+  if (!Array.isArray(detail)) return detail
+  return detail
+    .filter(isObject)
+    .map(({ loc, msg }) => (Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg))
+    .join('; ')
+}
+
+const codeIn = ({ code, error_type, type, status }: JsonObject): string | undefined =>
+  [code, error_type, type, status].find((word): word is string => typeof word === 'string' && word !== '')
+
+const member = <K extends string>(name: K, value: unknown): { [P in K]?: string } => {
+  const found: { [P in K]?: string } = {}
+  if (typeof value === 'string' && value !== '') found[name] = value
+  return found
+}
+
+/** Plain text, shortened; `undefined` for a page of HTML and for text without words, such as `{}`. */
+function plainText(body: unknown): string | undefined {
+  if (typeof body !== 'string' || !WORDS.test(body) || body.trimStart().startsWith('<')) return undefined
+  if (body.trim() === 'null') return undefined
+  return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
+}
+
+const MAX_TEXT = 500
+
+const WORDS = /[\p{L}\p{N}]/u
 
 function codesIn({ code, type, status, error_type, details, innererror, metadata }: JsonObject): string[] {
   const fine = isObject(details) ? [details.error_code] : detailsIn(details).map(({ reason }) => reason)

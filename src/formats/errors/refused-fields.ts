@@ -1,10 +1,10 @@
-import { readMessage, readProviderError } from './read.ts'
+import { readProviderError } from './read.ts'
 
 /** Which of the fields an error body refuses because the provider does not know them; not those whose values it refuses. */
 export function refusedFields(body: unknown, fields: readonly string[]): string[] {
-  const message = (readMessage(body).message ?? '').slice(0, MAX_READ)
+  const { message: whole = '', param } = readProviderError(body)
+  const message = whole.slice(0, MAX_READ)
   if (OF_A_VALUE.test(message)) return []
-  const { param } = readProviderError(body)
   return fields.filter((field) => {
     const last = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path
     const isNamed = (param === field || param === last) && UNKNOWN.test(message)

@@ -226,7 +226,13 @@ test('the end has the stop sequence and the explanation of a refusal', () => {
 
 test('an error event ends the answer, with its kind and message', () => {
   const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
-  const expected = { kind: 'overloaded', status: 529, message: 'Overloaded', code: 'overloaded_error' }
+  const expected = {
+    kind: 'overloaded',
+    status: 529,
+    message: 'Overloaded',
+    code: 'overloaded_error',
+    source: { status: 529, message: 'Overloaded', error: error.error },
+  }
   assert.equal(read([error]).events, [{ type: 'error', error: expected }])
   const { usage, ...last } = Object(read([begin, start(0, TEXT), text(0, 'a'), error, end]).events.at(-1))
   assert.equal(last, { type: 'error', error: expected })

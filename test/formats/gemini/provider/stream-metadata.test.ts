@@ -27,7 +27,14 @@ test('an error in a chunk ends the answer, with its message and status', () => {
   const error = { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '34.4s' }] }
   assert.equal(read([text('a'), { error }, stop]).last, {
     type: 'error',
-    error: { kind: 'rate-limit', status: 429, message: 'slow down', code: 'RESOURCE_EXHAUSTED', retryAfterMs: 34_400 },
+    error: {
+      kind: 'rate-limit',
+      status: 429,
+      message: 'slow down',
+      code: 'RESOURCE_EXHAUSTED',
+      retryAfterMs: 34_400,
+      source: { status: 429, message: 'slow down', error },
+    },
   })
 })
 

@@ -19,8 +19,10 @@ test('the usage is read before, with and after the finish, and from the field of
 })
 
 test('an error in a chunk ends the answer, whatever follows', () => {
-  const { events } = read([delta({ content: 'a' }), { error: { code: 429, message: 'slow down' } }, '[DONE]'])
-  assert.equal(events.at(-1), { type: 'error', error: { kind: 'rate-limit', status: 429, message: 'slow down' } })
+  const error = { code: 429, message: 'slow down' }
+  const { events } = read([delta({ content: 'a' }), { error }, '[DONE]'])
+  const known = { status: 429, message: 'slow down' }
+  assert.equal(events.at(-1), { type: 'error', error: { kind: 'rate-limit', ...known, source: { ...known, error } } })
 })
 
 test('a call without a name is reported as lost', () => {
