@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import type { ComboModel, Condition, Pattern } from '../types.ts'
-import { closed, connectionStrategy, fields, noList, stickyLimit } from './input.ts'
+import { closed, connectionStrategy, fields, noList, oneShapeOf, stickyLimit } from './input.ts'
 import { comboRules } from './rules-input.ts'
 
 const PATTERN = 'must be text, a list of texts, true or false'
@@ -15,15 +15,18 @@ const texts = v.pipe(
   v.nonEmpty('must name at least one text'),
   v.maxLength(MAX_PATTERNS, `must not name more than ${MAX_PATTERNS} texts`),
 )
-const textOrTexts = v.lazy((input) => (Array.isArray(input) ? texts : fields.patternTextOr(TEXTS)))
-const pattern = v.lazy((input) =>
-  typeof input === 'boolean' ? v.boolean() : Array.isArray(input) ? texts : fields.patternTextOr(PATTERN),
+const text = fields.patternTextOr(TEXTS)
+const textOrTexts = oneShapeOf([text, texts], (input) => (Array.isArray(input) ? texts : text))
+const textOfPattern = fields.patternTextOr(PATTERN)
+const pattern = oneShapeOf([textOfPattern, texts, fields.flag], (input) =>
+  typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? texts : textOfPattern,
 )
 const patterns = (name: v.GenericSchema<string>) =>
   v.pipe(
     noList(PATTERNS),
     v.record(name, pattern, PATTERNS),
     v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, 'must name at least one'),
+    v.metadata({ minProperties: 1 }),
   )
 const headerName = v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is no name of a header'))
 const size = v.pipe(v.number(SIZE), v.integer(SIZE), v.minValue(0, SIZE))
@@ -31,11 +34,12 @@ const bytes = v.pipe(
   noList(),
   closed({ min: v.exactOptional(size), max: v.exactOptional(size) }),
   v.check(({ min, max }) => min !== undefined || max !== undefined, 'must have "min", "max" or both'),
+  v.metadata({ minProperties: 1 }),
   v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, 'must have a "min" that is not above "max"'),
 )
 
 /** What a request must be like to go to an entry of a combo. */
-const condition = v.pipe(
+export const condition = v.pipe(
   noList(),
   closed({
     model: v.exactOptional(textOrTexts),
@@ -50,6 +54,7 @@ const condition = v.pipe(
     (given) => Object.keys(given).length > 0,
     'must ask for something; leave it out for an entry that is for all requests',
   ),
+  v.metadata({ minProperties: 1 }),
 )
 
 const WEIGHT = 'must be a number from 0 to 1000'
@@ -69,7 +74,9 @@ const detailedModel = v.pipe(
     }),
   ),
 )
-const comboModel = v.lazy((input) => (isObject(input) ? detailedModel : fields.modelOrObject))
+export const comboModel = oneShapeOf([fields.modelOrObject, detailedModel], (input) =>
+  isObject(input) ? detailedModel : fields.modelOrObject,
+)
 const models = v.pipe(
   v.array(comboModel, 'must be a list of model names'),
   v.maxLength(MAX_MODELS, `must not name more than ${MAX_MODELS} models`),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { isObject, type JsonObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Explanation } from '../routing/explanation.ts'
-import { closed, fields, noList, parseInput } from './input.ts'
+import { anyObject, closed, fields, noList, parseInput } from './input.ts'
 
 /** A request to explain; it is not made. */
 export interface ExplainedRequest {
@@ -27,7 +27,7 @@ const HEADERS = 'must be an object of texts by header name'
 
 export const explainInput = closed({
   model: fields.model,
-  body: v.exactOptional(v.custom<JsonObject>(isObject, 'must be an object: the body of the request')),
+  body: v.exactOptional(anyObject('must be an object: the body of the request')),
   headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be text'), HEADERS))),
   path: v.exactOptional(fields.text),
 })

@@ -1,11 +1,10 @@
-import * as v from 'valibot'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Health } from '../routing/health.ts'
 import { type HealthEntry, healthEntries, type TargetState, targetStates } from '../routing/health-entry.ts'
 import { KEYS } from '../store/collections.ts'
 import type { DamagedRecord } from '../store/stored-records.ts'
 import type { WritableStore } from '../store/writable-store.ts'
-import { closed, parseInput } from './input.ts'
+import { anyObject, closed, parseInput } from './input.ts'
 import { findRecord, present } from './records.ts'
 
 /** The health of providers, connections and models. */
@@ -55,7 +54,7 @@ export interface ShownDamage extends DamagedRecord {
   record?: JsonObject
 }
 
-export const damagedRecordInputs = { put: closed({ record: v.custom<JsonObject>(isObject, 'must be an object') }) }
+export const damagedRecordInputs = { put: closed({ record: anyObject('must be an object') }) }
 
 export function createDamagedRecordOperations({ store }: { store: WritableStore }): DamagedRecordOperations<unknown> {
   const { repair, keyring } = store

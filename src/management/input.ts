@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import { didYouMean, nearest } from '../lib/spelling.ts'
 import { kinds, strategies, wireFormats } from '../lib/unions.ts'
 import type { Strategy } from '../types.ts'
@@ -15,6 +15,21 @@ export function closed<const E extends Entries>(entries: E) {
     return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
   })
 }
+
+/**
+ * A value of one of these shapes. `shapeOf` says by the value which one is meant, so that a refusal speaks of that one alone; `options` are
+ * all of them.
+ */
+export function oneShapeOf<const Options extends readonly v.GenericSchema[]>(
+  options: Options,
+  shapeOf: (input: unknown) => Options[number],
+) {
+  return Object.assign(v.lazy(shapeOf), { options })
+}
+
+/** Any JSON object. */
+export const anyObject = (message: string) =>
+  v.pipe(v.custom<JsonObject>(isObject, message), v.metadata({ type: 'object' }))
 
 /** To stand before the schema of an object, to which a list is one too. */
 export const noList = (message = 'must be an object') =>
