@@ -1,0 +1,282 @@
+import * as v from 'valibot'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { kinds, strategies, wireFormats } from '../lib/unions.ts'
+import { authStyles, clouds, providerFormats } from '../providers/catalog-problem.ts'
+import { failureRules } from '../routing/failure-class.ts'
+import { comboModel } from './combo-input.ts'
+import type { Management } from './operations.ts'
+
+const text = v.string()
+const flag = v.boolean()
+const number = v.number()
+const whole = v.pipe(number, v.integer())
+const time = v.pipe(text, v.isoTimestamp())
+const texts = v.array(text)
+const object = v.pipe(v.custom<object>(isObject), v.metadata({ type: 'object' }))
+const kind = v.picklist(kinds)
+const strategy = v.picklist(strategies)
+const failureClass = keyOf(failureRules)
+const level = v.picklist(['provider', 'connection', 'model'])
+
+const success = v.object({ success: v.literal(true) })
+const warnings = { warnings: v.exactOptional(texts) }
+
+const apiKey = v.object({
+  id: text,
+  name: text,
+  key: text,
+  isActive: v.exactOptional(flag),
+  createdAt: time,
+  error: v.exactOptional(text),
+})
+const newApiKey = v.object({ key: text, id: text, name: text, createdAt: time })
+const oneApiKey = v.object({ key: apiKey })
+
+const health = { failureShare: number, windowMs: whole, minCalls: whole, cooldownMs: whole, maxCooldownMs: whole }
+const timeouts = { headersMs: whole, idleMs: whole, totalMs: whole }
+
+const settings = v.object({
+  cloudEnabled: flag,
+  requireApiKey: flag,
+  cloudUrl: text,
+  health: v.object(health),
+  maxAttempts: whole,
+  timeouts: v.object(timeouts),
+})
+
+const combo = v.object({
+  id: text,
+  name: text,
+  kind: v.exactOptional(kind),
+  models: v.array(comboModel),
+  strategy,
+  stickyLimit: v.exactOptional(whole),
+  connectionStrategy: v.exactOptional(strategy),
+  hedge: v.exactOptional(flag),
+  health: v.exactOptional(v.object(allOptional(health))),
+  maxAttempts: v.exactOptional(whole),
+  timeouts: v.exactOptional(v.object(allOptional(timeouts))),
+  createdAt: time,
+  updatedAt: time,
+})
+const changedCombo = v.object({ ...combo.entries, ...warnings })
+
+const healthEntry = v.object({
+  level,
+  provider: text,
+  connectionId: v.exactOptional(text),
+  model: v.exactOptional(text),
+  combo: v.exactOptional(text),
+  state: v.picklist(['counting', 'cooling', 'half-open', 'probing']),
+  reason: failureClass,
+  message: text,
+  failures: whole,
+  since: time,
+  retryAt: v.exactOptional(time),
+})
+const targetState = v.object({
+  provider: text,
+  connectionId: text,
+  model: v.exactOptional(text),
+  combo: v.exactOptional(text),
+  state: v.picklist(['ok', 'cooling', 'probing', 'draining']),
+  calls: whole,
+  failureShare: v.exactOptional(number),
+  level: v.exactOptional(level),
+  reason: v.exactOptional(failureClass),
+  message: v.exactOptional(text),
+  until: v.exactOptional(time),
+})
+
+const connection = v.object({
+  id: text,
+  provider: text,
+  name: text,
+  isActive: v.exactOptional(flag),
+  draining: v.exactOptional(flag),
+  priority: v.exactOptional(number),
+  apiKey: v.exactOptional(text),
+  providerSpecificData: v.exactOptional(
+    v.object({
+      prefix: v.exactOptional(text),
+      sharesPrefix: v.exactOptional(flag),
+      enabledModels: v.exactOptional(texts),
+      baseUrl: v.exactOptional(text),
+      format: v.exactOptional(v.picklist(wireFormats)),
+      resource: v.exactOptional(text),
+      apiVersion: v.exactOptional(text),
+      deployment: v.exactOptional(text),
+      region: v.exactOptional(text),
+      project: v.exactOptional(text),
+    }),
+  ),
+  createdAt: time,
+  updatedAt: time,
+  error: v.exactOptional(text),
+  health: v.exactOptional(v.array(healthEntry)),
+})
+
+const customModel = v.object({ id: text, type: v.exactOptional(kind), providerAlias: text })
+const alias = v.object({ alias: text, model: text, ...warnings })
+
+const format = keyOf(providerFormats)
+const modelList = v.object({ models: v.array(v.object({ id: text })) })
+const provider = v.object({
+  id: text,
+  alias: v.exactOptional(text),
+  catalogAlias: v.exactOptional(text),
+  name: v.exactOptional(text),
+  docsUrl: v.exactOptional(text),
+  baseUrl: v.exactOptional(text),
+  format: v.exactOptional(format),
+  formats: v.exactOptional(v.record(text, format)),
+  alsoSpeaks: v.exactOptional(v.array(v.picklist(wireFormats))),
+  auth: v.exactOptional(keyOf(authStyles)),
+  cloud: v.exactOptional(keyOf(clouds)),
+  serviceKinds: v.exactOptional(v.array(kind)),
+  models: v.exactOptional(
+    v.array(
+      v.object({
+        id: text,
+        type: v.exactOptional(kind),
+        contextWindow: v.exactOptional(number),
+        maxOutputTokens: v.exactOptional(number),
+        price: v.exactOptional(
+          v.object(allOptional({ input: number, output: number, cacheRead: number, cacheWrite: number })),
+        ),
+      }),
+    ),
+  ),
+  ttsConfig: v.exactOptional(modelList),
+  embeddingConfig: v.exactOptional(modelList),
+  searchConfig: v.exactOptional(object),
+  fetchConfig: v.exactOptional(object),
+  strategy: v.exactOptional(strategy),
+  stickyLimit: v.exactOptional(whole),
+})
+
+const damagedRecord = v.object({ key: text, problem: text })
+const shownDamage = v.object({
+  ...damagedRecord.entries,
+  stored: text,
+  record: v.exactOptional(v.pipe(v.custom<JsonObject>(isObject), v.metadata({ type: 'object' }))),
+})
+
+const explanation = v.object({
+  model: text,
+  targets: v.array(
+    v.object({
+      provider: text,
+      model: text,
+      connectionId: text,
+      connection: text,
+      use: v.picklist(['first', 'next', 'beyond', 'last-resort', 'skipped']),
+      why: text,
+      via: v.exactOptional(text),
+    }),
+  ),
+  leftOut: v.array(v.object({ combo: text, model: text, unmet: text })),
+  error: v.exactOptional(v.object({ status: whole, code: text, message: text })),
+})
+
+const table = {
+  keys: {
+    list: v.object({ keys: v.array(apiKey) }),
+    create: newApiKey,
+    get: oneApiKey,
+    update: oneApiKey,
+    delete: success,
+    put: oneApiKey,
+  },
+  settings: { get: settings, update: settings },
+  combos: {
+    list: v.object({ combos: v.array(combo) }),
+    create: changedCombo,
+    get: combo,
+    update: changedCombo,
+    delete: success,
+    put: changedCombo,
+  },
+  connections: {
+    list: v.object({ connections: v.array(connection) }),
+    create: connection,
+    get: connection,
+    update: connection,
+    delete: success,
+    put: connection,
+  },
+  customModels: {
+    list: v.object({ models: v.array(customModel) }),
+    create: customModel,
+    delete: success,
+    put: customModel,
+  },
+  aliases: { list: v.object({ aliases: v.record(text, text) }), set: alias, delete: success },
+  providers: { list: v.object({ providers: v.array(provider) }), get: provider, update: provider },
+  explain: explanation,
+  damagedRecords: { get: shownDamage, put: success, delete: success },
+  health: {
+    list: v.object({
+      health: v.array(healthEntry),
+      targets: v.array(targetState),
+      damaged: v.array(damagedRecord),
+    }),
+    reset: success,
+  },
+}
+
+/**
+ * The schema of what each operation resolves to, which is the body that HTTP sends. It is complete, and its types are those of the
+ * operations, no member more and none less, or it does not compile.
+ */
+export const outputs = table satisfies OutputsOf<Management, typeof table>
+
+/** The schemas that clients know by a name of their own. */
+export const namedOutputs = {
+  ApiKey: apiKey,
+  NewApiKey: newApiKey,
+  Settings: settings,
+  Combo: combo,
+  ComboModel: comboModel,
+  Connection: connection,
+  CustomModel: customModel,
+  Provider: provider,
+  HealthEntry: healthEntry,
+  TargetState: targetState,
+  DamagedRecord: damagedRecord,
+  Explanation: explanation,
+  Success: success,
+}
+
+type Call = (...args: never) => Promise<unknown>
+
+/** `Table`, if it has for each operation of `Of` a schema of exactly what that resolves to; otherwise a type that it does not fit. */
+type OutputsOf<Of, Table> = Of extends Call
+  ? Table extends v.GenericSchema
+    ? IsSame<v.InferOutput<Table>, Awaited<ReturnType<Of>>> extends true
+      ? Table
+      : { mustBeOf: Plain<Awaited<ReturnType<Of>>> }
+    : v.GenericSchema
+  : { [Name in keyof Of]: OutputsOf<Of[Name], Name extends keyof Table ? Table[Name] : undefined> }
+
+/** Are two types the same in both directions, optional members included? */
+type IsSame<A, B> =
+  (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
+
+/** A type without interfaces, intersections and `readonly`. */
+type Plain<T> = T extends readonly (infer Element)[]
+  ? Plain<Element>[]
+  : T extends object
+    ? { -readonly [Member in keyof T]: Plain<T[Member]> }
+    : T
+
+/** The name of one of these members. */
+function keyOf<Name extends string>(members: Readonly<Record<Name, unknown>>) {
+  return v.picklist(Object.keys(members) as Name[]) // the record has no other keys
+}
+
+/** The same members, of which each may be absent. */
+function allOptional<Entries extends v.ObjectEntries>(entries: Entries) {
+  const optional = Object.entries(entries).map(([name, entry]) => [name, v.exactOptional(entry)])
+  return Object.fromEntries(optional) as { [Name in keyof Entries]: v.ExactOptionalSchema<Entries[Name], undefined> }
+}
