@@ -154,6 +154,7 @@ export function createGatewayWith(options: GatewayOptions, steps: Steps): { gate
       {
         management: options.management,
         limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },
+        basePath,
         admit,
         onError,
       },

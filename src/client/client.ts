@@ -91,6 +91,7 @@ const routes: Routes<Served> = {
     update: 'PUT /api/providers/:id',
   },
   explain: 'POST /api/explain',
+  openapi: 'GET /api/openapi.json',
   damagedRecords: {
     get: 'GET /api/health/records/:key+',
     put: 'PUT /api/health/records/:key+',

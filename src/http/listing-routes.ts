@@ -15,14 +15,27 @@ interface ModelsRoutesOptions {
   upstream(exchange: Exchange): UpstreamFetch
 }
 
-/** `/v1/models/{kind}` and the kinds K that it lists (spec.md, Models). */
-const kindPaths: ReadonlyArray<readonly [path: string, kinds: readonly Kind[]]> = [
-  ['image', ['image']],
-  ['tts', ['tts']],
-  ['stt', ['stt']],
-  ['embedding', ['embedding']],
-  ['image-to-text', ['imageToText']],
-  ['web', ['webSearch', 'webFetch']],
+/** A path of the model listing. */
+interface ListingPath {
+  path: string
+  /** The kinds K that it lists (spec.md, Models); absent: it finds one model. */
+  kinds?: readonly Kind[]
+  /** May any page read it? Then it answers the preflight request, too. */
+  isPublic?: true
+}
+
+/** All paths of the model listing. Their order counts: the name of a kind wins over a model of that name. */
+export const listingPaths: readonly ListingPath[] = [
+  { path: '/v1/models', kinds: ['llm'], isPublic: true },
+  { path: '/v1/models/image', kinds: ['image'] },
+  { path: '/v1/models/tts', kinds: ['tts'] },
+  { path: '/v1/models/stt', kinds: ['stt'] },
+  { path: '/v1/models/embedding', kinds: ['embedding'] },
+  { path: '/v1/models/image-to-text', kinds: ['imageToText'] },
+  { path: '/v1/models/web', kinds: ['webSearch', 'webFetch'] },
+  { path: '/v1/models/:id+' },
+  { path: '/v1beta/models', kinds: ['llm'] },
+  { path: '/v1beta/models/:id+' },
 ]
 
 const anyOrigin = { 'access-control-allow-origin': '*' }
@@ -36,7 +49,7 @@ interface Caller {
   fetch: UpstreamFetch
 }
 
-/** The routes of the model listing. Their order counts: the name of a kind wins over a model of that name. */
+/** The routes of the model listing. */
 export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): Route[] {
   const get = (path: string, body: Body, headers = {}): Route => ({
     method: 'GET',
@@ -62,14 +75,11 @@ export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): 
     return form.one(entry, kinds)
   }
 
-  return [
-    get('/v1/models', list(['llm']), anyOrigin),
-    { method: 'OPTIONS', path: '/v1/models', run: async () => emptyReply(204, preflight) },
-    ...kindPaths.map(([path, kinds]) => get(`/v1/models/${path}`, list(kinds))),
-    get('/v1/models/:id+', find),
-    get('/v1beta/models', list(['llm'])),
-    get('/v1beta/models/:id+', find),
-  ]
+  return listingPaths.flatMap(({ path, kinds, isPublic }): Route[] => {
+    const body = kinds ? list(kinds) : find
+    if (!isPublic) return [get(path, body)]
+    return [get(path, body, anyOrigin), { method: 'OPTIONS', path, run: async () => emptyReply(204, preflight) }]
+  })
 }
 
 /** Does work with the same `fetch`, whose calls are aborted when the client leaves (security.md, rule 10). */

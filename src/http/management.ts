@@ -17,7 +17,8 @@ interface ServingOptions {
   management: ManagementOptions | undefined
   /** Those of bodies. */
   limits: BodyLimits
-  /** See `AppOptions`. */
+  /** This and the following: see `AppOptions`. */
+  basePath: string
   admit(): void
   onError(error: unknown): void
 }
@@ -31,10 +32,16 @@ export interface ManagementApi {
 
 /** Makes all of the management API. This file is loaded with the first use of it: gateways that only route requests never need it. */
 export function createManagementApi(
-  deps: ManagementDependencies,
-  { management, limits, admit, onError }: ServingOptions,
+  deps: Omit<ManagementDependencies, 'openapi'>,
+  { management, limits, basePath, admit, onError }: ServingOptions,
 ): ManagementApi {
-  const api = createManagement(deps)
+  async function openapi() {
+    const { describeGateway } = await import('./openapi/document.ts')
+    const isOpen = management !== undefined && 'dangerouslyAllowUnauthenticated' in management
+    return describeGateway({ routes: servedRoutes(), basePath, isOpen })
+  }
+
+  const api = createManagement({ ...deps, openapi })
   const guard = createManagementGuard(management, { onError })
   const dispatch = createRouter(managementRoutes(api, limits))
   return {
@@ -49,6 +56,11 @@ export function createManagementApi(
 
 /** The management API over HTTP, made from the table of its operations. `limits`: those of bodies. */
 export function managementRoutes(api: Management<unknown>, limits: BodyLimits = { maxBytes: 1024 * 1024 }): Route[] {
+  return servedRoutes().map((operations) => routeOf(operations, api, limits))
+}
+
+/** Every route with its operations: with and without a parameter that may be missing, and by `PATCH` where there is one by `PUT`. */
+function servedRoutes(): OfRoute[] {
   const served = servedOperations().flatMap(withoutOptional)
   const patches = served.filter(({ method }) => method === 'PUT').map((one) => ({ ...one, method: 'PATCH' as const }))
   const byRoute = new Map<string, OfRoute>()
@@ -57,7 +69,7 @@ export function managementRoutes(api: Management<unknown>, limits: BodyLimits = 
     const others = byRoute.get(route)
     byRoute.set(route, others ? [...others, operation] : [operation])
   }
-  return [...byRoute.values()].map((operations) => routeOf(operations, api, limits))
+  return [...byRoute.values()]
 }
 
 /** One operation, or several that the member `action` of the body tells apart. */

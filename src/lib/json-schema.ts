@@ -106,6 +106,8 @@ function keywordsOf({ type: action, requirement, metadata }: Node, type: string)
   switch (action) {
     case 'non_empty':
       return { [type === 'array' ? 'minItems' : 'minLength']: 1 }
+    case 'min_length':
+      return { [type === 'array' ? 'minItems' : 'minLength']: requirement }
     case 'max_length':
       return { [type === 'array' ? 'maxItems' : 'maxLength']: requirement }
     case 'min_value':

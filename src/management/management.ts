@@ -18,7 +18,7 @@ import { createExplain, type Explainable, explainInput } from './explain.ts'
 import { createDamagedRecordOperations, createHealthOperations, damagedRecordInputs } from './health.ts'
 import { createKeyOperations, keyInputs } from './keys.ts'
 import { aliasInputs, createAliasOperations, createCustomModelOperations, customModelInputs } from './models.ts'
-import type { Management, PerInput } from './operations.ts'
+import type { Management, OpenApiDocument, PerInput } from './operations.ts'
 import { createProviderOperations, providerInputs } from './providers.ts'
 import { createSettingsOperations, settingsInputs } from './settings.ts'
 
@@ -39,6 +39,8 @@ export interface ManagementDependencies {
     fetch: UpstreamFetch
     options: CloudOptions
   }
+  /** Describes what is served over HTTP. */
+  openapi(): Promise<OpenApiDocument>
 }
 
 /** Makes the functions of the operations. Each validates its own input, so that calls in process are checked as those over HTTP are. */
@@ -57,6 +59,7 @@ export function createManagement(given: ManagementDependencies): Management<unkn
     damagedRecords: createDamagedRecordOperations(deps),
     cloud: createCloudOperations({ ...deps, ...deps.cloud }),
     explain: createExplain(deps.explain),
+    openapi: () => deps.openapi(),
   }
 }
 
@@ -73,4 +76,5 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   damagedRecords: damagedRecordInputs,
   cloud: cloudInputs,
   explain: explainInput,
+  openapi: undefined,
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import { once } from '../lib/promises.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { CloudOperations } from './cloud.ts'
@@ -31,6 +31,21 @@ export interface Management<Input = never> {
   cloud: CloudOperations<Input>
   /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
+  /** The description of all that the gateway serves over HTTP. */
+  openapi(): Promise<OpenApiDocument>
+}
+
+/** A description of an HTTP API in OpenAPI 3.1; its schemas are JSON Schema 2020-12. */
+export interface OpenApiDocument {
+  openapi: string
+  info: { title: string; version: string; description: string }
+  /** The base path. */
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  /** Operations by path and method in lower case. */
+  paths: Record<string, Record<string, JsonObject>>
+  /** By kind and name. */
+  components: Record<string, Record<string, JsonObject>>
 }
 
 /** How an operation is called over HTTP. In process it is `gateway.api.<resource>.<name>` with the same arguments. */
@@ -63,9 +78,11 @@ type Rows<Resource> = Resource extends Call
   ? Row<Resource>
   : { readonly [Name in keyof Resource]: Rows<Resource[Name]> }
 
-/** One value, such as a schema, for each operation of a resource that has an input. */
+/** One value, such as a schema, for each operation of a resource that has an input; `undefined` for a resource that is one operation without. */
 export type PerInput<Resource, Value> = Resource extends Call
-  ? Value
+  ? HasInput<Resource> extends true
+    ? Value
+    : undefined
   : {
       readonly [Name in keyof Resource as Resource[Name] extends Call
         ? HasInput<Resource[Name]> extends true
@@ -139,6 +156,7 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
     },
   },
   explain: { method: 'POST', path: '/api/explain', failure: 'Failed to explain' },
+  openapi: { method: 'GET', path: '/api/openapi.json', failure: 'Failed to describe the API' },
   damagedRecords: {
     get: { method: 'GET', path: '/api/health/records/:key+', failure: 'Failed to fetch record' },
     put: { method: 'PUT', path: '/api/health/records/:key+', failure: 'Failed to repair record' },

@@ -13,6 +13,7 @@ const whole = v.pipe(number, v.integer())
 const time = v.pipe(text, v.isoTimestamp())
 const texts = v.array(text)
 const object = v.pipe(v.custom<object>(isObject), v.metadata({ type: 'object' }))
+const jsonObject = v.pipe(v.custom<JsonObject>(isObject), v.metadata({ type: 'object' }))
 const kind = v.picklist(kinds)
 const strategy = v.picklist(strategies)
 const failureClass = keyOf(failureRules)
@@ -159,7 +160,7 @@ const damagedRecord = v.object({ key: text, problem: text })
 const shownDamage = v.object({
   ...damagedRecord.entries,
   stored: text,
-  record: v.exactOptional(v.pipe(v.custom<JsonObject>(isObject), v.metadata({ type: 'object' }))),
+  record: v.exactOptional(jsonObject),
 })
 
 const explanation = v.object({
@@ -177,6 +178,33 @@ const explanation = v.object({
   ),
   leftOut: v.array(v.object({ combo: text, model: text, unmet: text })),
   error: v.exactOptional(v.object({ status: whole, code: text, message: text })),
+})
+
+const conflict = v.object({ collection: text, id: text, kept: v.picklist(['home', 'cloud']), at: time })
+const synced = v.object({ success: v.literal(true), conflicts: v.array(conflict) })
+const enabled = v.object({
+  ...synced.entries,
+  verified: flag,
+  verifyError: v.exactOptional(text),
+  createdKey: v.exactOptional(newApiKey),
+})
+const cloudState = v.object({
+  cloudEnabled: flag,
+  cloudUrl: text,
+  lastSuccessAt: v.nullable(time),
+  lagMs: number,
+  lastError: v.nullable(text),
+  conflicts: v.array(conflict),
+})
+const cloudSession = v.object({ id: text, createdAt: time, lastUsedAt: time })
+
+const openapi = v.object({
+  openapi: text,
+  info: v.object({ title: text, version: text, description: text }),
+  servers: v.array(v.object({ url: text })),
+  tags: v.array(v.object({ name: text, description: text })),
+  paths: v.record(text, v.record(text, jsonObject)),
+  components: v.record(text, v.record(text, jsonObject)),
 })
 
 const table = {
@@ -213,7 +241,16 @@ const table = {
   },
   aliases: { list: v.object({ aliases: v.record(text, text) }), set: alias, delete: success },
   providers: { list: v.object({ providers: v.array(provider) }), get: provider, update: provider },
+  cloud: {
+    get: cloudState,
+    enable: enabled,
+    sync: synced,
+    disable: synced,
+    check: v.object({ message: text }),
+    sessions: { list: v.object({ sessions: v.array(cloudSession) }), revoke: success },
+  },
   explain: explanation,
+  openapi,
   damagedRecords: { get: shownDamage, put: success, delete: success },
   health: {
     list: v.object({
@@ -244,6 +281,9 @@ export const namedOutputs = {
   HealthEntry: healthEntry,
   TargetState: targetState,
   DamagedRecord: damagedRecord,
+  CloudState: cloudState,
+  CloudConflict: conflict,
+  CloudSession: cloudSession,
   Explanation: explanation,
   Success: success,
 }
@@ -260,8 +300,7 @@ type OutputsOf<Of, Table> = Of extends Call
   : { [Name in keyof Of]: OutputsOf<Of[Name], Name extends keyof Table ? Table[Name] : undefined> }
 
 /** Are two types the same in both directions, optional members included? */
-type IsSame<A, B> =
-  (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
+type IsSame<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
 
 /** A type without interfaces, intersections and `readonly`. */
 type Plain<T> = T extends readonly (infer Element)[]

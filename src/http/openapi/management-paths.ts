@@ -1,0 +1,119 @@
+import * as v from 'valibot'
+import type { JsonObject } from '../../lib/json.ts'
+import { inputs } from '../../management/management.ts'
+import type { ServedOperation } from '../../management/operations.ts'
+import { namedOutputs, outputs } from '../../management/outputs.ts'
+import { anyOf, type Builder, capitalised, jsonContent, type Paths, pathParameters, templateOf } from './parts.ts'
+import { operationWords } from './words.ts'
+
+/** A route of the management API: one operation, or several that the member `action` of the body tells apart. */
+export type ManagementRoute = readonly [Row, ...Row[]]
+
+type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'status' | 'names'>
+
+/** The body of an error. */
+const managementError = v.object({ error: v.string() })
+
+/** The names of the schemas that the management API refers to: those of what it answers, and one for each input. */
+export function managementSchemaNames(rows: readonly Row[]): Map<object, string> {
+  const names = new Map<object, string>(Object.entries(namedOutputs).map(([name, schema]) => [schema, name]))
+  names.set(managementError, 'Error')
+  for (const row of rows) {
+    const input = schemaOf(inputs, row)
+    if (input && row.action === undefined) names.set(input, `${capitalised(idOf(row.names))}Input`)
+  }
+  return names
+}
+
+/** The paths under `/api`. `security`: what the guard asks for. */
+export function managementPaths(
+  routes: readonly ManagementRoute[],
+  { convert, errors: errorResponses }: Builder,
+  security: JsonObject[],
+): Paths {
+  const paths: Paths = {}
+  const taken = new Set<string>()
+
+  for (const route of routes) {
+    const [{ method, path, status = 200, names }] = route
+    const hasBody = method !== 'GET' && method !== 'DELETE'
+    const parameters = pathParameters(path)
+    const { errors = [], ...said } = wordsOf(route)
+    const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(parameters.length > 0 ? WITH_PARAMETERS : [])]
+    const template = templateOf(path)
+    const outcomes = route.map((row) => convert(present(schemaOf(outputs, row), row)))
+    paths[template] = {
+      ...paths[template],
+      [method.toLowerCase()]: {
+        operationId: freeId(route, taken),
+        tags: names.slice(0, 1),
+        ...said,
+        security,
+        ...(parameters.length > 0 && { parameters }),
+        ...(hasBody && { requestBody: { required: true, content: jsonContent(anyOf(route.map(inputOf))) } }),
+        responses: {
+          [status]: { description: 'Done.', content: jsonContent(anyOf(outcomes)) },
+          ...errorResponses([...statuses, ...errors], 'Error', convert(managementError)),
+        },
+      },
+    }
+  }
+
+  /** The body that calls an operation. */
+  function inputOf(row: Row): JsonObject {
+    const schema = schemaOf(inputs, row)
+    const input = schema ? convert(schema) : { type: 'object', additionalProperties: false }
+    if (row.action === undefined) return input
+    const { properties = {}, required = [] } = input
+    return {
+      ...input,
+      title: capitalised(idOf(row.names)),
+      properties: { action: { const: row.action }, ...Object(properties) },
+      required: ['action', ...(Array.isArray(required) ? required : [])],
+    }
+  }
+
+  return paths
+}
+
+/** The statuses of errors that every operation gives, those with a body, and those with parameters in their paths. */
+const ALWAYS = [401, 403, 500, 503]
+const WITH_BODY = [400, 408, 413, 415]
+const WITH_PARAMETERS = [400, 404]
+
+/** What the operations of a route do; those of actions as a list. */
+function wordsOf(route: ManagementRoute) {
+  const [row] = route
+  const shared = row.action === undefined ? row.names : row.names.slice(0, -1)
+  const words = present(operationWords[shared.join('.')], row)
+  if (row.action === undefined) return words
+  const actions = route.map(({ action, names }) => {
+    const { summary, description } = present(operationWords[names.join('.')], row)
+    return `- \`${action}\`: ${[summary, description].filter(Boolean).join('. ')}`
+  })
+  return { ...words, description: actions.join('\n') }
+}
+
+/** `keysList`. */
+const idOf = (names: readonly string[]): string => names.reduce((id, name) => id + capitalised(name))
+
+/** `keysUpdatePatch` where `keysUpdate` is taken by another method, `healthResetById` where it is by a path without that parameter. */
+function freeId([{ method, path, names, action }]: ManagementRoute, taken: Set<string>): string {
+  const plain = idOf(action === undefined ? names : [...names.slice(0, -1), 'act'])
+  const parameter = /:(\w+)\+?$/.exec(path)?.[1] ?? ''
+  const other = method === 'PATCH' ? 'Patch' : `By${capitalised(parameter)}`
+  const id = taken.has(plain) ? plain + other : plain
+  taken.add(id)
+  return id
+}
+
+/** The schema of an operation in a table that has them in the order of `gateway.api`. */
+function schemaOf(table: unknown, { names }: Row): v.GenericSchema | undefined {
+  const found = names.reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], table)
+  return found as v.GenericSchema | undefined // both tables are complete
+}
+
+function present<T>(value: T | undefined, { names }: Row): T {
+  if (value === undefined) throw new TypeError(`The operation ${names.join('.')} is not described.`)
+  return value
+}

@@ -1,0 +1,220 @@
+import type { Endpoint } from '../../formats/format.ts'
+import { endpoints, formats } from '../../formats/formats.ts'
+import type { operations } from '../../formats/operations.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { WireFormat } from '../../types.ts'
+import { callerFormat } from '../caller-format.ts'
+import { listingPaths } from '../listing-routes.ts'
+import { formatSchemas } from './model-schemas.ts'
+import {
+  anyOf,
+  type Builder,
+  capitalised,
+  jsonContent,
+  type Paths,
+  parameter,
+  pathParameters,
+  templateOf,
+} from './parts.ts'
+
+type OperationName = (typeof operations)[keyof typeof operations]['name']
+
+/** The formats as their vendors call them, and where their vendors describe them. */
+const vendors: Readonly<Record<WireFormat, { title: string; reference: string }>> = {
+  'openai-chat': { title: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/chat' },
+  'openai-responses': {
+    title: 'OpenAI Responses',
+    reference: 'https://platform.openai.com/docs/api-reference/responses',
+  },
+  'anthropic-messages': { title: 'Anthropic', reference: 'https://docs.claude.com/en/api/messages' },
+  gemini: { title: 'Gemini', reference: 'https://ai.google.dev/api/generate-content' },
+}
+
+const summaries: Readonly<Record<OperationName, string>> = {
+  generate: 'Generate an answer',
+  'count-tokens': 'Count the tokens of a request',
+  compact: 'Compact a conversation',
+  complete: 'Complete a text',
+}
+
+/** The statuses of errors under `/v1` and `/v1beta`; a provider's own error keeps its status. */
+const LISTING_ERRORS = [400, 401, 403, 500, 503]
+const CALL_ERRORS = [...LISTING_ERRORS, 404, 408, 413, 415, 429, 502, 504]
+
+/** The credentials of clients, of which one is enough, or none while the setting `requireApiKey` is off. */
+export const clientSecurity: JsonObject[] = [
+  { apiKey: [] },
+  { apiKeyInXApiKey: [] },
+  { apiKeyInXGoogApiKey: [] },
+  { apiKeyInApiKey: [] },
+  {},
+]
+
+export const clientSecuritySchemes: Record<string, JsonObject> = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the gateway.' },
+  apiKeyInXApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  apiKeyInXGoogApiKey: { type: 'apiKey', in: 'header', name: 'x-goog-api-key' },
+  apiKeyInApiKey: { type: 'apiKey', in: 'header', name: 'api-key' },
+}
+
+/** What clients may send with a request to a model, besides its body. */
+export const clientParameters: Record<string, JsonObject> = {
+  timeout: parameter('header', 'x-signalbox-timeout-ms', 'How long the client waits at most, in ms.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: 86_400_000,
+  }),
+  strict: parameter('header', 'x-signalbox-strict', 'Refuses what the format of the target cannot carry.', {
+    type: 'string',
+    enum: ['true', '1'],
+  }),
+  session: parameter('header', 'x-signalbox-session', 'Requests of one session go to the same target where they can.'),
+}
+
+/** What the gateway adds to the headers of answers. */
+export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
+  Object.entries({
+    'x-signalbox-target': 'The provider and the model that answered.',
+    'x-signalbox-attempts': 'What was tried, in order, each with its status.',
+    'x-signalbox-warning': 'What of the request could not be carried.',
+  }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+)
+
+/** The paths under `/v1` and `/v1beta`: each endpoint of the formats, and each path of the listing. */
+export function modelPaths(builder: Builder): Paths {
+  const paths: Paths = {}
+  const add = (path: string, method: string, operation: JsonObject) => {
+    paths[path] = { ...paths[path], [method]: operation }
+  }
+
+  for (const { path, kinds, isPublic } of listingPaths) {
+    const callers = callersOf(path)
+    const id = `${idOf(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
+    const shared = { tags: ['models'], security: clientSecurity }
+    const query = kinds ? callers.flatMap(pagingOf) : []
+    const parameters = [...pathParameters(path), ...query]
+    add(templateOf(path), 'get', {
+      operationId: id,
+      summary: kinds ? `List the models of kind ${kinds.join(' and ')}` : 'Get a model',
+      ...(callers.length > 1 && { description: BY_HEADERS }),
+      ...shared,
+      ...(parameters.length > 0 && { parameters }),
+      responses: {
+        200: {
+          description: kinds ? 'The models.' : 'The model.',
+          content: jsonContent(
+            anyOf(callers.map((caller) => builder.convert(formatSchemas[caller][kinds ? 'list' : 'model'][1]))),
+          ),
+        },
+        ...errorsOf(callers, kinds ? LISTING_ERRORS : [...LISTING_ERRORS, 404], builder),
+      },
+    })
+    if (isPublic)
+      add(templateOf(path), 'options', {
+        operationId: `${id}Options`,
+        summary: 'Say that any page may read the list',
+        ...shared,
+        security: [],
+        responses: { 204: { description: 'The headers of CORS.' } },
+      })
+  }
+
+  for (const endpoint of endpoints) add(endpoint.path, 'post', callOf(endpoint, builder))
+  return paths
+}
+
+/** A request to a model. */
+function callOf({ path, format, operation, streams, stateful = [] }: Endpoint, builder: Builder): JsonObject {
+  const { title, reference } = vendors[format]
+  const inPath = path.includes('{model}')
+  const json = jsonContent(OPEN_OBJECT)
+  const stream = {
+    'text/event-stream': { schema: { type: 'string', description: 'Server-sent events of the format.' } },
+  }
+  const body = {
+    ...OPEN_OBJECT,
+    properties: {
+      ...(!inPath && { model: { type: 'string', description: MODEL } }),
+      ...(streams === 'asked' && {
+        stream: { type: ['boolean', 'null'], description: 'Is the answer a stream of events?' },
+      }),
+      ...Object.fromEntries(stateful.map((name) => [name, { description: 'Refused: the gateway stores no answers.' }])),
+    },
+    ...(!inPath && { required: ['model'] }),
+  }
+  return {
+    operationId: idOf(path.replace('{model}', '')),
+    tags: ['inference'],
+    summary: `${summaries[operation.name as OperationName]}${streams === 'always' ? ' as a stream' : ''} (${title})`,
+    description: 'The bodies are those of the vendor; what the gateway does not know passes.',
+    externalDocs: { url: reference },
+    security: clientSecurity,
+    parameters: [
+      ...(inPath ? [parameter('path', 'model', `${MODEL} May hold slashes, percent-encoded or not.`)] : []),
+      ...(streams === 'always'
+        ? [parameter('query', 'alt', 'With `sse` the stream is one of events, otherwise a JSON array.')]
+        : []),
+      ...Object.keys(clientParameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    requestBody: { required: true, content: jsonContent(body) },
+    responses: {
+      200: {
+        description: 'The answer.',
+        headers: Object.fromEntries(
+          Object.keys(answerHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+        ),
+        content:
+          streams === 'always'
+            ? { ...stream, ...jsonContent({ type: 'array', items: OPEN_OBJECT }) }
+            : { ...json, ...(streams === 'asked' && stream) },
+      },
+      ...errorsOf([format], CALL_ERRORS, builder),
+      default: {
+        description: 'The error of the provider.',
+        content: jsonContent(builder.convert(formatSchemas[format].error[1])),
+      },
+    },
+  }
+}
+
+const BY_HEADERS =
+  'The answer has the form of the API whose clients send the headers of the request; by default that of OpenAI.'
+
+const OPEN_OBJECT: JsonObject = { type: 'object', additionalProperties: true }
+
+const MODEL = 'The name of a model in the listing, of an alias or of a combo.'
+
+/** The formats whose clients may call a path of the listing, OpenAI's first; formats with the same schemas count once. */
+function callersOf(path: string): WireFormat[] {
+  const senders = [[], ...formats.map(({ clientSigns }) => clientSigns.headers)]
+  const names = senders.map(
+    (headers) => callerFormat(path, { header: (name) => (headers.includes(name) ? '1' : undefined) }).name,
+  )
+  return [...new Map(names.map((name) => [formatSchemas[name], name])).values()]
+}
+
+const pagingOf = (format: WireFormat): JsonObject[] =>
+  Object.entries(formatSchemas[format].paging).map(([name, { description, isNumber }]) =>
+    parameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
+  )
+
+/** The errors as the clients of these formats read them. */
+function errorsOf(
+  callers: readonly WireFormat[],
+  statuses: readonly number[],
+  { convert, errors }: Builder,
+): JsonObject {
+  const [first, ...others] = callers.map((caller) => formatSchemas[caller].error)
+  const name = first && others.length === 0 ? first[0] : 'ListingError'
+  return errors(statuses, name, anyOf(callers.map((caller) => convert(formatSchemas[caller].error[1]))))
+}
+
+/** `/v1/chat/completions` as `chatCompletions`, `/v1beta/models/:generateContent` as `betaModelsGenerateContent`. */
+function idOf(path: string): string {
+  const words = path
+    .replace('/v1beta/', '/beta/')
+    .replace('/v1/', '/')
+    .split(/[^A-Za-z]+/)
+    .filter(Boolean)
+  return words.map((word, at) => (at === 0 ? word : capitalised(word))).join('')
+}

@@ -1,0 +1,118 @@
+/** What an operation of the management API does. */
+interface Words {
+  summary: string
+  description?: string
+  /** Statuses of errors that only this operation gives. */
+  errors?: readonly number[]
+}
+
+const words = (summary: string, description?: string, errors?: readonly number[]): Words => ({
+  summary,
+  ...(description !== undefined && { description }),
+  ...(errors && { errors }),
+})
+
+const IN_PLACE = 'Absent members stay as they are, and `null` removes one.'
+
+/** No address, cloud mode does not allow it, the proxy fails, it takes too long. */
+const CLOUD_ERRORS = [400, 409, 502, 504]
+
+/** What each operation that is served does, by its name in `gateway.api`; for several on one route, what they have in common. */
+export const operationWords: Readonly<Record<string, Words>> = {
+  'keys.list': words('List the API keys', 'In the order of their creation, each with its value.'),
+  'keys.create': words('Create an API key', 'The answer has the value of the key as `key`.'),
+  'keys.get': words('Get an API key'),
+  'keys.update': words('Rename, pause or resume an API key', 'Takes effect with the next request.'),
+  'keys.delete': words('Delete an API key', 'The key opens nothing from then on.'),
+  'settings.get': words('Get the settings'),
+  'settings.update': words(
+    'Change the settings',
+    'Absent members stay as they are. Of the rules for requests, `null` restores the default. `cloudUrl` loses one trailing `/v1`, then all trailing slashes, and may be empty.',
+    [409],
+  ),
+  'combos.list': words('List the combos'),
+  'combos.create': words('Create a combo', 'Its name must be free; clients then request it like a model.'),
+  'combos.get': words('Get a combo'),
+  'combos.update': words('Change a combo', `${IN_PLACE} The rotation begins anew.`),
+  'combos.delete': words('Delete a combo'),
+  'connections.list': words('List the connections', 'Credentials are shown by their last four characters.'),
+  'connections.create': words(
+    'Create a connection',
+    'The provider is in the catalog, of a compatible kind, or comes with a `baseUrl`. `null` counts as absent.',
+  ),
+  'connections.get': words('Get a connection'),
+  'connections.update': words(
+    'Change a connection',
+    `${IN_PLACE} \`providerSpecificData\` is replaced as a whole. Its health is forgotten.`,
+  ),
+  'connections.delete': words('Delete a connection'),
+  'customModels.list': words('List the custom models'),
+  'customModels.create': words('Create a custom model', 'Adds a model that the catalog does not have.'),
+  'customModels.delete': words('Delete a custom model'),
+  'aliases.list': words('List the aliases', 'Model names by alias.'),
+  'aliases.set': words('Create or change an alias', 'It must not lead back to itself.'),
+  'aliases.delete': words('Delete an alias'),
+  'providers.list': words('List the providers', 'Those of the catalog, and those with a strategy of their own.'),
+  'providers.get': words('Get a provider'),
+  'providers.update': words('Set the strategy among the connections of a provider'),
+  cloud: words('Act on the mirror at the cloud proxy', undefined, CLOUD_ERRORS),
+  'cloud.get': words('Get the state of the mirror', 'What this gateway knows of it; the proxy is not asked.'),
+  'cloud.enable': words('Turn cloud mode on', 'Makes a key when there is none. Done even if it could not be verified.'),
+  'cloud.sync': words('Exchange what has changed on either side'),
+  'cloud.disable': words(
+    'Turn cloud mode off',
+    'Takes over what has changed, and removes the mirror and its sessions.',
+  ),
+  'cloud.check': words('Ask whether a proxy is there'),
+  'cloud.sessions.list': words('List the sessions at the cloud proxy', undefined, CLOUD_ERRORS),
+  'cloud.sessions.revoke': words('End a session at the cloud proxy', undefined, CLOUD_ERRORS),
+  explain: words(
+    'Explain where a request would go',
+    'The targets of the request in their order. No provider is called, and no turn is used.',
+  ),
+  openapi: words('Get this description'),
+  'damagedRecords.get': words('Get a damaged record'),
+  'damagedRecords.put': words('Replace a damaged record', 'The new record is given whole.'),
+  'damagedRecords.delete': words('Remove a damaged record'),
+  'health.list': words(
+    'List what has failed lately, the state of each target, and the damaged records',
+    'What is healthy has no entry in `health`.',
+  ),
+  'health.reset': words('Forget failures', 'Of one connection with its models and provider, or of all.'),
+}
+
+/** What each tag groups: the resources of the management API, and the rest of the gateway. */
+export const tagWords: Readonly<Record<string, string>> = {
+  keys: 'The API keys by which clients call models.',
+  settings: 'The settings of the gateway.',
+  combos: 'Named groups of models, each requested like a model.',
+  connections: 'Accounts at providers.',
+  customModels: 'Models that the catalog does not have.',
+  aliases: 'Other names of models.',
+  providers: 'The providers of the catalog, and the strategies among their connections.',
+  cloud: 'The mirror of the data at a cloud proxy.',
+  explain: 'Where a request would go.',
+  openapi: 'The description of the API.',
+  damagedRecords: 'Records of the storage that cannot be read as they stand.',
+  health: 'The health of providers, connections and models.',
+  models: 'The listing of models.',
+  inference: 'Requests to models, in the formats of their vendors.',
+  gateway: 'The gateway itself, for load balancers.',
+}
+
+/** What a status of an error means. */
+export const statusWords: Readonly<Record<number, string>> = {
+  400: 'The request is not valid. The message names what is wrong; nothing has changed.',
+  401: 'The credential is missing or wrong.',
+  403: 'The credential does not allow this: a paused API key, or a page of another site.',
+  404: 'There is no such record or model.',
+  408: 'The body of the request did not arrive in time.',
+  409: 'The state of the gateway does not allow this now.',
+  413: 'The body of the request is too large.',
+  415: 'The body of the request is not JSON in UTF-8.',
+  429: 'A provider limits requests. See `retry-after`.',
+  500: 'The gateway failed.',
+  502: 'The other side failed, or refused the credentials of the gateway.',
+  503: 'The gateway shuts down, is too busy, or cannot reach its storage; or no target takes requests.',
+  504: 'The other side did not answer in time.',
+}
