@@ -1,8 +1,10 @@
 import { gatewayError } from './errors.ts'
+import { endpoints } from './formats/formats.ts'
 import { createApp, elsewhereReply, isOurs, normaliseBasePath, type Step } from './http/app.ts'
+import { callerFormatsOf } from './http/caller-format.ts'
 import { createFetchHandlers } from './http/fetch.ts'
 import { createHealthCheck } from './http/health-check.ts'
-import { modelsRoutes } from './http/listing-routes.ts'
+import { listingPaths, modelsRoutes } from './http/listing-routes.ts'
 import { modelRoutes } from './http/model-routes.ts'
 import { settlesWithin } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
@@ -154,6 +156,7 @@ export function createGatewayWith(options: GatewayOptions, steps: Steps): { gate
       {
         management: options.management,
         limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },
+        models: { endpoints, listingPaths, callerFormatsOf },
         basePath,
         admit,
         onError,

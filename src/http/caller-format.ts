@@ -1,6 +1,7 @@
 import type { Format } from '../formats/format.ts'
 import { formatOf, formats } from '../formats/formats.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import type { WireFormat } from '../types.ts'
 
 /**
  * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: by the path, or by the headers where all vendors share a
@@ -14,6 +15,12 @@ export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): 
     isShared &&
     candidates.find(({ clientSigns }) => clientSigns.headers.some((name) => exchange.header(name) !== undefined))
   return sender || formatOf('openai-chat')
+}
+
+/** The formats of all who may call a path, the default first. */
+export function callerFormatsOf(path: string): WireFormat[] {
+  const signs = [[], ...formats.map(({ clientSigns }) => clientSigns.headers)]
+  return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
 }
 
 /** The path of the model listing, which any page may read (spec.md, Models). */

@@ -16,7 +16,7 @@ interface ModelsRoutesOptions {
 }
 
 /** A path of the model listing. */
-interface ListingPath {
+export interface ListingPath {
   path: string
   /** The kinds K that it lists (spec.md, Models); absent: it finds one model. */
   kinds?: readonly Kind[]

@@ -4,10 +4,12 @@ import type { ByteStream, Exchange, Reply } from '../lib/exchange.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { type BodyLimits, timedBody } from '../lib/timed-body.ts'
+import { VERSION } from '../lib/version.ts'
 import { createManagement, type ManagementDependencies } from '../management/management.ts'
 import { type Management, type ServedOperation, servedOperations } from '../management/operations.ts'
 import { createManagementGuard } from './management-guard.ts'
 import type { ManagementOptions } from './management-options.ts'
+import type { ModelSurface } from './openapi/model-paths.ts'
 import { jsonReply } from './reply.ts'
 import { createRouter, type Route } from './router.ts'
 
@@ -17,6 +19,8 @@ interface ServingOptions {
   management: ManagementOptions | undefined
   /** Those of bodies. */
   limits: BodyLimits
+  /** What else the gateway serves, for its description. */
+  models: ModelSurface
   /** This and the following: see `AppOptions`. */
   basePath: string
   admit(): void
@@ -33,12 +37,12 @@ export interface ManagementApi {
 /** Makes all of the management API. This file is loaded with the first use of it: gateways that only route requests never need it. */
 export function createManagementApi(
   deps: Omit<ManagementDependencies, 'openapi'>,
-  { management, limits, basePath, admit, onError }: ServingOptions,
+  { management, limits, models, basePath, admit, onError }: ServingOptions,
 ): ManagementApi {
   async function openapi() {
     const { describeGateway } = await import('./openapi/document.ts')
     const isOpen = management !== undefined && 'dangerouslyAllowUnauthenticated' in management
-    return describeGateway({ routes: servedRoutes(), basePath, isOpen })
+    return describeGateway({ routes: servedRoutes(), models, version: VERSION, basePath, isOpen })
   }
 
   const api = createManagement({ ...deps, openapi })

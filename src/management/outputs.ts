@@ -1,9 +1,6 @@
 import * as v from 'valibot'
-import { isObject, type JsonObject } from '../lib/json.ts'
-import { kinds, strategies, wireFormats } from '../lib/unions.ts'
-import { authStyles, clouds, providerFormats } from '../providers/catalog-problem.ts'
-import { failureRules } from '../routing/failure-class.ts'
 import { comboModel } from './combo-input.ts'
+import { anyObject, fields } from './input.ts'
 import type { Management } from './operations.ts'
 
 const text = v.string()
@@ -12,11 +9,27 @@ const number = v.number()
 const whole = v.pipe(number, v.integer())
 const time = v.pipe(text, v.isoTimestamp())
 const texts = v.array(text)
-const object = v.pipe(v.custom<object>(isObject), v.metadata({ type: 'object' }))
-const jsonObject = v.pipe(v.custom<JsonObject>(isObject), v.metadata({ type: 'object' }))
-const kind = v.picklist(kinds)
-const strategy = v.picklist(strategies)
-const failureClass = keyOf(failureRules)
+const object = v.pipe(
+  v.custom<object>((value) => typeof value === 'object'),
+  v.metadata({ type: 'object' }),
+)
+const jsonObject = anyObject('must be an object')
+const { kind, strategy } = fields
+const failureClass = v.picklist([
+  'client',
+  'context-overflow',
+  'format',
+  'over-budget',
+  'credentials',
+  'forbidden',
+  'rate-limit',
+  'server',
+  'network',
+  'timeout',
+  'content',
+  'model-not-found',
+  'internal',
+])
 const level = v.picklist(['provider', 'connection', 'model'])
 
 const success = v.object({ success: v.literal(true) })
@@ -103,7 +116,7 @@ const connection = v.object({
       sharesPrefix: v.exactOptional(flag),
       enabledModels: v.exactOptional(texts),
       baseUrl: v.exactOptional(text),
-      format: v.exactOptional(v.picklist(wireFormats)),
+      format: v.exactOptional(fields.format),
       resource: v.exactOptional(text),
       apiVersion: v.exactOptional(text),
       deployment: v.exactOptional(text),
@@ -120,7 +133,7 @@ const connection = v.object({
 const customModel = v.object({ id: text, type: v.exactOptional(kind), providerAlias: text })
 const alias = v.object({ alias: text, model: text, ...warnings })
 
-const format = keyOf(providerFormats)
+const format = v.picklist([...fields.format.options, 'bedrock-converse'])
 const modelList = v.object({ models: v.array(v.object({ id: text })) })
 const provider = v.object({
   id: text,
@@ -131,9 +144,9 @@ const provider = v.object({
   baseUrl: v.exactOptional(text),
   format: v.exactOptional(format),
   formats: v.exactOptional(v.record(text, format)),
-  alsoSpeaks: v.exactOptional(v.array(v.picklist(wireFormats))),
-  auth: v.exactOptional(keyOf(authStyles)),
-  cloud: v.exactOptional(keyOf(clouds)),
+  alsoSpeaks: v.exactOptional(v.array(fields.format)),
+  auth: v.exactOptional(v.picklist(['bearer', 'x-api-key', 'x-goog-api-key', 'api-key'])),
+  cloud: v.exactOptional(v.picklist(['azure', 'bedrock', 'vertex'])),
   serviceKinds: v.exactOptional(v.array(kind)),
   models: v.exactOptional(
     v.array(
@@ -308,11 +321,6 @@ type Plain<T> = T extends readonly (infer Element)[]
   : T extends object
     ? { -readonly [Member in keyof T]: Plain<T[Member]> }
     : T
-
-/** The name of one of these members. */
-function keyOf<Name extends string>(members: Readonly<Record<Name, unknown>>) {
-  return v.picklist(Object.keys(members) as Name[]) // the record has no other keys
-}
 
 /** The same members, of which each may be absent. */
 function allOptional<Entries extends v.ObjectEntries>(entries: Entries) {

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import type { JsonObject } from '../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../lib/json-schema.ts'
-import { VERSION } from '../../lib/version.ts'
 import type { OpenApiDocument } from '../../management/operations.ts'
 import { type ManagementRoute, managementPaths, managementSchemaNames } from './management-paths.ts'
-import { answerHeaders, clientParameters, clientSecuritySchemes, modelPaths } from './model-paths.ts'
+import { answerHeaders, clientParameters, clientSecuritySchemes, type ModelSurface, modelPaths } from './model-paths.ts'
 import { modelSchemaNames } from './model-schemas.ts'
 import { createBuilder, jsonContent, type Paths } from './parts.ts'
 import { tagWords } from './words.ts'
@@ -13,6 +12,8 @@ import { tagWords } from './words.ts'
 interface Described {
   /** The routes of the management API, each with its operations. */
   routes: readonly ManagementRoute[]
+  models: ModelSurface
+  version: string
   basePath: string
   /** Does the guard of `/api` ask for no credential? */
   isOpen: boolean
@@ -21,7 +22,7 @@ interface Described {
 const healthStatus = v.object({ status: v.picklist(['ok', 'closing', 'store unreadable']), version: v.string() })
 
 /** Describes all that a gateway serves: `/api`, `/v1`, `/v1beta` and `/health`. The object is made anew with each call. */
-export function describeGateway({ routes, basePath, isOpen }: Described): OpenApiDocument {
+export function describeGateway({ routes, models, version, basePath, isOpen }: Described): OpenApiDocument {
   const names = new Map([
     ...managementSchemaNames(routes.flat()),
     ...modelSchemaNames(),
@@ -31,7 +32,7 @@ export function describeGateway({ routes, basePath, isOpen }: Described): OpenAp
   const responses: Record<string, JsonObject> = {}
   const builder = createBuilder({ convert }, responses)
   const managed = managementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
-  const paths: Paths = { ...managed, ...modelPaths(builder), '/health': { get: healthCheck() } }
+  const paths: Paths = { ...managed, ...modelPaths(models, builder), '/health': { get: healthCheck() } }
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags)))
 
   function healthCheck() {
@@ -50,7 +51,7 @@ export function describeGateway({ routes, basePath, isOpen }: Described): OpenAp
 
   return structuredClone({
     openapi: '3.1.0',
-    info: { title: 'Signalbox', version: VERSION, description: DESCRIPTION },
+    info: { title: 'Signalbox', version, description: DESCRIPTION },
     servers: [{ url: basePath || '/' }],
     tags: Object.entries(tagWords)
       .filter(([name]) => used.has(name))

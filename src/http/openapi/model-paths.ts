@@ -1,10 +1,8 @@
 import type { Endpoint } from '../../formats/format.ts'
-import { endpoints, formats } from '../../formats/formats.ts'
 import type { operations } from '../../formats/operations.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { WireFormat } from '../../types.ts'
-import { callerFormat } from '../caller-format.ts'
-import { listingPaths } from '../listing-routes.ts'
+import type { ListingPath } from '../listing-routes.ts'
 import { formatSchemas } from './model-schemas.ts'
 import {
   anyOf,
@@ -80,15 +78,23 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
+/** What is served under `/v1` and `/v1beta`. */
+export interface ModelSurface {
+  endpoints: readonly Endpoint[]
+  listingPaths: readonly ListingPath[]
+  /** The formats of all who may call a path, the default first. */
+  callerFormatsOf(path: string): WireFormat[]
+}
+
 /** The paths under `/v1` and `/v1beta`: each endpoint of the formats, and each path of the listing. */
-export function modelPaths(builder: Builder): Paths {
+export function modelPaths({ endpoints, listingPaths, callerFormatsOf }: ModelSurface, builder: Builder): Paths {
   const paths: Paths = {}
   const add = (path: string, method: string, operation: JsonObject) => {
     paths[path] = { ...paths[path], [method]: operation }
   }
 
   for (const { path, kinds, isPublic } of listingPaths) {
-    const callers = callersOf(path)
+    const callers = distinct(callerFormatsOf(path))
     const id = `${idOf(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
     const shared = { tags: ['models'], security: clientSecurity }
     const query = kinds ? callers.flatMap(pagingOf) : []
@@ -184,14 +190,10 @@ const OPEN_OBJECT: JsonObject = { type: 'object', additionalProperties: true }
 
 const MODEL = 'The name of a model in the listing, of an alias or of a combo.'
 
-/** The formats whose clients may call a path of the listing, OpenAI's first; formats with the same schemas count once. */
-function callersOf(path: string): WireFormat[] {
-  const senders = [[], ...formats.map(({ clientSigns }) => clientSigns.headers)]
-  const names = senders.map(
-    (headers) => callerFormat(path, { header: (name) => (headers.includes(name) ? '1' : undefined) }).name,
-  )
-  return [...new Map(names.map((name) => [formatSchemas[name], name])).values()]
-}
+/** Formats with the same schemas count once. */
+const distinct = (names: readonly WireFormat[]): WireFormat[] => [
+  ...new Map(names.map((name) => [formatSchemas[name], name])).values(),
+]
 
 const pagingOf = (format: WireFormat): JsonObject[] =>
   Object.entries(formatSchemas[format].paging).map(([name, { description, isNumber }]) =>
