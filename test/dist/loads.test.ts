@@ -11,12 +11,16 @@ import { portable } from './portable.ts'
 
 /**
  * What a gateway has loaded after its first request, and all that it can load: minified and gzipped, dependencies included, the data of the
- * catalog apart. In bytes.
+ * catalog and the description of the API apart. In bytes.
  */
-const BUDGETS = { passed: 75_000, failing: 75_000, translated: 160_000, everything: 210_000 }
+const BUDGETS = { passed: 75_000, failing: 75_000, translated: 160_000, everything: 210_000, description: 9_000 }
 
 const execute = promisify(execFile)
-const test = suite('the code that a request loads', { folder: '', texts: new Map<string, string>() })
+const test = suite('the code that a request loads', {
+  folder: '',
+  texts: new Map<string, string>(),
+  description: '',
+})
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(root, 'node_modules/.loads-'))
@@ -34,8 +38,10 @@ test.before(async (context) => {
   for (const { path, text } of outputFiles) {
     await writeFile(path, text)
     const { inputs = {} } = metafile?.outputs[path.slice(root.length)] ?? {}
-    const isData = Object.keys(inputs).some((input) => input.endsWith('src/providers/catalog.ts'))
-    context.texts.set(basename(path), isData ? '' : text)
+    const holds = (source: string) => Object.keys(inputs).some((input) => input.endsWith(source))
+    const isDescription = holds('src/http/openapi/document.ts')
+    if (isDescription) context.description = text
+    context.texts.set(basename(path), isDescription || holds('src/providers/catalog.ts') ? '' : text)
   }
 })
 
@@ -60,6 +66,10 @@ for (const [request, status] of [
 
 test('has a bounded size in all', ({ texts }) => {
   report('everything', [...texts.values()])
+})
+
+test('has a description of the API that is small, and that is loaded by those who ask for it', ({ description }) => {
+  report('description', [description])
 })
 
 function report(what: keyof typeof BUDGETS, texts: string[]): void {

@@ -1,0 +1,64 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Gateway } from '../../src/gateway.ts'
+import type { OpenApiDocument } from '../../src/management/operations.ts'
+
+/** One operation of a description, with its references resolved. */
+export interface Described {
+  method: string
+  path: string
+  operationId: string
+  statuses: string[]
+  /** The schema of the request's body; `undefined` where it takes none. */
+  request: ValidateFunction | undefined
+  /** The schema of the JSON body of a response with this status; throws when there is none. */
+  response(status: number): ValidateFunction
+}
+
+/** The operations that a gateway describes. */
+export async function describedOperations(gateway: Pick<Gateway, 'api'>): Promise<Described[]> {
+  const document = await gateway.api.openapi()
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+  ajv.addSchema(document, 'description')
+  const compile = (schema: unknown) => ajv.compile(absolute(schema))
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Described => {
+      const { operationId, requestBody, responses } = operation as unknown as RawOperation
+      const schema = requestBody?.content['application/json']?.schema
+      return {
+        method: method.toUpperCase(),
+        path,
+        operationId,
+        statuses: Object.keys(responses),
+        request: schema && compile(schema),
+        response(status) {
+          const found = responses[status] ?? responses.default
+          const { content } = found && '$ref' in found ? referred(document, found.$ref) : (found ?? {})
+          const body = content?.['application/json']?.schema
+          if (!body) throw new Error(`${operationId} has no JSON body for the status ${status}.`)
+          return compile(body)
+        },
+      }
+    }),
+  )
+}
+
+type Content = Record<string, { schema: object }>
+
+interface RawOperation {
+  operationId: string
+  requestBody?: { content: Content }
+  responses: Record<string, { content?: Content } | { $ref: string }>
+}
+
+/** A component of a description. */
+function referred(document: OpenApiDocument, ref: string): { content?: Content } {
+  const [, , kind = '', name = ''] = ref.split('/')
+  const found = document.components[kind]?.[name]
+  if (!found) throw new Error(`There is no ${ref}.`)
+  return found
+}
+
+/** The same schema, whose references lead into the description that `ajv` knows. */
+function absolute(schema: unknown): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"description#'))
+}

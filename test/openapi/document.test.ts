@@ -1,0 +1,103 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { OpenApiDocument } from '../../src/management/operations.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the description of a gateway')
+
+const describe = () => openDoor().gateway.api.openapi()
+
+/** Every object within a value, the value included. */
+function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield value as Record<string, unknown>
+  for (const inner of Object.values(value)) yield* objectsIn(inner)
+}
+
+const operationsOf = ({ paths }: OpenApiDocument) => Object.values(paths).flatMap((methods) => Object.values(methods))
+
+test('it is valid OpenAPI 3.1', async () => {
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(await describe())))
+  assert.ok(valid, JSON.stringify(errors))
+  assert.is(validator.version, '3.1')
+})
+
+test('every reference leads to a component, and every component is referred to', async () => {
+  const document = await describe()
+  const text = JSON.stringify(document)
+  const names = (kind: string) =>
+    Object.keys(document.components[kind] ?? {}).map((name) => `#/components/${kind}/${name}`)
+  const components = ['schemas', 'responses', 'parameters', 'headers'].flatMap(names)
+  const refs = new Set(Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref))
+  assert.equal([...refs].sort(), components.sort())
+  const schemes = new Set(
+    operationsOf(document).flatMap(({ security }) => [...objectsIn(security)].flatMap(Object.keys)),
+  )
+  assert.equal([...schemes].sort(), Object.keys(document.components.securitySchemes ?? {}).sort())
+})
+
+test('each operation has an id of its own, a summary, and a tag that is declared', async () => {
+  const document = await describe()
+  const operations = operationsOf(document)
+  const ids = operations.map(({ operationId }) => String(operationId))
+  assert.equal(
+    ids.filter((id, at) => ids.indexOf(id) !== at),
+    [],
+  )
+  assert.equal(
+    ids.filter((id) => !/^[a-z][A-Za-z0-9]*$/.test(id)),
+    [],
+  )
+  for (const { operationId, summary, tags, responses } of operations) {
+    assert.match(String(summary), /^[A-Z][^.]+$/, String(operationId))
+    assert.not.match(JSON.stringify(responses), /undefined/)
+    assert.ok(Array.isArray(tags) && tags.length === 1, String(operationId))
+  }
+  const used = new Set(operations.flatMap(({ tags }) => tags))
+  assert.equal([...used].sort(), document.tags.map(({ name }) => name).sort())
+  assert.ok(ids.includes('keysList') && ids.includes('cloudSessionsRevoke') && ids.includes('chatCompletions'))
+})
+
+test('the description is served under the guard of /api, and is the same in process', async () => {
+  const { gateway, expect, send } = openDoor()
+  await gateway.api.settings.update({ requireApiKey: false })
+  const { key } = await gateway.api.keys.create({ name: 'client' })
+  const path = '/api/openapi.json'
+  assert.is((await send('GET', path)).status, 401)
+  assert.is((await send('GET', path, { headers: { authorization: `Bearer ${key}` } })).status, 401)
+  assert.equal(await expect(200, 'GET', path), await gateway.api.openapi())
+  const { status, headers } = await send('GET', path, { headers: { authorization: `Bearer ${TOKEN}` } })
+  assert.equal([status, headers.get('content-type')], [200, 'application/json'])
+})
+
+test('its server is the base path, and its version that of the package', async () => {
+  const at = async (basePath: string) => (await openDoor({ basePath }).gateway.api.openapi()).servers
+  assert.equal(await at(''), [{ url: '/' }])
+  assert.equal(await at('/ai/'), [{ url: '/ai' }])
+  const { send, gateway } = openDoor()
+  const { body } = await send('GET', '/health')
+  assert.is((await gateway.api.openapi()).info.version, Reflect.get(body, 'version'))
+})
+
+test('it asks for a credential where the guard does', async () => {
+  const openTo = async (management: Parameters<typeof createGateway>[0]['management']) => {
+    const { api } = createGateway({ storage: memoryStorage(), logger: false, ...(management && { management }) })
+    const { paths } = await api.openapi()
+    return paths['/api/keys']?.get?.security
+  }
+  const token = [{ managementToken: [] }]
+  assert.equal(await openTo({ token: TOKEN }), token)
+  assert.equal(await openTo({ authorize: () => true }), token)
+  assert.equal(await openTo(undefined), token)
+  assert.equal(await openTo({ dangerouslyAllowUnauthenticated: true }), [])
+})
+
+test('what a caller changes in it stays with that caller', async () => {
+  const { api } = openDoor().gateway
+  const one = await api.openapi()
+  for (const inner of [...objectsIn(one)]) inner.changed = true
+  assert.not.match(JSON.stringify(await api.openapi()), /changed":true/)
+})

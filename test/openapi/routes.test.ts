@@ -1,0 +1,69 @@
+import { endpoints } from '../../src/formats/formats.ts'
+import { modelsRoutes } from '../../src/http/listing-routes.ts'
+import { managementRoutes } from '../../src/http/management.ts'
+import { modelRoutes } from '../../src/http/model-routes.ts'
+import type { Route } from '../../src/http/router.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+import { describedOperations } from './description.ts'
+
+const test = suite('the routes of the description')
+
+const never = (): never => {
+  throw new Error('only the tables are read')
+}
+
+/** Every line of the route tables. */
+const routes: ReadonlyArray<Pick<Route, 'method' | 'path'>> = [
+  ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0]), // only its paths are read
+  ...modelRoutes(never),
+  ...managementRoutes(openDoor().gateway.api),
+]
+
+const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
+
+/** The method of a model, `:generateContent`, which shares a line of the table with others. */
+const METHOD = /\{model\}:\w+$/
+
+test('are all lines of the route tables and /health, and no others', async () => {
+  const described = (await describedOperations(openDoor().gateway)).map(
+    ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
+  )
+  const served = ['GET /health', ...routes.map(({ method, path }) => `${method} ${template(path)}`)]
+  assert.equal([...new Set(described)].sort(), served.sort())
+})
+
+test('have each method of a model that is an endpoint', async () => {
+  const described = (await describedOperations(openDoor().gateway))
+    .map(({ path }) => path)
+    .filter((path) => METHOD.test(path))
+  const named = endpoints.map(({ path }) => path).filter((path) => METHOD.test(path))
+  assert.ok(named.length >= 6)
+  assert.equal(described.sort(), named.sort())
+})
+
+test('are all answered by a gateway, with a status that is described', async () => {
+  const { gateway } = openDoor()
+  for (const { method, path, statuses, response, request } of await describedOperations(gateway)) {
+    for (const credential of [TOKEN, undefined]) {
+      const headers = {
+        'content-type': 'application/json',
+        ...(credential && { authorization: `Bearer ${credential}` }),
+      }
+      const answer = await gateway.fetch(
+        new Request(`http://gateway.test${path.replace(/\{\w+\}/g, 'x')}`, {
+          method,
+          headers,
+          ...(request && { body: '{}' }),
+        }),
+      )
+      const what = `${method} ${path}: ${answer.status}`
+      assert.ok(statuses.includes(`${answer.status}`), what)
+      if (answer.status === 204) continue
+      const body: unknown = await answer.json()
+      const check = response(answer.status)
+      assert.ok(check(body), `${what} ${JSON.stringify(body)} ${JSON.stringify(check.errors)}`)
+      assert.not.match(JSON.stringify(body), /There is no \w+ \//, what) // the text for a path without a route
+    }
+  }
+})
