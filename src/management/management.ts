@@ -76,5 +76,5 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   damagedRecords: damagedRecordInputs,
   cloud: cloudInputs,
   explain: explainInput,
-  openapi: undefined,
+  openapi: {},
 }

@@ -78,11 +78,11 @@ type Rows<Resource> = Resource extends Call
   ? Row<Resource>
   : { readonly [Name in keyof Resource]: Rows<Resource[Name]> }
 
-/** One value, such as a schema, for each operation of a resource that has an input; `undefined` for a resource that is one operation without. */
+/** One value, such as a schema, for each operation of a resource that has an input. */
 export type PerInput<Resource, Value> = Resource extends Call
   ? HasInput<Resource> extends true
     ? Value
-    : undefined
+    : Record<string, never>
   : {
       readonly [Name in keyof Resource as Resource[Name] extends Call
         ? HasInput<Resource[Name]> extends true

@@ -137,6 +137,7 @@ for (const basePath of ['', '/tools/ai']) {
       await same(client.providers.get('one'), api.providers.get('one'))
       await same(client.providers.list(), api.providers.list())
       await same(client.explain({ model: 'one/a' }), api.explain({ model: 'one/a' }))
+      await same(client.openapi(), api.openapi())
 
       await same(client.cloud.get(), api.cloud.get())
       await api.settings.update({ cloudUrl: '' }) // without a proxy each of these is refused
