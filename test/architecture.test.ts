@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
 import { longFiles, violations } from './architecture/rules.ts'
-import { importCycles, missingFormatFiles } from './architecture/shape.ts'
+import { importCycles, missingFormatFiles, repeatedTypeNames } from './architecture/shape.ts'
 import { assert, suite } from './support/suite.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -25,6 +25,22 @@ source('every format has the same files', () => {
 
 source('no file imports itself through others, types included', () => {
   assert.equal(importCycles(readTree(['src', 'adapters'])), [])
+})
+
+/** What is parallel by design: the same helper types in two adapters, two formats or two management files. */
+const MAX_REPEATED_NAMES = 8
+
+source('hardly a type has the name of another', () => {
+  const found = repeatedTypeNames(readTree(['src', 'adapters']))
+  assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
+})
+
+source('type names of two files are found, but for those of a wire', () => {
+  const files = new Map([
+    ['src/a.ts', 'export interface Row {}\ntype WireRow = 1\ninterface Own {}'],
+    ['src/b.ts', 'type Row = 1\nexport interface WireRow {}'],
+  ])
+  assert.equal(repeatedTypeNames(files), ['Row: src/a.ts, src/b.ts'])
 })
 
 const rules = suite('the rules of the architecture')

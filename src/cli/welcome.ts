@@ -116,14 +116,14 @@ function chat(baseUrl: string, { flags, model, hasKey }: { flags: string; model:
   return curl(`${baseUrl}/v1/chat/completions`, { flags, headers: [...(hasKey ? [CLIENT] : []), JSON_TYPE], body })
 }
 
-interface Command {
+interface ExampleCommand {
   flags?: string
   /** Quoted. */
   headers: string[]
   body?: string
 }
 
-function curl(url: string, { flags, headers, body }: Command): string {
+function curl(url: string, { flags, headers, body }: ExampleCommand): string {
   const address = url.includes('[') ? `'${url}'` : url // an IPv6 address is a pattern to zsh
   const first = `  curl ${flags ? `${flags} ` : ''}${address}`
   const rest = [...headers.map((header) => `-H ${header}`), ...(body === undefined ? [] : [`-d '${body}'`])]

@@ -8,7 +8,7 @@ import { managementErrorReply, modelsErrorReply } from './error-reply.ts'
 import type { AnswerHealth } from './health-check.ts'
 import { withModelsFolder } from './model-routes.ts'
 import { jsonReply } from './reply.ts'
-import { createRouter, type Route } from './router.ts'
+import { createRouter, type HttpRoute } from './router.ts'
 
 /** The gateway over HTTP: `undefined` for a path that is not the gateway's, otherwise a reply. Never rejects. */
 export type App = (exchange: Exchange) => Promise<Reply | undefined>
@@ -31,7 +31,7 @@ interface AppOptions {
   /** The origins of pages that may use the gateway. */
   allowedOrigins: readonly string[]
   /** Routes under `/v1` and `/v1beta`. */
-  modelRoutes: readonly Route[]
+  modelRoutes: readonly HttpRoute[]
   /** Steps after the client key is known and before the route is looked up. */
   afterKey: readonly Step[]
   /** Authorises and answers a request under `/api`. */

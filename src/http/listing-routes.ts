@@ -6,7 +6,7 @@ import type { Listing } from '../listing/listing.ts'
 import type { Kind } from '../types.ts'
 import { callerFormat } from './caller-format.ts'
 import { emptyReply, jsonReply } from './reply.ts'
-import type { Route, RoutedRequest } from './router.ts'
+import type { HttpRoute, RoutedRequest } from './router.ts'
 
 interface ModelsRoutesOptions {
   /** Loads the listing, with the first request for it. */
@@ -50,8 +50,8 @@ interface Caller {
 }
 
 /** The routes of the model listing. */
-export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): Route[] {
-  const get = (path: string, body: Body, headers = {}): Route => ({
+export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): HttpRoute[] {
+  const get = (path: string, body: Body, headers = {}): HttpRoute => ({
     method: 'GET',
     path,
     async run(request) {
@@ -75,7 +75,7 @@ export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): 
     return form.one(entry, kinds)
   }
 
-  return listingPaths.flatMap(({ path, kinds, isPublic }): Route[] => {
+  return listingPaths.flatMap(({ path, kinds, isPublic }): HttpRoute[] => {
     const body = kinds ? list(kinds) : find
     if (!isPublic) return [get(path, body)]
     return [get(path, body, anyOrigin), { method: 'OPTIONS', path, run: async () => emptyReply(204, preflight) }]

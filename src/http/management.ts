@@ -11,7 +11,7 @@ import { createManagementGuard } from './management-guard.ts'
 import type { ManagementOptions } from './management-options.ts'
 import type { ModelSurface } from './openapi/model-paths.ts'
 import { jsonReply } from './reply.ts'
-import { createRouter, type Route } from './router.ts'
+import { createRouter, type HttpRoute } from './router.ts'
 
 /** What serving the management API takes besides its operations. */
 interface ServingOptions {
@@ -59,7 +59,10 @@ export function createManagementApi(
 }
 
 /** The management API over HTTP, made from the table of its operations. `limits`: those of bodies. */
-export function managementRoutes(api: Management<unknown>, limits: BodyLimits = { maxBytes: 1024 * 1024 }): Route[] {
+export function managementRoutes(
+  api: Management<unknown>,
+  limits: BodyLimits = { maxBytes: 1024 * 1024 },
+): HttpRoute[] {
   return servedRoutes().map((operations) => routeOf(operations, api, limits))
 }
 
@@ -86,7 +89,7 @@ function withoutOptional(operation: ServedOperation): ServedOperation[] {
   return [`${folder}`, whole.slice(0, -1)].map((path) => ({ ...operation, path: path as ServedOperation['path'] })) // it still begins with /api/
 }
 
-function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimits): Route {
+function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimits): HttpRoute {
   const { method, path } = operations[0]
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)

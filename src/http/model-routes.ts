@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/format.ts'
 import { endpoints } from '../formats/formats.ts'
 import type { Reply } from '../lib/exchange.ts'
-import type { Route, RoutedRequest } from './router.ts'
+import type { HttpRoute, RoutedRequest } from './router.ts'
 
 /** `pathModel`: the model's name, where the path has it. */
 type Run = (request: RoutedRequest, endpoint: Endpoint, pathModel?: string) => Promise<Reply>
@@ -10,17 +10,17 @@ type Run = (request: RoutedRequest, endpoint: Endpoint, pathModel?: string) => P
 const MODEL = '{model}'
 
 /** The endpoints for model requests as routes. */
-export function modelRoutes(run: Run): Route[] {
+export function modelRoutes(run: Run): HttpRoute[] {
   const named = endpoints.filter(({ path }) => path.includes(MODEL))
   const plain = endpoints.filter((endpoint) => !named.includes(endpoint))
   const folders = new Set(named.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
   return [
     ...plain.map(
-      (endpoint): Route => ({ method: 'POST', path: endpoint.path, run: (request) => run(request, endpoint) }),
+      (endpoint): HttpRoute => ({ method: 'POST', path: endpoint.path, run: (request) => run(request, endpoint) }),
     ),
     ...Array.from(
       folders,
-      (folder): Route => ({
+      (folder): HttpRoute => ({
         method: 'POST',
         path: `${folder}:id+`,
         run: (request) => {

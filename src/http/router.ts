@@ -5,11 +5,11 @@ import { didYouMean, nearest } from '../lib/spelling.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 
 /** The methods that routes are served by; `HEAD` is answered as `GET` without its body, and where there is no `GET` as `OPTIONS`. */
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
 /** One line of a route table. `path` is a pattern below the base path: `/api/keys/:id`, `/v1/models/:id+` (rest of the path). */
-export interface Route {
-  method: Method
+export interface HttpRoute {
+  method: HttpMethod
   path: string
   run(request: RoutedRequest): Promise<Reply>
 }
@@ -29,8 +29,8 @@ type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) => Promis
 /**
  * A route table as one function; the first route that fits wins. Paths without parameters are looked up before any pattern is tried.
  */
-export function createRouter(routes: readonly Route[]): Dispatch {
-  const exact = new Map<string, Map<string, Route>>()
+export function createRouter(routes: readonly HttpRoute[]): Dispatch {
+  const exact = new Map<string, Map<string, HttpRoute>>()
   for (const route of routes) {
     const { method, path } = route
     if (!path.includes(':')) exact.set(path, (exact.get(path) ?? new Map()).set(method, route))
@@ -44,7 +44,7 @@ export function createRouter(routes: readonly Route[]): Dispatch {
     const url = `http://gateway${path}`
     const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
     if (reply) return reply
-    const methods: Set<Method> | undefined = await allowed.fetch({ method, url })
+    const methods: Set<HttpMethod> | undefined = await allowed.fetch({ method, url })
     return withoutRoute(path, exchange, { methods, paths: exact.keys() })
   }
 
@@ -61,15 +61,15 @@ const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 type Handler = (request: IRequest, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
 
 /** The routes by their patterns, and the methods that each pattern has. */
-function patternsOf(routes: readonly Route[]) {
+function patternsOf(routes: readonly HttpRoute[]) {
   const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
-  const methodsByPath = new Map<string, Set<Method>>()
+  const methodsByPath = new Map<string, Set<HttpMethod>>()
   for (const { method, path, run } of routes) {
     const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
     router[lowerCase[method]](path, handler)
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
   }
-  const allowed = Router<IRequest, [], Set<Method>>()
+  const allowed = Router<IRequest, [], Set<HttpMethod>>()
   for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
   return { router, allowed }
 }
@@ -92,9 +92,9 @@ function decodeParams(params: Record<string, string>): Record<string, string> {
 }
 
 /** What is served. */
-interface Served {
+interface ServedPaths {
   /** Those of the path that is asked for; `undefined` if no route has it. */
-  methods: ReadonlySet<Method> | undefined
+  methods: ReadonlySet<HttpMethod> | undefined
   /** All that have no parameters. */
   paths: Iterable<string>
 }
@@ -103,7 +103,7 @@ interface Served {
  * The reply to a request that fits no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that is served. Throws `NOT_FOUND`,
  * `METHOD_NOT_ALLOWED` and `WEBSOCKETS_NOT_SERVED`.
  */
-function withoutRoute(path: string, exchange: Exchange, { methods, paths }: Served): Reply {
+function withoutRoute(path: string, exchange: Exchange, { methods, paths }: ServedPaths): Reply {
   const { method } = exchange
   refuseWebSocket(path, exchange)
   if (!methods) {

@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import type { Records } from '../store/records.ts'
-import type { Entry } from '../store/stored-records.ts'
+import type { StoredEntry } from '../store/stored-records.ts'
 import type { Clock } from '../types.ts'
 
 /** The first record that passes; the storage is read again before it counts as missing. Throws `NOT_FOUND`: `<what> not found`. */
@@ -9,8 +9,8 @@ export async function findRecord<T>(
   records: Records<T>,
   what: string,
   test: (record: T) => boolean,
-): Promise<Entry<T>> {
-  const passes = (entry: Entry<T>) => test(entry.record)
+): Promise<StoredEntry<T>> {
+  const passes = (entry: StoredEntry<T>) => test(entry.record)
   const found = (await records.entries()).find(passes) ?? (await records.entries({ fresh: true })).find(passes)
   return present(found, what)
 }

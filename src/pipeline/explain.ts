@@ -5,7 +5,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { ExplainedTarget, Explanation, LeftOut } from '../routing/explanation.ts'
 import type { RequestFacts } from '../routing/facts.ts'
 import { unmet } from '../routing/facts.ts'
-import type { Choice, Entry, Group, Route } from '../routing/group.ts'
+import type { Group, GroupChoice, GroupEntry, Route } from '../routing/group.ts'
 import { viaOf } from '../routing/group.ts'
 import type { CooldownState } from '../routing/health.ts'
 import { reasonOf } from '../routing/strategies.ts'
@@ -54,7 +54,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       table,
       select: (await context.choosing()).previewFor(facts, context.health),
       onGroup: (group: Group) => leftOut.push(...leftOutOf(group, facts)),
-      onDeadEnd: ({ name }: Entry, way: Pick<Choice, 'group'>) =>
+      onDeadEnd: ({ name }: GroupEntry, way: Pick<GroupChoice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
     const resolution = table.resolutionOf(model)
@@ -94,7 +94,7 @@ async function explainTargets(
   let used = 0
   let only: string | undefined // the model of all that are used so far
   const seen = new Set<string>()
-  const cooling: CooldownRule[] = []
+  const cooling: CoolingRoute[] = []
   let refusal: GatewayError | undefined
   let isDraining = false
 
@@ -158,7 +158,7 @@ async function explainTargets(
   return { targets, error: { status, code, message } }
 }
 
-interface CooldownRule {
+interface CoolingRoute {
   at: number
   route: Route
   standing: CooldownState
@@ -167,7 +167,7 @@ interface CooldownRule {
 const isFree = ({ target }: Route, standing: CooldownState | undefined) => !standing && !target.connection.draining
 
 /** Those whose cooldown is firm come after all others. */
-const byRecovery = ({ standing: one }: CooldownRule, { standing: other }: CooldownRule) =>
+const byRecovery = ({ standing: one }: CoolingRoute, { standing: other }: CoolingRoute) =>
   Number(one.isFirm) - Number(other.isFirm) || one.dueAt - other.dueAt
 
 const modelOf = ({ target }: Route) => `${target.provider}/${target.model}`
@@ -199,7 +199,7 @@ function isCooling({ level, class: failure, retryAt }: CooldownState): string {
 const whyOf = ({ via }: Route) => (via ? reasonsOf(via) : 'by the priority of its connection')
 
 /** The reasons of the groups, outermost first. */
-const reasonsOf = (choice: Choice): string =>
+const reasonsOf = (choice: GroupChoice): string =>
   `${choice.before ? `${reasonsOf(choice.before)}; ` : ''}${choice.group.name}: ${reasonOf(choice)}`
 
 function explained({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {

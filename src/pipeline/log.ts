@@ -16,8 +16,8 @@ import {
   attemptRecord,
   type LeftOutEntry,
   type RequestRecord,
+  type RequestStep,
   type Skip,
-  type Step,
   type Stop,
 } from './records.ts'
 
@@ -49,7 +49,7 @@ type LoggedCall = Pick<ModelCall, 'model' | 'stream' | 'endpoint'>
 /** All that happens to one model request. The health of targets, their statistics and the host's hooks get what they need from here. */
 export class RequestLog {
   /** Attempts, skipped targets and left-out entries, in the order in which the request came to them. */
-  readonly steps: Step[] = []
+  readonly steps: RequestStep[] = []
   readonly context: LogContext
   readonly #startedAt: number
   readonly #places: number[] = [] // of the steps
@@ -118,7 +118,7 @@ export class RequestLog {
   }
 
   /** Adds a step before those that the request came to later. */
-  #add(step: Step, place: number): void {
+  #add(step: RequestStep, place: number): void {
     const places = this.#places
     let at = places.length
     while (at > 0 && Number(places[at - 1]) > place) at--
@@ -167,8 +167,8 @@ export class RequestLog {
   }
 }
 
-const isAttempt = (step: Step): step is AttemptRecord => 'outcome' in step
-const isSkipped = (step: Step): step is Skip | LeftOutEntry => 'skipped' in step
+const isAttempt = (step: RequestStep): step is AttemptRecord => 'outcome' in step
+const isSkipped = (step: RequestStep): step is Skip | LeftOutEntry => 'skipped' in step
 
 interface AttemptTerms {
   context: LogContext

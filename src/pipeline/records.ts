@@ -41,7 +41,7 @@ export interface LeftOutEntry {
 }
 
 /** One step of a request: a call, a target that was skipped, or an entry that was left out. */
-export type Step = AttemptRecord | Skip | LeftOutEntry
+export type RequestStep = AttemptRecord | Skip | LeftOutEntry
 
 /** Why no other target was tried though there was one. */
 export type Stop = 'max-attempts' | 'retry-budget'
@@ -89,7 +89,7 @@ export function attemptRecord(
 }
 
 /** `x-signalbox-attempts` (`attemptsHeader`); no header without a step. */
-export function attemptHeaders(steps: readonly Step[]): Record<string, string> {
+export function attemptHeaders(steps: readonly RequestStep[]): Record<string, string> {
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsHeader(steps) } : {}
 }
 
@@ -124,7 +124,7 @@ const MAX_LIST = { attempts: 2_000, skips: 1_500 }
  * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
  * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
-export function attemptsHeader(steps: readonly Step[]): string {
+export function attemptsHeader(steps: readonly RequestStep[]): string {
   let list = ''
   let via: string | undefined
   let leftOut = 0
@@ -139,7 +139,7 @@ export function attemptsHeader(steps: readonly Step[]): string {
   return leftOut === 0 ? list : `${list}, left-out=${leftOut}`
 }
 
-function shownStep(step: Step, steps: readonly Step[], viaBefore: string | undefined): string {
+function shownStep(step: RequestStep, steps: readonly RequestStep[], viaBefore: string | undefined): string {
   const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
   if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(step.skipped)}${via}`
   const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
@@ -152,10 +152,10 @@ function result(step: AttemptRecord | Skip): string {
 }
 
 /** Are there other connections among the steps with the same provider and model? */
-export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly Step[]): boolean =>
+export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly RequestStep[]): boolean =>
   steps.length > 1 && hasTwin(step, steps)
 
-const hasTwin = (step: AttemptRecord | Skip, steps: readonly Step[]) =>
+const hasTwin = (step: AttemptRecord | Skip, steps: readonly RequestStep[]) =>
   steps.some((one) => {
     if ('entry' in one || one.connectionId === step.connectionId) return false
     return one.model === step.model && one.provider === step.provider

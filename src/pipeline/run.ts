@@ -16,18 +16,18 @@ export async function run(exchange: Exchange, endpoint: Endpoint, options: RunOp
     throw errorOfRequest(error, started)
   }
   const request = await readRequest(exchange, endpoint, { ...options, ...started }).catch(failed)
-  const progress: Progress = { trying: undefined }
+  const progress: RunProgress = { trying: undefined }
   const answering = answer(request, progress).catch(failed)
   return request.call.stream ? withSignsOfLife(answering, request, progress) : answering
 }
 
 /** How far a request has come: the target of the latest attempt. */
-interface Progress {
+interface RunProgress {
   trying: Target | undefined
 }
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
-async function answer(request: ModelRequest, progress: Progress): Promise<Reply> {
+async function answer(request: ModelRequest, progress: RunProgress): Promise<Reply> {
   const targets = await targetsOf(request, codecFor)
   try {
     for await (const target of targets) {

@@ -34,11 +34,11 @@ export interface KnownKeys {
   /** The longest first, as one may be the beginning of another; also as they are spelt within JSON. Waits 1 s at most for the storage. */
   list(): Promise<readonly string[]>
   /** Finds the credentials of these connections, all that there are, in a text; `undefined` until they are decrypted. */
-  finderFor(connections: readonly ConnectionRecord[]): KeyFinder | undefined
+  finderFor(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined
 }
 
 /** Does the text contain a credential? */
-export type KeyFinder = (text: string) => boolean
+export type QuotedKeyFinder = (text: string) => boolean
 
 /** How long a request waits for a storage that hangs. */
 const MAX_WAIT_MS = 1_000
@@ -47,7 +47,7 @@ const MAX_WAIT_MS = 1_000
 export function createKnownKeys({ connections, apiKeyOf, clock }: KnownKeysDependencies): KnownKeys {
   let from: readonly ConnectionRecord[] | undefined
   let keys: Promise<readonly string[]> = Promise.resolve([])
-  let ready: { from: readonly ConnectionRecord[]; find: KeyFinder } | undefined
+  let ready: { from: readonly ConnectionRecord[]; find: QuotedKeyFinder } | undefined
 
   async function open(all: readonly ConnectionRecord[]): Promise<readonly string[]> {
     const opened = await Promise.allSettled(all.map(apiKeyOf))
@@ -91,7 +91,7 @@ const STEP = END - 2
 const MARKS = 1 << 16
 
 /** Finds any of many keys while it looks at every sixth place of a text only. */
-export function createKeyFinder(keys: readonly string[]): KeyFinder {
+export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   if (keys.length === 0) return () => false
   const marks = new Uint8Array(MARKS)
   const byEnd = new Map<string, string[]>()

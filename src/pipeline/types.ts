@@ -8,7 +8,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { BodyTime } from '../lib/timed-body.ts'
 import type { HedgeBudget, RetryBudget } from '../routing/budget.ts'
-import type { Selection } from '../routing/chooser.ts'
+import type { GroupSelection } from '../routing/chooser.ts'
 import type { Choosing } from '../routing/choosing.ts'
 import type { Group, Route, RouteTarget } from '../routing/group.ts'
 import type { TargetHealth } from '../routing/health.ts'
@@ -178,7 +178,7 @@ export interface GroupRouting extends Choosing {
 /** The routes of a group in the order in which to try them, and how the request chooses on the way. */
 export interface GroupRoutes {
   routes: AsyncGenerator<Route, undefined>
-  selection: Selection
+  selection: GroupSelection
 }
 
 /** Makes the codec of a request for a target. Rejects with `INVALID_REQUEST` or `FORMAT_MISMATCH` when the target's format cannot carry it. */
@@ -302,11 +302,11 @@ export interface TargetSequence {
   readonly failures: readonly Failed[]
   /** Takes note of the route that answered, or of none. */
   settled(route: Route | undefined): Promise<void>
-  verdict(): Verdict
+  verdict(): NoTarget
 }
 
 /** Why there is no next target. */
-export interface Verdict {
+export interface NoTarget {
   /** Attempts or retries are used up. */
   stop: 'max-attempts' | 'retry-budget' | undefined
   /** The first route that no attempt was left for. */

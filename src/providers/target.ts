@@ -10,7 +10,7 @@ export function compatibleFormat(provider: string): WireFormat | undefined {
 }
 
 /** The destination of an attempt: a model at a provider, through one of its connections. `C`: the connection's type. */
-export interface Target<C extends Connectable = Connectable> {
+export interface ProviderTarget<C extends Connectable = Connectable> {
   connection: C
   provider: string
   /** The provider's own name of the model. */
@@ -32,7 +32,7 @@ type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
  * The target of a connection. Its own format and address win over the catalog's; with one of these, the catalog's `alsoSpeaks` does not
  * apply.
  */
-export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): Target<C> {
+export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): ProviderTarget<C> {
   const definition = definitionOf(catalog, connection.provider)
   const own = connection.providerSpecificData
   const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
@@ -61,4 +61,5 @@ function formatOfModel(definition: CatalogProvider | undefined, model: string): 
 }
 
 /** The target's name for people: `<provider>/<model>`. */
-export const targetName = (target: Pick<Target, 'provider' | 'model'>): string => `${target.provider}/${target.model}`
+export const targetName = (target: Pick<ProviderTarget, 'provider' | 'model'>): string =>
+  `${target.provider}/${target.model}`

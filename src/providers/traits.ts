@@ -3,7 +3,7 @@ import type { Catalog, ProviderFormat } from '../types.ts'
 import { definitionOf } from './names.ts'
 import { anthropic } from './traits/anthropic.ts'
 import { bedrock } from './traits/bedrock.ts'
-import { differing, type Row } from './traits/difference.ts'
+import { differing, type TargetDifference } from './traits/difference.ts'
 import { followers } from './traits/followers.ts'
 import { google } from './traits/google.ts'
 import { hosts } from './traits/hosts.ts'
@@ -11,7 +11,15 @@ import { openai } from './traits/openai.ts'
 import { vendors } from './traits/vendors.ts'
 
 /** From general to specific: later rows win. */
-const rows: readonly Row[] = [...followers, ...openai, ...anthropic, ...google, ...bedrock, ...vendors, ...hosts]
+const rows: readonly TargetDifference[] = [
+  ...followers,
+  ...openai,
+  ...anthropic,
+  ...google,
+  ...bedrock,
+  ...vendors,
+  ...hosts,
+]
 
 /** The traits of a target: its format's, with what its vendor and its model differ in. */
 export function traitsFor(
@@ -20,7 +28,7 @@ export function traitsFor(
   catalog: Catalog,
 ): Traits {
   const name = bareName(model)
-  const isOf = ({ formats, providers, models }: Row) =>
+  const isOf = ({ formats, providers, models }: TargetDifference) =>
     formats?.test(format) !== false && providers?.test(provider) !== false && models?.test(name) !== false
   const traits = rows.filter(isOf).reduce(differing, base)
   const known = definitionOf(catalog, provider)?.models?.find(({ id }) => id === model)

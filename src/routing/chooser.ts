@@ -1,6 +1,6 @@
 import type { RequestFacts } from './facts.ts'
 import { unmet } from './facts.ts'
-import type { Choice, Entry, Group, GroupOrder, Inputs, Route, RouteTarget, Turn } from './group.ts'
+import type { Group, GroupChoice, GroupEntry, GroupOrder, GroupTurn, Inputs, Route, RouteTarget } from './group.ts'
 import type { TargetHealth } from './health.ts'
 import type { RoundRobin } from './round-robin.ts'
 import type { Lookahead, Select } from './select.ts'
@@ -11,13 +11,13 @@ import type { Measures, RunningCall } from './target-stats.ts'
 /** Applies the strategies of groups, with the state that they need. */
 export interface Chooser {
   /** The selection of one request, which takes turns and counts as load. */
-  selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Selection
+  selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): GroupSelection
   /** The same order without changing any state, to explain a request. */
   previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select
 }
 
 /** The selection of one request. A round-robin group takes its turn when the request comes to it. */
-export interface Selection {
+export interface GroupSelection {
   select: Select
   /** Ends the load that the choice reserved: the target counts as busy by itself now. Call it in any case. */
   begun(): void
@@ -43,28 +43,32 @@ export interface ChooserDependencies {
 /** Makes the chooser. */
 export function createChooser({ rotation, pins, answered, measures, random }: ChooserDependencies): Chooser {
   /** The target that an entry will probably lead to now. */
-  function likelyOf(entry: Entry, { representativeOf, reach }: Lookahead, isWell: IsWell): RouteTarget | undefined {
+  function likelyOf(
+    entry: GroupEntry,
+    { representativeOf, reach }: Lookahead,
+    isWell: IsWell,
+  ): RouteTarget | undefined {
     const first = representativeOf(entry)
     return first && isWell(first) ? first : (find(reach(entry), isWell) ?? first)
   }
 
   /** The number of requests under way to all targets of an entry. */
-  function loadOf(entry: Entry, { reach }: Lookahead): number {
+  function loadOf(entry: GroupEntry, { reach }: Lookahead): number {
     let load = 0
     for (const target of new Set(reach(entry))) load += measures.loadOf(target)
     return load
   }
 
   /** `onChosen` is called with each choice, before any other request chooses. */
-  function preview({ facts, isWell }: Asked, turnOf: RoundRobin['take'], onChosen?: OnChosen): Select {
+  function preview({ facts, isWell }: SelectionRequest, turnOf: RoundRobin['take'], onChosen?: OnChosen): Select {
     return async (group, lookahead) => {
       const { label } = group
       const { order, needs } = strategyOf(group.strategy)
-      const isMeant = ({ when }: Entry) => when === undefined || unmet(facts, when) === undefined
-      const isUsable = (entry: Entry) => isMeant(entry) && find(lookahead.reach(entry), isWell) !== undefined
+      const isMeant = ({ when }: GroupEntry) => when === undefined || unmet(facts, when) === undefined
+      const isUsable = (entry: GroupEntry) => isMeant(entry) && find(lookahead.reach(entry), isWell) !== undefined
       const session = sessionIn(group, facts)
 
-      function chosen(turn: Turn | undefined, pin: string | undefined): GroupOrder {
+      function chosen(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
         const inputs: Inputs = {
           random,
           turn: turn?.index ?? 0,
@@ -89,10 +93,10 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
     }
   }
 
-  function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Selection {
+  function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): GroupSelection {
     const isWell = isUsed(health)
     let reserved: RunningCall[] = []
-    const turns = new Map<string, { group: Group; turn: Turn }>()
+    const turns = new Map<string, { group: Group; turn: GroupTurn }>()
 
     /** Counts the choice as load at once; otherwise all requests of a burst would find the same target idle. */
     function reserve(group: Group, { entries, turn }: GroupOrder, lookahead: Lookahead) {
@@ -147,7 +151,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
   }
 
   function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select {
-    const turns = new Map<string, Turn>() // a request that comes to the connections of a provider twice takes two turns
+    const turns = new Map<string, GroupTurn>() // a request that comes to the connections of a provider twice takes two turns
     return preview({ facts, isWell: isUsed(health) }, async (group, isUsable) => {
       const turn = await rotation.peek(group, isUsable, turns.get(group.label))
       turns.set(group.label, turn)
@@ -163,7 +167,7 @@ const sessionIn = ({ strategy }: Group, facts: RequestFacts) =>
   strategyOf(strategy).needs === 'session' ? facts.session() : ''
 
 /** A request, and whether a target may be used for it. */
-interface Asked {
+interface SelectionRequest {
   facts: RequestFacts
   isWell: IsWell
 }
@@ -177,7 +181,7 @@ const isUsed =
 
 type OnChosen = (group: Group, chosen: GroupOrder, lookahead: Lookahead) => void
 
-function leadsThrough(way: Choice | undefined, chosen: GroupOrder, entry: Entry | undefined): boolean {
+function leadsThrough(way: GroupChoice | undefined, chosen: GroupOrder, entry: GroupEntry | undefined): boolean {
   for (let choice = way; choice; choice = choice.before)
     if (choice.chosen === chosen && choice.entry === entry) return true
   return false

@@ -1,4 +1,4 @@
-import type { Choice, Entry, Group, GroupOrder, Resolution, Route } from './group.ts'
+import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route } from './group.ts'
 import type { Lookahead, Select } from './select.ts'
 
 /** The most combos that are followed for one request, as they may be nested. */
@@ -8,7 +8,7 @@ const MAX_COMBOS = 1_000
 interface Stage {
   group: Group
   chosen: GroupOrder
-  before: Choice | undefined
+  before: GroupChoice | undefined
   /** How many of its entries have been followed. */
   followed: number
 }
@@ -17,13 +17,13 @@ interface Stage {
 export interface FollowDependencies {
   select: Select
   lookahead: Lookahead
-  resolutionOf(entry: Entry, within: Group): Resolution
+  resolutionOf(entry: GroupEntry, within: Group): Resolution
   /** Called with each entry whose name leads nowhere, when its turn comes. */
   onDeadEnd?: OnDeadEnd | undefined
 }
 
 /** Called with an entry and the group it is in. */
-export type OnDeadEnd = (entry: Entry, way: Pick<Choice, 'group' | 'before'>) => void
+export type OnDeadEnd = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>) => void
 
 /**
  * The routes of a group, entry by entry, following combos within combos; each is computed when it is asked for. A combo is followed once a
@@ -36,7 +36,7 @@ export async function* follow(
   const seen = new Set<Group>()
   const stages: Stage[] = []
 
-  async function enter(group: Group, before?: Choice): Promise<void> {
+  async function enter(group: Group, before?: GroupChoice): Promise<void> {
     if (seen.has(group) || seen.size >= MAX_COMBOS) return
     seen.add(group)
     stages.push({ group, chosen: await select(group, lookahead, before), before, followed: 0 })
@@ -50,7 +50,7 @@ export async function* follow(
       stages.pop()
       continue
     }
-    const via: Choice = { group, chosen, entry, before }
+    const via: GroupChoice = { group, chosen, entry, before }
     const meaning = resolutionOf(entry, decidingGroup(group, before))
     if (!meaning) onDeadEnd?.(entry, via)
     else if ('strategy' in meaning) await enter(meaning, via)
@@ -59,7 +59,7 @@ export async function* follow(
 }
 
 /** The group that decides how connections are chosen: the innermost that has a strategy for them. */
-function decidingGroup(group: Group, before: Choice | undefined): Group {
+function decidingGroup(group: Group, before: GroupChoice | undefined): Group {
   if (group.connectionStrategy) return group
   for (let outer = before; outer; outer = outer.before) if (outer.group.connectionStrategy) return outer.group
   return group

@@ -1,9 +1,9 @@
-import type { Target } from '../providers/target.ts'
+import type { ProviderTarget } from '../providers/target.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Condition, RequestRules, Strategy } from '../types.ts'
 
 /** A target with the connection as it is stored. */
-export type RouteTarget = Target<ConnectionRecord>
+export type RouteTarget = ProviderTarget<ConnectionRecord>
 
 /** The strategy where none is set: the order of the list. */
 export const DEFAULT_STRATEGY: Strategy = 'fallback'
@@ -22,13 +22,13 @@ export interface Group {
   hedge: boolean
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
-  entries: readonly Entry[]
+  entries: readonly GroupEntry[]
   /** Rules of its own for the requests that name it. */
   rules?: RequestRules | undefined
 }
 
 /** One entry of a group. */
-export interface Entry {
+export interface GroupEntry {
   /** Its index in the group. */
   index: number
   /** A model name, or a connection's id. */
@@ -53,15 +53,15 @@ export interface Inputs {
   /** The entry that the session was moved to, by name. */
   pin: string | undefined
   /** Input plus output in US dollars per million tokens; `undefined` when a price is not known. */
-  costOf(entry: Entry): number | undefined
+  costOf(entry: GroupEntry): number | undefined
   /** A recent average in ms; `undefined` before the first answer. */
-  latencyOf(entry: Entry): number | undefined
+  latencyOf(entry: GroupEntry): number | undefined
   /** The number of requests under way. */
-  loadOf(entry: Entry): number
+  loadOf(entry: GroupEntry): number
 }
 
 /** The turn of an entry, for the `times`-th time in a row. */
-export interface Turn {
+export interface GroupTurn {
   index: number
   times: number
   /** The version of the state after this turn, if it was the last; `before`: the state before it. */
@@ -71,32 +71,32 @@ export interface Turn {
 
 /** The entries of a group, in the order in which one request tries them. */
 export interface GroupOrder {
-  entries: readonly Entry[]
+  entries: readonly GroupEntry[]
   /** What the strategy chose by. */
   inputs: Inputs
   /** The turn that was taken, under `round-robin`. */
-  turn?: Turn
+  turn?: GroupTurn
 }
 
 /** An entry on the way to a target. */
-export interface Choice {
+export interface GroupChoice {
   group: Group
   chosen: GroupOrder
-  entry: Entry
-  before: Choice | undefined
+  entry: GroupEntry
+  before: GroupChoice | undefined
 }
 
 /** A target, and the entries that led to it. */
 export interface Route {
   target: RouteTarget
-  via?: Choice
+  via?: GroupChoice
 }
 
 /** What a model name stands for once its aliases are followed: a group, or its routes in order; `undefined` when it is unknown. */
 export type Resolution = Group | readonly Route[] | undefined
 
 /** The groups that led to a target, outermost first: `pool:round-robin>inner:weighted`. */
-export function viaOf(choice: Pick<Choice, 'group' | 'before'> | undefined): string {
+export function viaOf(choice: Pick<GroupChoice, 'group' | 'before'> | undefined): string {
   if (!choice) return ''
   const { before, group } = choice
   return `${before ? `${viaOf(before)}>` : ''}${group.name}:${group.strategy}`

@@ -5,11 +5,11 @@ import type { FailureClass } from './failure-class.ts'
 export interface Probe {
   /** Epoch ms. */
   since: number
-  ended: Promise<Ending>
+  ended: Promise<ProbeEnding>
 }
 
 /** What became of it; `dropped`: it says nothing about the next call, as its client has left, or its failure may have been chance. */
-export type Ending = 'answered' | 'failed' | 'dropped'
+export type ProbeEnding = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
   /** What stands against the target. */
@@ -20,9 +20,9 @@ interface ProbedTarget {
 }
 
 /** Notes that a call is under way, on all that stands against its target. Answers how to tell its end, which gives the probes back. */
-export function startProbe({ standing, probed, now }: ProbedTarget): (ending: Ending) => void {
-  let settle: (ending: Ending) => void = () => {}
-  const ended = new Promise<Ending>((resolve) => {
+export function startProbe({ standing, probed, now }: ProbedTarget): (ending: ProbeEnding) => void {
+  let settle: (ending: ProbeEnding) => void = () => {}
+  const ended = new Promise<ProbeEnding>((resolve) => {
     settle = resolve
   })
   const probeCall: Probe = { since: now, ended }
@@ -186,11 +186,11 @@ export function createHealthRecords(): HealthRecords {
 const isMended = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
   (connections.get(id) ?? updatedAt) < updatedAt
 
-type Kept = [key: string, record: HealthRecord]
+type KeptRecord = [key: string, record: HealthRecord]
 
-const isOfModel = ([, { level }]: Kept) => level === 'model'
+const isOfModel = ([, { level }]: KeptRecord) => level === 'model'
 
-const isTrifle = ([, { level, reason, retryAt }]: Kept) =>
+const isTrifle = ([, { level, reason, retryAt }]: KeptRecord) =>
   level === 'model' && (reason === 'model-not-found' || retryAt === undefined)
 
 const levels = ['provider', 'connection', 'model'] as const

@@ -6,11 +6,11 @@ import { defaultHealthTerms, type FailureClass, failureRules, type ScopedTerms }
 import type { HealthFacts } from './health-entry.ts'
 import {
   createHealthRecords,
-  type Ending,
   type HealthRecord,
   type HealthRecords,
   type HealthTarget,
   type Probe,
+  type ProbeEnding,
   startProbe,
 } from './health-records.ts'
 import { type CircuitPermit, createPermit } from './permit.ts'
@@ -18,7 +18,7 @@ import { type CircuitPermit, createPermit } from './permit.ts'
 /** A call without an outcome holds others up for this long. */
 const MAX_WAIT_MS = 5_000
 
-interface Dependencies {
+interface TurnDependencies {
   /** Settles when the client no longer waits. */
   left: Promise<unknown>
   clock: Clock
@@ -36,7 +36,7 @@ interface Dependencies {
  */
 export async function takeTurn(
   target: HealthTarget,
-  { left, clock, combo, records, cooldownOf, begin }: Dependencies,
+  { left, clock, combo, records, cooldownOf, begin }: TurnDependencies,
 ): Promise<CircuitPermit | CooldownState> {
   const since = clock.now()
   let isLeft = false
@@ -61,16 +61,16 @@ export async function takeTurn(
   }
 }
 
-interface Waiting {
+interface ProbeWait {
   ended: Probe['ended']
   left: Promise<unknown>
   clock: Clock
 }
 
-function within(ms: number, { ended, left, clock }: Waiting): Promise<Ending> {
+function within(ms: number, { ended, left, clock }: ProbeWait): Promise<ProbeEnding> {
   return new Promise((resolve) => {
     const cancelDeadline = startDeadline(clock, ms, () => resolve('dropped'))
-    function settle(ending: Ending) {
+    function settle(ending: ProbeEnding) {
       cancelDeadline()
       resolve(ending)
     }

@@ -1,6 +1,6 @@
 import { catalogModelOf } from '../providers/catalog-model.ts'
 import type { Catalog } from '../types.ts'
-import type { Entry, Group, Inputs, Resolution, RouteTarget } from './group.ts'
+import type { Group, GroupEntry, Inputs, Resolution, RouteTarget } from './group.ts'
 import type { Lookahead, Representatives } from './select.ts'
 import { strategyOf } from './strategies.ts'
 import type { RouteTable } from './table.ts'
@@ -13,7 +13,7 @@ export function createRepresentatives(catalog: Catalog, resolutionOf: (model: st
   const firsts = new Map<string, RouteTarget | undefined>()
   const costs = new Map<RouteTarget, number | undefined>()
 
-  function representativeOf({ target, name }: Entry, depth = 0): RouteTarget | undefined {
+  function representativeOf({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
     if (target || firsts.has(name) || depth > MAX_DEPTH) return target ?? firsts.get(name)
     firsts.set(name, undefined) // for whoever comes here again in a circle
     const meaning = resolutionOf(name)
@@ -23,7 +23,7 @@ export function createRepresentatives(catalog: Catalog, resolutionOf: (model: st
   }
 
   function firstOfGroup({ strategy, label, entries }: Group, depth: number): RouteTarget | undefined {
-    const costOf = (entry: Entry) => priceOf(representativeOf(entry, depth))
+    const costOf = (entry: GroupEntry) => priceOf(representativeOf(entry, depth))
     for (const entry of strategyOf(strategy).order(entries, { ...still, label, costOf })) {
       const first = representativeOf(entry, depth)
       if (first) return first
@@ -70,11 +70,11 @@ export function lookaheadOf(table: RouteTable): Lookahead {
 }
 
 /** What an entry means in a group where `within` decides how connections are chosen. */
-export const resolutionOfEntry = (table: RouteTable, { target, name }: Entry, within?: Group): Resolution =>
+export const resolutionOfEntry = (table: RouteTable, { target, name }: GroupEntry, within?: Group): Resolution =>
   target ? [{ target }] : table.resolutionOf(name, within)
 
 function createLookahead(table: RouteTable): Lookahead {
-  function* reach(entry: Entry, look = { left: MAX_REACH }): Generator<RouteTarget> {
+  function* reach(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
     if (look.left-- <= 0) return // in a circle, too
     const meaning = resolutionOfEntry(table, entry)
     if (meaning && 'strategy' in meaning) for (const inner of meaning.entries) yield* reach(inner, look)

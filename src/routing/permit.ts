@@ -1,6 +1,6 @@
 import { type Cooldowns, type HealthFailure, isEvident, isNewer } from './cooldowns.ts'
 import { type FailureClass, failureRules } from './failure-class.ts'
-import type { Ending, HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
+import type { HealthRecord, HealthRecords, HealthTarget, ProbeEnding } from './health-records.ts'
 
 /** One call to a target, which reports its outcome. One of the methods must be called, so that a probe ends. */
 export interface CircuitPermit {
@@ -22,7 +22,7 @@ export interface PermitTerms {
   /** What stood against the target and is probed by it. */
   probed: readonly HealthRecord[]
   /** Ends the probe, where it is one. */
-  end: ((ending: Ending) => void) | undefined
+  end: ((ending: ProbeEnding) => void) | undefined
   /** The combo whose own health terms hold for the call. */
   combo: string | undefined
   records: HealthRecords

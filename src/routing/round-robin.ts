@@ -1,26 +1,26 @@
 import { startDeadline } from '../lib/deadline.ts'
 import type { Clock } from '../types.ts'
-import type { Entry, Group, Turn } from './group.ts'
+import type { Group, GroupEntry, GroupTurn } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
 /** The turns of round-robin groups, by their labels (spec.md, Combos: rules for PUT 4 and DELETE). */
 export interface RoundRobin {
   /** Takes the next turn, skipping entries that are not usable unless none is. */
-  take(group: Group, isUsable: (entry: Entry) => boolean): Promise<Turn>
+  take(group: Group, isUsable: (entry: GroupEntry) => boolean): Promise<GroupTurn>
   /** The turn that `take` would return: the one after `after`, by default after the last that was taken. */
-  peek(group: Group, isUsable: (entry: Entry) => boolean, after?: Turn): Promise<Turn>
+  peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
   /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
-  answered(group: Group, entry: Entry | undefined, taken: Turn): Promise<void>
+  answered(group: Group, entry: GroupEntry | undefined, taken: GroupTurn): Promise<void>
   /** Two turns of one request as one, to give both back; the later one alone when another request has taken a turn between them. */
-  joined(earlier: Turn | undefined, later: Turn): Turn
+  joined(earlier: GroupTurn | undefined, later: GroupTurn): GroupTurn
   /** Starts again at the first entry, also for groups below that label. */
   reset(label: string): Promise<void>
 }
 
-interface Waiting {
+interface WaitingRequest {
   group: Group
-  isUsable(entry: Entry): boolean
-  resolve(turn: Turn): void
+  isUsable(entry: GroupEntry): boolean
+  resolve(turn: GroupTurn): void
   reject(error: unknown): void
 }
 
@@ -32,8 +32,8 @@ const MAX_WAIT_MS = 2_400
 
 /** Makes rotation on shared state; in a storage, the turns are those of all instances. */
 export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
-  const queues = new Map<string, Waiting[]>()
-  const latest = new Map<string, Turn>() // of each label, as far as this instance knows
+  const queues = new Map<string, WaitingRequest[]>()
+  const latest = new Map<string, GroupTurn>() // of each label, as far as this instance knows
 
   const lastOf = async (label: string) => {
     const stored = await state.read(keyOf(label))
@@ -41,12 +41,12 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
   }
 
   /** All waiting requests take their turns in one write, so that a slow storage does not limit the throughput. */
-  async function serve(label: string, queue: Waiting[]) {
+  async function serve(label: string, queue: WaitingRequest[]) {
     let races = 0
     while (queue.length > 0) {
       const { last, ifVersion } = await lastOf(label)
       const served = [...queue]
-      const turns: Turn[] = []
+      const turns: GroupTurn[] = []
       for (const { group, isUsable } of served) turns.push(nextTurn(turns.at(-1) ?? last, group, isUsable))
       const version = await state.write(keyOf(label), textOf(turns.at(-1)), { ifVersion })
       if (version === false && races++ < MAX_RACES) continue
@@ -103,7 +103,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
 }
 
 /** The turn after the last one: the same entry until `stickyLimit`, then the next usable one. */
-function nextTurn(last: Turn | undefined, group: Group, isUsable: (entry: Entry) => boolean): Turn {
+function nextTurn(last: GroupTurn | undefined, group: Group, isUsable: (entry: GroupEntry) => boolean): GroupTurn {
   const { entries, stickyLimit } = group
   const stays = last !== undefined && last.times < stickyLimit
   const start = last === undefined ? 0 : last.index + (stays ? 0 : 1)
@@ -116,9 +116,9 @@ function nextTurn(last: Turn | undefined, group: Group, isUsable: (entry: Entry)
 
 const keyOf = (label: string) => `rotation/${label}`
 
-const textOf = (turn: Turn | undefined) => (turn ? `${turn.index} ${turn.times}` : '')
+const textOf = (turn: GroupTurn | undefined) => (turn ? `${turn.index} ${turn.times}` : '')
 
-function turnOf(text: string | undefined): Turn | undefined {
+function turnOf(text: string | undefined): GroupTurn | undefined {
   const [, index, times] = /^(\d{1,9}) (\d{1,9})$/.exec(text ?? '') ?? []
   return index === undefined ? undefined : { index: Number(index), times: Number(times) }
 }

@@ -1,14 +1,14 @@
 import { hashOf } from '../lib/hash.ts'
 import { evictOldest } from '../lib/maps.ts'
 import type { Clock } from '../types.ts'
-import type { Entry, Group } from './group.ts'
+import type { Group, GroupEntry } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
 /** Where sessions were moved to when the entry that they belong to failed them. */
 export interface SessionAffinity {
   /** The name of an entry. */
   of(group: Group, session: string): Promise<string | undefined>
-  set(group: Group, session: string, entry: Entry): Promise<void>
+  set(group: Group, session: string, entry: GroupEntry): Promise<void>
 }
 
 /** Longer than any provider keeps a cached prompt; then a session goes home. */

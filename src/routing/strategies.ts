@@ -1,9 +1,9 @@
 import { hashOf } from '../lib/hash.ts'
 import type { Strategy } from '../types.ts'
-import { type Choice, DEFAULT_STRATEGY, type Entry, type GroupOrder, type Inputs } from './group.ts'
+import { DEFAULT_STRATEGY, type GroupChoice, type GroupEntry, type GroupOrder, type Inputs } from './group.ts'
 
 /** Returns all entries in the order in which to try them; the list itself is not changed. */
-export type Order = (entries: readonly Entry[], inputs: Inputs) => readonly Entry[]
+export type Order = (entries: readonly GroupEntry[], inputs: Inputs) => readonly GroupEntry[]
 
 /** All that the gateway knows of a strategy: a new one is one more line of the table below. */
 export interface StrategyDefinition {
@@ -13,7 +13,7 @@ export interface StrategyDefinition {
   /** Does a choice count as load at once? Otherwise all requests of a burst would find the same target idle. */
   reservesLoad?: true
   /** Why an entry has its place in the group, in a few words. */
-  reason(entry: Entry, place: number, chosen: GroupOrder): string
+  reason(entry: GroupEntry, place: number, chosen: GroupOrder): string
 }
 
 const asListed: Order = (entries) => entries
@@ -84,25 +84,25 @@ export const strategyOf = (strategy: Strategy): StrategyDefinition =>
   strategies[strategy] ?? strategies[DEFAULT_STRATEGY]
 
 /** Why an entry has its place in the group. */
-export const reasonOf = ({ group, chosen, entry }: Choice): string =>
+export const reasonOf = ({ group, chosen, entry }: GroupChoice): string =>
   strategyOf(group.strategy).reason(entry, chosen.entries.indexOf(entry), chosen)
 
 /** Smallest figure first, equals as listed; entries without a figure last. */
-function least(entries: readonly Entry[], figureOf: (entry: Entry) => number | undefined): Entry[] {
+function least(entries: readonly GroupEntry[], figureOf: (entry: GroupEntry) => number | undefined): GroupEntry[] {
   return entries
     .map((entry) => ({ entry, figure: figureOf(entry) ?? Number.POSITIVE_INFINITY }))
     .sort((a, b) => Number(a.figure > b.figure) - Number(a.figure < b.figure))
     .map(({ entry }) => entry)
 }
 
-function byWeight(entries: readonly Entry[], { random }: Inputs): readonly Entry[] {
+function byWeight(entries: readonly GroupEntry[], { random }: Inputs): readonly GroupEntry[] {
   const left = entries.filter(({ weight }) => weight > 0)
-  const drawn: Entry[] = []
+  const drawn: GroupEntry[] = []
   while (left.length > 0) drawn.push(...left.splice(draw(left, random()), 1))
   return [...drawn, ...entries.filter(({ weight }) => weight === 0)]
 }
 
-function draw(entries: readonly Entry[], random: number): number {
+function draw(entries: readonly GroupEntry[], random: number): number {
   let point = random * entries.reduce((sum, { weight }) => sum + weight, 0)
   const at = entries.findIndex(({ weight }) => {
     point -= weight
@@ -114,14 +114,14 @@ function draw(entries: readonly Entry[], random: number): number {
 /** The fraction of requests that try another entry first, which may have become faster. */
 const EXPLORED = 0.05
 
-function byLatency(entries: readonly Entry[], { latencyOf, random }: Inputs): readonly Entry[] {
+function byLatency(entries: readonly GroupEntry[], { latencyOf, random }: Inputs): readonly GroupEntry[] {
   const ordered = least(entries, (entry) => latencyOf(entry) ?? -1)
   if (ordered.length < 2 || random() >= EXPLORED) return ordered
   const [other] = ordered.splice(1 + Math.floor(random() * (ordered.length - 1)), 1)
   return other ? [other, ...ordered] : ordered
 }
 
-function latencyReason(entry: Entry, place: number, { entries, inputs: { latencyOf } }: GroupOrder): string {
+function latencyReason(entry: GroupEntry, place: number, { entries, inputs: { latencyOf } }: GroupOrder): string {
   const next = place === 0 ? entries[1] : undefined
   const ms = latencyOf(entry)
   if (ms === undefined) return 'not measured yet'
@@ -134,7 +134,7 @@ function latencyReason(entry: Entry, place: number, { entries, inputs: { latency
  * the highest wins (weighted rendezvous hashing). So sessions spread by weight, instances agree without communication, and a change of one
  * entry moves only its own sessions. The other entries follow by their numbers. Without a session, as listed.
  */
-function bySession(entries: readonly Entry[], { session, label, pin }: Inputs): readonly Entry[] {
+function bySession(entries: readonly GroupEntry[], { session, label, pin }: Inputs): readonly GroupEntry[] {
   if (session === '') return entries
   const seed = `${label}\n${hashOf(session)}\n` // sessions may be long
   const drawn = entries
@@ -143,12 +143,12 @@ function bySession(entries: readonly Entry[], { session, label, pin }: Inputs): 
   return drawn.map(({ entry }) => entry)
 }
 
-function scoreOf({ name, weight }: Entry, seed: string): number {
+function scoreOf({ name, weight }: GroupEntry, seed: string): number {
   const chance = (hashOf(seed + name) + 0.5) / 2 ** 32
   return weight / -Math.log(chance)
 }
 
-function sessionReason({ name, index }: Entry, place: number, { inputs: { session, pin } }: GroupOrder): string {
+function sessionReason({ name, index }: GroupEntry, place: number, { inputs: { session, pin } }: GroupOrder): string {
   if (session === '') return `listed ${nth(index)}, since the request has no session`
   if (name === pin) return 'the session was moved here'
   return place === 0 ? 'the session is at home here' : `${nth(place)} for this session`

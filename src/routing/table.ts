@@ -80,7 +80,7 @@ export function connectionsByName(connections: readonly ConnectionRecord[], cata
 }
 
 /** The records that routing uses. */
-export interface Routes {
+export interface RoutingRecords {
   connections: readonly ConnectionRecord[]
   combos: readonly Combo[]
   aliases: readonly AliasRecord[]
@@ -131,7 +131,7 @@ export interface RouteTableDependencies {
 
 /** Makes the route table of the given records. */
 export function createRouteTable(
-  routes: Routes,
+  routes: RoutingRecords,
   { catalog, basePath = '', customModels }: RouteTableDependencies,
 ): RouteTable {
   const combos = new Map(routes.combos.map((combo) => [combo.name, comboGroup(combo)]))
@@ -219,10 +219,10 @@ export function createModelRouter({
   basePath: string
 }): () => Promise<RouteTable> {
   const deps = { ...shared, customModels: () => store.customModels.all() }
-  let compiled: { from: Routes; table: RouteTable } | undefined
+  let compiled: { from: RoutingRecords; table: RouteTable } | undefined
   let last: { reads: readonly unknown[]; table: Promise<RouteTable> } | undefined
 
-  function tableOf(from: Routes): RouteTable {
+  function tableOf(from: RoutingRecords): RouteTable {
     if (!compiled || !isSame(Object.values(compiled.from), Object.values(from)))
       compiled = { from, table: createRouteTable(from, deps) }
     return compiled.table

@@ -3,24 +3,24 @@ import type { ComboRecord } from './collections.ts'
 import type { WritableRecords } from './record-writes.ts'
 import { retryLostRace } from './storage-access.ts'
 import { currentCombos } from './store.ts'
-import type { Entry } from './stored-records.ts'
+import type { StoredEntry } from './stored-records.ts'
 
 /** Changes combos by their ids, in a store that files them by name and that other processes change at the same time. */
 interface ComboRecords {
   /** `check` sees all others first and throws what speaks against it. Throws `NAME_TAKEN`. */
   add(combo: ComboRecord, check: (others: readonly ComboRecord[]) => void): Promise<void>
   /** Throws `NOT_FOUND` and `NAME_TAKEN`. */
-  change(id: string, change: Change): Promise<{ before: ComboRecord; after: ComboRecord }>
+  change(id: string, change: ComboEdit): Promise<{ before: ComboRecord; after: ComboRecord }>
   /** `undefined` when there is none. */
   remove(id: string): Promise<ComboRecord | undefined>
   /** What counts in the storage itself, after the renames that it shows under way were ended: others may have died in them. */
-  settled(): Promise<Entry<ComboRecord>[]>
+  settled(): Promise<StoredEntry<ComboRecord>[]>
   /** Replaces one state of a combo by the next, `undefined` for none. Resolves to `false` when another writer was faster or the name is taken. */
-  replace(before: Entry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>
+  replace(before: StoredEntry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>
 }
 
 /** Both see the current state of all, throw what speaks against the change, and may be called again. */
-interface Change {
+interface ComboEdit {
   /** Comes before it is known whether the combo exists. */
   check(all: readonly ComboRecord[]): void
   /** Gives the combo as it shall be. */
@@ -28,7 +28,7 @@ interface Change {
 }
 
 export function createComboRecords(records: WritableRecords<ComboRecord>): ComboRecords {
-  async function settled(): Promise<Entry<ComboRecord>[]> {
+  async function settled(): Promise<StoredEntry<ComboRecord>[]> {
     const entries = await records.entries({ fresh: true })
     const moving = entries.map(({ record }) => record).filter(({ from, movedTo }) => from ?? movedTo)
     if (moving.length === 0) return [...entries]
@@ -46,7 +46,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
 
   /** One write decides: the one that marks the old record. What comes before can be taken back, what comes after be made up for. */
   async function move(
-    { record: before, order }: Entry<ComboRecord>,
+    { record: before, order }: StoredEntry<ComboRecord>,
     edited: ComboRecord,
   ): Promise<ComboRecord | undefined> {
     const after = revised({ ...edited, from: before.name })
@@ -116,14 +116,14 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
   }
 }
 
-function currentEntries(entries: readonly Entry<ComboRecord>[]): Entry<ComboRecord>[] {
+function currentEntries(entries: readonly StoredEntry<ComboRecord>[]): StoredEntry<ComboRecord>[] {
   const current = new Set(currentCombos(entries.map(({ record }) => record)))
   return entries.filter(({ record }) => current.has(record))
 }
 
 const has =
   (id: string) =>
-  ({ record }: Entry<ComboRecord>) =>
+  ({ record }: StoredEntry<ComboRecord>) =>
     record.id === id
 
 const revised = (record: ComboRecord): ComboRecord => ({ ...record, revision: crypto.randomUUID() })

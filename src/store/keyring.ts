@@ -37,7 +37,7 @@ export interface KeyChanges {
 }
 
 /** A look-up under way; it is taken out when what it finds is no longer true. */
-interface LookUp {
+interface KeyLookUp {
   digest: string
   /** Has another writer changed the key since? */
   isExpired: boolean
@@ -76,7 +76,7 @@ export function createKeyring(deps: {
   const known = new Map<string, KnownKey>()
   const credentials = new Map<string, string>() // credential by digest
   const listeners: Array<(digest: string) => void> = []
-  const lookUps = new Set<LookUp>()
+  const lookUps = new Set<KeyLookUp>()
 
   freshness.onChange((storageKey) => {
     if (storageKey.startsWith(KEYS)) changedElsewhere(storageKey.slice(KEYS.length))
@@ -135,7 +135,7 @@ export function createKeyring(deps: {
     const readAt = clock.now()
     const opened = await vault()
     const digest = knownDigest ?? (await opened.digest(credential))
-    const begun: LookUp = { digest, isExpired: false }
+    const begun: KeyLookUp = { digest, isExpired: false }
     lookUps.add(begun)
     try {
       const record = await records.get(digest)

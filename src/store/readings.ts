@@ -16,7 +16,7 @@ import {
 } from './collections.ts'
 
 /** A stored record as it is read, and where the reading differs from what is stored. */
-interface Reading<T> {
+interface RecordReading<T> {
   record: T
   /** One sentence for each field that is read otherwise than it is stored; never a value, which may be a secret. */
   problems: string[]
@@ -27,10 +27,10 @@ interface Reading<T> {
  * be is read as spec.md has it where it is missing; fields that are not known stay. Answers with the problem in words when the record has no
  * usable identity or models: such a record is passed over.
  */
-export type Reader<T> = (stored: JsonObject, id: string) => Reading<T> | string
+export type Reader<T> = (stored: JsonObject, id: string) => RecordReading<T> | string
 
 /** What a field can be; `as` is what it is read as otherwise, and `undefined` leaves it out. */
-interface Rule {
+interface FieldRule {
   isGood(value: unknown): boolean
   as?: unknown
   /** May it be missing? */
@@ -44,17 +44,17 @@ const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinit
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
 const isOneOf = (values: readonly unknown[]) => (value: unknown) => values.includes(value)
 
-const text: Rule = { isGood: isText, as: '' }
-const optionalText: Rule = { isGood: isText, optional: true }
-const time: Rule = {
+const text: FieldRule = { isGood: isText, as: '' }
+const optionalText: FieldRule = { isGood: isText, optional: true }
+const time: FieldRule = {
   isGood: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
   as: '1970-01-01T00:00:00.000Z',
 }
 /** Only `false` is off (spec.md, API key, Provider connection). */
-const active: Rule = { isGood: isFlag, as: true, optional: true }
+const active: FieldRule = { isGood: isFlag, as: true, optional: true }
 
 /** Reads the fields by their rules. */
-function byRules(stored: JsonObject, rules: Record<string, Rule>, where = ''): Reading<JsonObject> {
+function byRules(stored: JsonObject, rules: Record<string, FieldRule>, where = ''): RecordReading<JsonObject> {
   const record = { ...stored }
   const problems: string[] = []
   for (const [name, { isGood, as, optional = false }] of Object.entries(rules)) {
@@ -105,7 +105,7 @@ const readConnection: Reader<ConnectionRecord> = (stored, id) => {
   return readAs<ConnectionRecord>({ record, problems })
 }
 
-const DATA: Record<string, Rule> = {
+const DATA: Record<string, FieldRule> = {
   prefix: optionalText,
   sharesPrefix: { isGood: isFlag, optional: true },
   enabledModels: { isGood: Array.isArray, optional: true },
@@ -118,7 +118,7 @@ const DATA: Record<string, Rule> = {
   project: optionalText,
 }
 
-function readData(stored: JsonObject): Reading<JsonObject> {
+function readData(stored: JsonObject): RecordReading<JsonObject> {
   const { record, problems } = byRules(stored, DATA, 'providerSpecificData.')
   if (!Array.isArray(record.enabledModels)) return { record, problems }
   const ids = record.enabledModels.filter(isText)
@@ -187,7 +187,8 @@ const readProvider: Reader<ProviderRecord> = (stored, provider) => {
 }
 
 /** Every field that the type needs has a rule above. */
-const readAs = <T>(reading: Reading<JsonObject>): Reading<T> => reading as Reading<JsonObject> & Reading<T>
+const readAs = <T>(reading: RecordReading<JsonObject>): RecordReading<T> =>
+  reading as RecordReading<JsonObject> & RecordReading<T>
 
 /** Every kind of records: the prefix of its storage keys, and how it is read. */
 export const recordKinds = {
@@ -213,7 +214,7 @@ export function overStored<T extends object>(stored: JsonObject, was: T, next: T
 
 /** What is wrong with stored settings: one sentence for each field that is read otherwise than it is stored. */
 export function problemsOfSettings(stored: JsonObject): string[] {
-  const rules: Record<string, Rule> = {
+  const rules: Record<string, FieldRule> = {
     requireApiKey: active,
     cloudEnabled: { isGood: isFlag, as: false, optional: true },
     cloudUrl: { ...text, optional: true },

@@ -1,7 +1,7 @@
 import { overStored } from './readings.ts'
 import type { Records } from './records.ts'
 import { failedTo, retryLostRace } from './storage-access.ts'
-import type { Entry, Envelope } from './stored-records.ts'
+import type { Envelope, StoredEntry } from './stored-records.ts'
 
 /** Records that can be changed. */
 export interface WritableRecords<T> extends Records<T> {
@@ -38,7 +38,10 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
     storage.set(key, JSON.stringify(envelope), { ifVersion }).catch(failedTo('write', key))
 
   /** Waits for a change and has `follow` make it to the entries in memory, too; it returns whether they are whole then. */
-  async function followed<R>(change: Promise<R>, follow: (entries: Entry<T>[], result: R) => boolean): Promise<R> {
+  async function followed<R>(
+    change: Promise<R>,
+    follow: (entries: StoredEntry<T>[], result: R) => boolean,
+  ): Promise<R> {
     const result = await change.catch((cause: unknown) => {
       view.expire() // it may have been made all the same
       throw cause
@@ -122,7 +125,7 @@ export function writableRecords<T extends object>(records: Records<T>): Writable
 }
 
 /** Puts an entry in its place among the others. Returns whether it has replaced what had this version, by default nothing. */
-function place<T>(entries: Entry<T>[], entry: Entry<T>, version?: string): boolean {
+function place<T>(entries: StoredEntry<T>[], entry: StoredEntry<T>, version?: string): boolean {
   const at = entries.findIndex(({ id }) => id === entry.id)
   if (at >= 0) return entries.splice(at, 1, entry)[0]?.version === version
   const after = entries.findLastIndex(({ order }) => order <= entry.order)
@@ -131,7 +134,7 @@ function place<T>(entries: Entry<T>[], entry: Entry<T>, version?: string): boole
 }
 
 /** Takes an entry out, and returns the version that it had. */
-function removed<T>(entries: Entry<T>[], id: string): string | undefined {
+function removed<T>(entries: StoredEntry<T>[], id: string): string | undefined {
   const at = entries.findIndex((entry) => entry.id === id)
   return at < 0 ? undefined : entries.splice(at, 1)[0]?.version
 }

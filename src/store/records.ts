@@ -5,8 +5,8 @@ import type { Patience } from './storage-access.ts'
 import {
   createStoredRecords,
   type DamageLog,
-  type Entry,
   type RecordKind,
+  type StoredEntry,
   type StoredRecords,
 } from './stored-records.ts'
 
@@ -15,7 +15,7 @@ export interface Records<T> {
   /** All records in the order of their creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
   all(): Promise<readonly T[]>
   /** All records with their ids and orders; `fresh` reads the storage again. */
-  entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<Entry<T>>>
+  entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
   /** What changes of the records are made with: see `writableRecords`. */
   readonly source: RecordSource<T>
@@ -53,7 +53,7 @@ export function createRecords<T extends object>(
   const view = createRecordView(stored.list, deps)
   const follows = deps.hasSecretIds === true && freshness.isWatched
   const inserting = new Set<string>()
-  const recordsOf = derived((seen: Seen<T>) => (seen.records ??= seen.entries.map(({ record }) => record)))
+  const recordsOf = derived((seen: SeenRecords<T>) => (seen.records ??= seen.entries.map(({ record }) => record)))
 
   freshness.onChange((key) => {
     if (key.startsWith(kind.prefix) && !inserting.has(key)) view.expire()
@@ -76,8 +76,8 @@ export function createRecords<T extends object>(
 }
 
 /** What was read of one kind of records at one time. */
-interface Seen<T> {
-  readonly entries: Entry<T>[]
+interface SeenRecords<T> {
+  readonly entries: StoredEntry<T>[]
   /** The records of the entries; absent until they are asked for. */
   records?: readonly T[]
 }
@@ -85,24 +85,24 @@ interface Seen<T> {
 /** All records of one kind in memory, read again when they may have changed. */
 interface RecordView<T> {
   /** The records in memory, read again if they are too old. Rejects as `Cached.current` does. */
-  current(): Promise<Seen<T>>
+  current(): Promise<SeenRecords<T>>
   /** Reads them again; rejects as reading does. */
-  reread(): Promise<Seen<T>>
+  reread(): Promise<SeenRecords<T>>
   /** They may have been changed. */
   expire(): void
   /**
    * This gateway has changed them: `change` makes the change to the entries in memory. They are read again before they are used, unless it
    * returns true, which means that they are complete.
    */
-  revise(change: (entries: Entry<T>[]) => boolean): void
+  revise(change: (entries: StoredEntry<T>[]) => boolean): void
 }
 
 /** `list` reads all records. */
 function createRecordView<T>(
-  list: () => Promise<Entry<T>[]>,
+  list: () => Promise<StoredEntry<T>[]>,
   deps: { clock: Clock; freshness: Freshness; patience: Patience },
 ): RecordView<T> {
-  const cached = createCached<Seen<T>>(async () => ({ entries: await list() }), deps)
+  const cached = createCached<SeenRecords<T>>(async () => ({ entries: await list() }), deps)
   const { current, expire } = cached
   return {
     current,

@@ -11,7 +11,7 @@ export interface Envelope<T> {
 }
 
 /** A stored record with its id, and the version in which it was read or written. */
-export interface Entry<T> extends Envelope<T> {
+export interface StoredEntry<T> extends Envelope<T> {
   id: string
   version: string
   /** What is stored, where the record is read otherwise than it stands. */
@@ -22,13 +22,13 @@ export interface Entry<T> extends Envelope<T> {
 export interface StoredRecords<T> {
   keyOf(id: string): string
   /** `undefined` when there is none, `'damaged'` when there is one that cannot be used. */
-  read(id: string): Promise<Entry<T> | 'damaged' | undefined>
+  read(id: string): Promise<StoredEntry<T> | 'damaged' | undefined>
   /** All that can be used in the order of their storage keys, some at a time. */
-  pages(): AsyncIterable<Entry<T>[]>
+  pages(): AsyncIterable<StoredEntry<T>[]>
   /** All that can be used in the order of their creation. */
-  list(): Promise<Entry<T>[]>
+  list(): Promise<StoredEntry<T>[]>
   /** The entry of what was just written. */
-  written(id: string, envelope: Envelope<T>, version: string): Entry<T>
+  written(id: string, envelope: Envelope<T>, version: string): StoredEntry<T>
 }
 
 /** How one kind of records is stored and read. */
@@ -46,7 +46,7 @@ export function createStoredRecords<T extends object>(
 ): StoredRecords<T> {
   const keyOf = (id: string) => prefix + encodeURIComponent(id)
 
-  function entryOf(key: string, { value, version }: Stored): Entry<T> | undefined {
+  function entryOf(key: string, { value, version }: Stored): StoredEntry<T> | undefined {
     const { entry, problem } = openRecord(key, value, { prefix, read })
     damage?.saw(key, problem)
     return entry && { ...entry, version }
@@ -78,7 +78,7 @@ export function createStoredRecords<T extends object>(
     },
 
     async list() {
-      const entries: Entry<T>[] = []
+      const entries: StoredEntry<T>[] = []
       for await (const page of pages()) entries.push(...page)
       return entries.sort((a, b) => a.order - b.order)
     },
@@ -94,7 +94,7 @@ const PAGE = 1_000
 
 /** What a stored text is read as: no entry when it is passed over, and no problem when it is good. */
 interface OpenedRecord<T> {
-  entry?: Omit<Entry<T>, 'version'>
+  entry?: Omit<StoredEntry<T>, 'version'>
   /** The predicate of a sentence whose subject is the record. */
   problem?: string
 }

@@ -16,7 +16,7 @@ export interface TimeLimits {
 }
 
 /** The `fetch` of a call, and its time-outs. */
-export interface CallOptions {
+export interface ProviderCallOptions {
   fetch: UpstreamFetch
   clock: Clock
   limits: TimeLimits
@@ -44,7 +44,7 @@ export class ProviderCall implements ByteStream {
   #stopped: { reason: unknown } | undefined = undefined
   #cancelDeadline: CancelDeadline
 
-  constructor(call: UpstreamCall, { fetch, clock, limits, stream = false }: CallOptions) {
+  constructor(call: UpstreamCall, { fetch, clock, limits, stream = false }: ProviderCallOptions) {
     const { headersTimeoutMs, silenceTimeoutMs } = limits
     this.#clock = clock
     this.#limits = limits

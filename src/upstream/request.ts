@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { defaultAuth } from '../formats/formats.ts'
 import type { UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
-import { type Target, targetName } from '../providers/target.ts'
+import { type ProviderTarget, targetName } from '../providers/target.ts'
 import type { AuthStyle, Cloud } from '../types.ts'
 
 /** A request for an upstream, without address and credential. */
@@ -17,7 +17,7 @@ export interface UpstreamRequest {
 /** A target in a cloud, with what is needed to call it. */
 export interface CloudTarget {
   cloud: Cloud
-  target: Target
+  target: ProviderTarget
   apiKey: string | undefined
   /** For clouds that exchange the credential for a token. */
   fetch: UpstreamFetch
@@ -32,7 +32,7 @@ export type CloudCall = (ask: UpstreamRequest, target: CloudTarget) => Promise<U
  * The call to one target, with its credential added to `ask.headers`. The host always comes from the connection or the catalog, never from
  * the client (security.md, rule 4).
  */
-export function upstreamCall(target: Target, apiKey: string | undefined, ask: UpstreamRequest): UpstreamCall {
+export function upstreamCall(target: ProviderTarget, apiKey: string | undefined, ask: UpstreamRequest): UpstreamCall {
   if (target.baseUrl === undefined) {
     throw gatewayError('UPSTREAM_INVALID', {
       message: `The connection to ${targetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,

@@ -15,6 +15,18 @@ export function missingFormatFiles(paths: Iterable<string>): string[] {
   })
 }
 
+/**
+ * Names of types that more than one file declares, exported or not, with these files; one line a name. The formats' own `Wire…` types are left
+ * out: each format names its wire by the same words.
+ */
+export function repeatedTypeNames(files: ReadonlyMap<string, string>): string[] {
+  const declaredIn = new Map<string, string[]>()
+  for (const [path, text] of files)
+    for (const [, name = ''] of text.matchAll(/^(?:export )?(?:interface|type) (\w+)/gm))
+      if (!name.startsWith('Wire')) declaredIn.set(name, [...(declaredIn.get(name) ?? []), path])
+  return [...declaredIn].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
+}
+
 /** Groups of files that import each other, directly or by way of others, types included; one line a group. */
 export function importCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = new Map([...files].map(([path, text]) => [path, importsOf(path, text).filter((to) => files.has(to))]))

@@ -2,7 +2,7 @@ import { endpoints } from '../../src/formats/formats.ts'
 import { modelsRoutes } from '../../src/http/listing-routes.ts'
 import { managementRoutes } from '../../src/http/management.ts'
 import { modelRoutes } from '../../src/http/model-routes.ts'
-import type { Route } from '../../src/http/router.ts'
+import type { HttpRoute } from '../../src/http/router.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
@@ -14,7 +14,7 @@ const never = (): never => {
 }
 
 /** Every line of the route tables. */
-const routes: ReadonlyArray<Pick<Route, 'method' | 'path'>> = [
+const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0]), // only its paths are read
   ...modelRoutes(never),
   ...managementRoutes(openDoor().gateway.api),

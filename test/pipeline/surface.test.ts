@@ -1,7 +1,7 @@
 import { modelsRoutes } from '../../src/http/listing-routes.ts'
 import { managementRoutes } from '../../src/http/management.ts'
 import { modelRoutes } from '../../src/http/model-routes.ts'
-import type { Route } from '../../src/http/router.ts'
+import type { HttpRoute } from '../../src/http/router.ts'
 import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
@@ -24,7 +24,7 @@ async function open(options = {}) {
 const never = (): never => {
   throw new Error('only the tables are read')
 }
-const routes: ReadonlyArray<Pick<Route, 'method' | 'path'>> = [
+const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0]),
   ...modelRoutes(never),
   ...managementRoutes(emptyManagement()),

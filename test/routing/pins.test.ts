@@ -1,5 +1,5 @@
 import { hashOf } from '../../src/lib/hash.ts'
-import type { Entry, Group } from '../../src/routing/group.ts'
+import type { Group, GroupEntry } from '../../src/routing/group.ts'
 import { createSessionAffinity } from '../../src/routing/session-affinity.ts'
 import { localState } from '../../src/routing/shared-state.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('pins')
 
-const entry: Entry = { index: 0, name: 'one/m', weight: 1 }
+const entry: GroupEntry = { index: 0, name: 'one/m', weight: 1 }
 const group: Group = {
   name: 'pool',
   label: 'combo/pool',

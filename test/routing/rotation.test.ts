@@ -1,4 +1,4 @@
-import type { Entry, Group } from '../../src/routing/group.ts'
+import type { Group, GroupEntry } from '../../src/routing/group.ts'
 import { createRoundRobin } from '../../src/routing/round-robin.ts'
 import { localState } from '../../src/routing/shared-state.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('rotation')
 
-const entries = ['a', 'b'].map((name, index): Entry => ({ index, name, weight: 1 }))
+const entries = ['a', 'b'].map((name, index): GroupEntry => ({ index, name, weight: 1 }))
 const group: Group = {
   name: 'pool',
   label: 'combo/pool',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Entry, Inputs } from '../../src/routing/group.ts'
+import type { GroupEntry, Inputs } from '../../src/routing/group.ts'
 import { strategies } from '../../src/routing/strategies.ts'
 import type { Strategy } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -32,18 +32,18 @@ function generator(seed: number): () => number {
 }
 
 /** Entries by name, as they are listed; `b:6` has weight 6. */
-const listed = (...names: string[]): Entry[] =>
+const listed = (...names: string[]): GroupEntry[] =>
   names.map((text, index) => {
     const [name = '', weight = '1'] = text.split(':')
     return { index, name, weight: Number(weight) }
   })
 
-const namesOf = (entries: readonly Entry[]) => entries.map(({ name }) => name).join('')
+const namesOf = (entries: readonly GroupEntry[]) => entries.map(({ name }) => name).join('')
 
 /** How often each order came up, by the entries' names. */
 function tally(
   strategy: Strategy,
-  entries: Entry[],
+  entries: GroupEntry[],
   { runs = 40_000, ...inputs }: { runs?: number } & Partial<Inputs> = {},
 ) {
   const random = generator(7)
@@ -61,7 +61,7 @@ const isNear = (actual: number, wanted: number, tolerance = 0.02) =>
 const weight = fc.oneof(fc.constant(0), fc.constant(1), fc.double({ min: 0, max: 1_000, noNaN: true }))
 const entriesOf = fc
   .array(fc.record({ name: fc.string({ maxLength: 3 }), weight }, { noNullPrototype: true }), { maxLength: 12 })
-  .map((entries): Entry[] => entries.map((entry, index) => ({ ...entry, index })))
+  .map((entries): GroupEntry[] => entries.map((entry, index) => ({ ...entry, index })))
 const figure = fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined })
 const inputsOf = fc
   .record({
@@ -73,7 +73,7 @@ const inputsOf = fc
   })
   .map(
     ({ seed, turn, session, pin, figures }) =>
-      (entries: readonly Entry[]): Inputs => ({
+      (entries: readonly GroupEntry[]): Inputs => ({
         random: generator(seed),
         turn: turn % Math.max(1, entries.length),
         label: 'pool',
@@ -152,7 +152,7 @@ test('"random" makes each order as likely as any other, whatever the weights', (
   for (const count of counts.values()) isNear(count / 40_000, 1 / 6)
 })
 
-const figures: Array<[Strategy, (figureOf: (entry: Entry) => number | undefined) => Partial<Inputs>]> = [
+const figures: Array<[Strategy, (figureOf: (entry: GroupEntry) => number | undefined) => Partial<Inputs>]> = [
   ['least-cost', (costOf) => ({ costOf })],
   ['least-busy', (figureOf) => ({ loadOf: (entry) => figureOf(entry) ?? Number.POSITIVE_INFINITY })],
 ]
@@ -160,7 +160,7 @@ for (const [strategy, inputs] of figures) {
   test(`"${strategy}" goes up in its figure; equals and those without one stay as listed, the latter at the end`, () => {
     const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (given) => {
       const entries = given.map((_, index) => ({ index, name: String(index), weight: 1 }))
-      const figureOf = ({ index }: Entry) => given[index] ?? undefined
+      const figureOf = ({ index }: GroupEntry) => given[index] ?? undefined
       const order = strategies[strategy].order(entries, { ...nothing, ...inputs(figureOf) })
       const wanted = [...entries].sort((a, b) => (figureOf(a) ?? 9) - (figureOf(b) ?? 9) || a.index - b.index)
       assert.equal(order, wanted)
@@ -171,12 +171,12 @@ for (const [strategy, inputs] of figures) {
 
 test('"least-latency" puts the fastest first, and before it what was never measured', () => {
   const latencies: Record<string, number> = { a: 30, b: 10, d: 20 }
-  const inputs = { ...nothing, random: () => 0.9, latencyOf: ({ name }: Entry) => latencies[name] }
+  const inputs = { ...nothing, random: () => 0.9, latencyOf: ({ name }: GroupEntry) => latencies[name] }
   assert.is(namesOf(strategies['least-latency'].order(listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
 })
 
 test('"least-latency" tries one of the others first in one request of twenty', () => {
-  const latencyOf = ({ index }: Entry) => index
+  const latencyOf = ({ index }: GroupEntry) => index
   const counts = tally('least-latency', listed('a', 'b', 'c'), { latencyOf })
   isNear((counts.get('abc') ?? 0) / 40_000, 0.95, 0.005)
   isNear((counts.get('bac') ?? 0) / 40_000, 0.025, 0.005)

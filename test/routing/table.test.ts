@@ -1,5 +1,5 @@
 import { follow } from '../../src/routing/follow.ts'
-import type { Choice, Group, Inputs, Route } from '../../src/routing/group.ts'
+import type { Group, GroupChoice, Inputs, Route } from '../../src/routing/group.ts'
 import { lookaheadOf, resolutionOfEntry } from '../../src/routing/lookahead.ts'
 import type { Select } from '../../src/routing/select.ts'
 import { createRouteTable, type RouteTable } from '../../src/routing/table.ts'
@@ -84,7 +84,8 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
   return all
 }
 
-const wayOf = (choice: Choice | undefined): string[] => (choice ? [...wayOf(choice.before), choice.group.label] : [])
+const wayOf = (choice: GroupChoice | undefined): string[] =>
+  choice ? [...wayOf(choice.before), choice.group.label] : []
 
 test('keeps the routes of the latest names, however many others clients have invented', () => {
   const { table } = tableOf()

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Exchange, UpstreamFetch } from '../../../src/index.ts'
 import { isParsed, parsedBody, readBody } from './request-body.ts'
-import type { Target } from './target.ts'
+import type { RequestTarget } from './target.ts'
 
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
@@ -40,7 +40,7 @@ export class NodeExchange implements Exchange {
   readonly #parsed: boolean
   #listeners: Array<() => void> | undefined = []
 
-  constructor(req: IncomingMessage, res: ServerResponse, target: Target, upstream: UpstreamFetch | undefined) {
+  constructor(req: IncomingMessage, res: ServerResponse, target: RequestTarget, upstream: UpstreamFetch | undefined) {
     this.method = req.method ?? 'GET'
     this.path = target.path
     this.query = target.query

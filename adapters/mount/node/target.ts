@@ -1,5 +1,5 @@
 /** The two parts of a request target that the gateway reads. */
-export interface Target {
+export interface RequestTarget {
   /** As the URL parser normalises it, still percent-encoded. */
   path: string
   /** With its leading `?`; empty when there is none. */
@@ -14,7 +14,7 @@ const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
  * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so that the path that
  * is authorised is the path that is routed. `undefined`: not a path (absolute form, `*`, or a start like `//host`).
  */
-export function parseTarget(target: string): Target | undefined {
+export function parseTarget(target: string): RequestTarget | undefined {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
   const query = mark < 0 ? '' : target.slice(mark)
@@ -22,7 +22,7 @@ export function parseTarget(target: string): Target | undefined {
   return normalise(target)
 }
 
-function normalise(target: string): Target | undefined {
+function normalise(target: string): RequestTarget | undefined {
   if (!target.startsWith('/')) return undefined
   const { pathname, search } = new URL(`http://localhost${target}`)
   return pathname.startsWith('//') ? undefined : { path: pathname, query: search }

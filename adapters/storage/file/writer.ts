@@ -4,7 +4,7 @@ import { liveRow } from '../lib/table.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { View } from './view.ts'
 
-type Operation<T> = (rows: Rows, stamp: Stamp) => T
+type RowsOperation<T> = (rows: Rows, stamp: Stamp) => T
 
 interface Waiting {
   /** Applies the operation to a draft and answers what tells its caller, once the draft is durable. */
@@ -15,7 +15,7 @@ interface Waiting {
 /** Writes to the store; each one is durable when it is answered. */
 export interface Writer {
   /** Answers what `operation` did once it is durable. */
-  write<T>(operation: Operation<T>): Promise<T>
+  write<T>(operation: RowsOperation<T>): Promise<T>
   /** Settles when nothing is waiting any more and the lock was given back. */
   idle(): Promise<void>
 }
@@ -25,7 +25,7 @@ export function createWriter({ view, now }: { view: View; now(): number }): Writ
   let waiting: Waiting[] = []
   let draining: Promise<void> | undefined
 
-  function write<T>(operation: Operation<T>): Promise<T> {
+  function write<T>(operation: RowsOperation<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       waiting.push({ apply: (rows, stamp) => attempt(() => operation(rows, stamp), resolve, reject), reject })
       draining ??= drain()

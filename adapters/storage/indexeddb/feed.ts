@@ -71,7 +71,7 @@ export function createFeed(name: string, database: Database): Feed {
     const range = IDBKeyRange.lowerBound(position)
     const [numbers, entries] = await Promise.all([
       promisifyRequest<IDBValidKey[]>(changes.getAllKeys(range)),
-      promisifyRequest<Change[]>(changes.getAll(range)),
+      promisifyRequest<FeedChange[]>(changes.getAll(range)),
     ])
     const isWhole = position === 0 ? (numbers[0] ?? 1) === 1 : numbers[0] === position
     if (!isWhole) gap()
@@ -113,7 +113,7 @@ export function createFeed(name: string, database: Database): Feed {
     announce: () => openChannel()?.postMessage(''),
 
     add(changes, key) {
-      const request = changes.add({ key, writer } satisfies Change)
+      const request = changes.add({ key, writer } satisfies FeedChange)
       request.onsuccess = () => {
         const number = Number(request.result)
         if (number % 100 === 0) changes.delete(IDBKeyRange.upperBound(number - KEPT))
@@ -133,7 +133,7 @@ export function createFeed(name: string, database: Database): Feed {
   }
 }
 
-interface Change {
+interface FeedChange {
   key: string
   writer: string
 }

@@ -1,15 +1,15 @@
 import type { CatalogModel } from '../../types.ts'
 
 /** The models of one provider, and where they are from: a URL and a date. */
-export interface Entry {
+export interface ProviderModels {
   source: string
   models: readonly CatalogModel[]
 }
 
-export type Entries = Readonly<Record<string, Entry>>
+export type CatalogModels = Readonly<Record<string, ProviderModels>>
 
 /** The text of catalog.data.ts: one model a line. */
-export function renderCatalog(entries: Entries): string {
+export function renderCatalog(entries: CatalogModels): string {
   const sources = Object.entries(entries).map(([id, { source }]) => `  ${key(id)}: ${literal(source)},`)
   const lists = Object.entries(entries).map(([id, { models }]) =>
     [`  ${key(id)}: [`, ...models.map((model) => `    ${literal(model)},`), '  ],'].join('\n'),
@@ -27,7 +27,7 @@ ${lists.join('\n')}
 }
 
 /** What differs between two states of the data, one line a change: `+` a model, `-` a model, `~` a field. */
-export function changes(before: Entries, after: Entries): string[] {
+export function changes(before: CatalogModels, after: CatalogModels): string[] {
   const providers = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return providers.flatMap((provider) => {
     const old = byId(before[provider])
@@ -43,7 +43,7 @@ export function changes(before: Entries, after: Entries): string[] {
   })
 }
 
-const byId = (entry: Entry | undefined) => new Map(entry?.models.map((model) => [model.id, model]))
+const byId = (entry: ProviderModels | undefined) => new Map(entry?.models.map((model) => [model.id, model]))
 
 function fieldChanges(before: CatalogModel, after: CatalogModel): string[] {
   const old = flatten(before)

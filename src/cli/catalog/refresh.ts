@@ -15,13 +15,13 @@ import { modelSources, models } from '../../providers/catalog.data.ts'
 import { extraModels } from '../../providers/catalog.extra.ts'
 import { mergeCatalog } from '../../providers/catalog.ts'
 import { definitions } from '../../providers/definitions.ts'
-import { changes, type Entries, type Entry, renderCatalog } from './file.ts'
+import { type CatalogModels, changes, type ProviderModels, renderCatalog } from './file.ts'
 import { selections } from './selection.ts'
 import { selectModels } from './source.ts'
 import { validateCatalog } from './validate-catalog.ts'
 
-interface Outcome {
-  after: Entries
+interface RefreshResult {
+  after: CatalogModels
   /** Nothing is written unless this is empty. */
   problems: string[]
 }
@@ -36,7 +36,7 @@ const { values } = parseArgs({
   },
 })
 
-const before: Entries = Object.fromEntries(
+const before: CatalogModels = Object.fromEntries(
   Object.entries(models).map(([id, list]) => [id, { source: modelSources[id] ?? '', models: list }]),
 )
 const { after, problems } = await load(values.from).then(refresh, unreadable)
@@ -51,7 +51,7 @@ if (problems.length > 0) {
   )
 }
 
-function refresh(source: unknown): Outcome {
+function refresh(source: unknown): RefreshResult {
   const problems: string[] = []
   if (!isObject(source)) return { after: {}, problems: ['the source is not an object of providers'] }
   const asOf = values['as-of']
@@ -60,7 +60,7 @@ function refresh(source: unknown): Outcome {
   problems.push(
     ...wanted.filter((id) => !Object.hasOwn(selections, id)).map((id) => `--only ${id} is not in selection.ts`),
   )
-  const after: Record<string, Entry> = {}
+  const after: Record<string, ProviderModels> = {}
   for (const [id, selection] of Object.entries(selections)) {
     const old = before[id]
     if (!wanted.includes(id)) {
@@ -79,7 +79,7 @@ function refresh(source: unknown): Outcome {
 }
 
 /** Hand-kept models that the source lists by now. */
-function overtaken(after: Entries): string[] {
+function overtaken(after: CatalogModels): string[] {
   return Object.entries(extraModels).flatMap(([provider, list]) =>
     list
       .filter(({ id }) => after[provider]?.models.some((model) => model.id === id))
@@ -87,7 +87,7 @@ function overtaken(after: Entries): string[] {
   )
 }
 
-function unreadable(error: unknown): Outcome {
+function unreadable(error: unknown): RefreshResult {
   return { after: {}, problems: [`${values.from} cannot be read: ${error instanceof Error ? error.message : error}`] }
 }
 

@@ -57,7 +57,7 @@ interface GatheredParts {
   contents(): AssistantPart[][]
 }
 
-interface OpenPart {
+interface GatheredPart {
   candidate: number
   part: AssistantPart
   /** Joined once, at the end: the arguments of a call may come in many thousands of deltas. */
@@ -67,7 +67,7 @@ interface OpenPart {
 }
 
 export function createGatheredParts(): GatheredParts {
-  const parts = new Map<number, OpenPart>()
+  const parts = new Map<number, GatheredPart>()
 
   function take(event: PartEvent): void {
     if (event.type === 'part-start') {
@@ -95,7 +95,7 @@ export function createGatheredParts(): GatheredParts {
   return { take, contents }
 }
 
-function wholePart({ part, texts, logprobs, citations }: OpenPart): AssistantPart {
+function wholePart({ part, texts, logprobs, citations }: GatheredPart): AssistantPart {
   const text = texts.join('')
   switch (part.type) {
     case 'text': {

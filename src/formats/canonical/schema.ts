@@ -41,7 +41,7 @@ export function flatSchema(schema: JsonObject): FlatSchema | undefined {
 const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'] as const
 
 /** What a schema says about an object. */
-interface Shape {
+interface ObjectSchema {
   /** All other keywords at its root. */
   annotations: JsonObject
   properties: JsonObject
@@ -57,14 +57,14 @@ interface Search {
 }
 
 /** `undefined`: it describes no object, or contains itself. */
-function shapeOf(given: JsonObject, search: Search, depth: number): Shape | undefined {
+function shapeOf(given: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
   const schema = followed(given, search.root)
   if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
   const { $ref, allOf, anyOf, oneOf, enum: values, not, type, properties, required, ...annotations } = schema
   if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) return undefined
   const shapesIn = (list: unknown) =>
     (Array.isArray(list) ? list : []).flatMap((one) => (isObject(one) && shapeOf(one, search, depth - 1)) || [])
-  const own: Shape = {
+  const own: ObjectSchema = {
     annotations,
     properties: isObject(properties) ? properties : {},
     required: Array.isArray(required) ? required.map(String) : [],
@@ -90,7 +90,7 @@ function followed(schema: JsonObject, root: JsonObject): JsonObject | undefined 
 }
 
 /** Two shapes of the same object. */
-function both(one: Shape, other: Shape): Shape {
+function both(one: ObjectSchema, other: ObjectSchema): ObjectSchema {
   const properties = new Map(Object.entries(one.properties))
   for (const [name, schema] of Object.entries(other.properties))
     properties.set(name, properties.has(name) ? joined(properties.get(name), schema) : schema)
@@ -104,7 +104,7 @@ function both(one: Shape, other: Shape): Shape {
 }
 
 /** Shapes of which an object has one, as a shape that accepts each of them. */
-function either(shapes: readonly Shape[]): Shape[] {
+function either(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   const [first, ...others] = shapes
   if (!first || others.length === 0) return [...shapes]
   const schemas = new Map<string, unknown[]>()

@@ -14,7 +14,7 @@ interface Sequence {
 /** The one place that decides how a translated stream ends. More candidates than were `asked` for are left out. */
 export function createSequence(emit: (event: StreamEvent) => void, asked = Number.POSITIVE_INFINITY): Sequence {
   const open = new Set<number>()
-  const candidates: Candidate[] = []
+  const candidates: CandidateFinish[] = []
   let usage: TokenUsage | undefined
   let isStarted = false
   let isOver = false
@@ -70,7 +70,7 @@ export function createSequence(emit: (event: StreamEvent) => void, asked = Numbe
     if (part.type === 'tool-call') seen.hasToolCalls = true
   }
 
-  function candidateAt(index: number): Candidate {
+  function candidateAt(index: number): CandidateFinish {
     while (candidates.length <= index) candidates.push({ finish: undefined, hasToolCalls: false })
     return candidates[index] ?? { finish: undefined, hasToolCalls: false }
   }
@@ -105,7 +105,7 @@ export function createSequence(emit: (event: StreamEvent) => void, asked = Numbe
   }
 }
 
-interface Candidate {
+interface CandidateFinish {
   finish: Finish | undefined
   hasToolCalls: boolean
 }

@@ -1,7 +1,7 @@
-type Given<T> = { [K in keyof T]: T[K] | undefined }
+type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
 
 /** A copy without the fields that are undefined, so that absent means absent. */
-export function defined<T extends object>(fields: Given<T>): T {
+export function defined<T extends object>(fields: Undefinable<T>): T {
   const object: Partial<T> = {}
   for (const name in fields) if (fields[name] !== undefined) object[name] = fields[name]
   return object as T // the caller's T has those fields as optional

@@ -3,7 +3,7 @@ import { parseHttpDate } from '../../lib/http-date.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /** The parts of a provider's error answer that may contain a wait. */
-export interface Refusal {
+export interface WaitSource {
   header(name: string): string | undefined
   /** Its body: parsed JSON, or text. */
   body: unknown
@@ -23,7 +23,7 @@ const MAX_MS = 60 * 60 * 1_000
  * `RetryInfo`, a member of the error, a reset header, headers that OpenRouter hands on in its error, and its message. 0, which means "now",
  * only if there is no longer wait.
  */
-export function askedWaitMs({ header, body, now, text = '', isRateLimit }: Refusal): number | undefined {
+export function askedWaitMs({ header, body, now, text = '', isRateLimit }: WaitSource): number | undefined {
   const error = errorIn(body)
   const inner = innerHeader(error)
   const waits = [retryAfterMs(header, now), retryDelayMs(error), memberMs(error, now), memberMs(envelopeOf(body), now)]
@@ -34,7 +34,7 @@ export function askedWaitMs({ header, body, now, text = '', isRateLimit }: Refus
   return wait === undefined ? undefined : Math.min(wait, MAX_MS)
 }
 
-function retryAfterMs(header: Refusal['header'], now: number): number | undefined {
+function retryAfterMs(header: WaitSource['header'], now: number): number | undefined {
   const ms = longest(header('retry-after-ms'), count)
   if (ms) return ms
   return longest(header('retry-after'), (text) => waitUntil(text, now) ?? untilDate(text, now)) ?? ms
@@ -102,7 +102,7 @@ function secondsMs({ seconds = 0, nanos = 0 }: JsonObject): number | undefined {
 }
 
 /** `metadata.headers`: the headers of the provider that a router has called. */
-function innerHeader(error: JsonObject): Refusal['header'] {
+function innerHeader(error: JsonObject): WaitSource['header'] {
   const { headers } = metadataOf(error)
   const byName = new Map(
     Object.entries(isObject(headers) ? headers : {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
@@ -111,7 +111,7 @@ function innerHeader(error: JsonObject): Refusal['header'] {
 }
 
 /** The ms from `now` (epoch ms) until the exhausted limit resets, by the headers of vendors and IETF drafts. */
-function resetMs(header: Refusal['header'], now: number): number | undefined {
+function resetMs(header: WaitSource['header'], now: number): number | undefined {
   const waits = [...separate(header), ...together(header('ratelimit'))].flatMap(({ reset, remaining }) => {
     const wait = waitUntil(reset, now)
     return wait === undefined ? [] : [{ wait, left: remaining === undefined ? undefined : Number(remaining) }]
@@ -145,7 +145,7 @@ const NAMES = [
   'anthropic-ratelimit-unified-%',
 ].map((name) => ({ remaining: name.replace('%', 'remaining'), reset: name.replace('%', 'reset') }))
 
-const separate = (header: Refusal['header']): Limit[] =>
+const separate = (header: WaitSource['header']): Limit[] =>
   NAMES.map(({ remaining, reset }) => ({ remaining: header(remaining), reset: header(reset) }))
 
 /** `"default";r=0;t=50, "daily";r=9;t=3600`, or as an earlier draft had it: `limit=100, remaining=0, reset=50`. */

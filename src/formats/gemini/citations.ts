@@ -49,7 +49,7 @@ function parseSupports(grounding: JsonObject, { texts, last, offsets }: Texts): 
   const chunks: unknown[] = Array.isArray(grounding.groundingChunks) ? grounding.groundingChunks : []
   const sources = chunks.map((chunk) => (isObject(chunk) ? parseSource(holderIn(chunk)) : {}))
   const supports: unknown[] = Array.isArray(grounding.groundingSupports) ? grounding.groundingSupports : []
-  const cite = (source: Citation | undefined, key: number, span: Span | undefined): Found[] =>
+  const cite = (source: Citation | undefined, key: number, span: TextSpan | undefined): Found[] =>
     source && Object.keys(source).length > 0 ? [{ key, citation: { ...source, ...span } }] : []
   if (supports.length === 0) return sources.flatMap((source) => cite(source, last.key, undefined))
   return supports.flatMap((support) => {
@@ -69,7 +69,7 @@ function holderIn({ web, retrievedContext, maps, image }: JsonObject): JsonObjec
 const parseSource = ({ uri, title, text }: JsonObject): Citation =>
   defined<Citation>({ url: textIn(uri), title: textIn(title), quote: textIn(text) })
 
-interface Span {
+interface TextSpan {
   start: number
   end: number
 }
@@ -78,7 +78,7 @@ interface Span {
  * Where a segment is. The index of its part is not always given, and parts of a stream are joined, so that the text that it quotes decides, if
  * there is one.
  */
-function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: number; span: Span | undefined } {
+function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: number; span: TextSpan | undefined } {
   const { text: quote, partIndex = 0 } = segment
   const own = texts.find((text) => text.partIndex === partIndex)
   const likely = own ? [own, ...texts.filter((text) => text !== own)] : texts

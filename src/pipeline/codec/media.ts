@@ -7,7 +7,7 @@ import type { ModelCall } from '../call.ts'
 import type { AskedRequest } from '../types.ts'
 import { addressProblem, type DownloadTerms, download, MAX_BYTES_TOGETHER } from './download.ts'
 
-type Kind = AddressedPart['type']
+type AddressedKind = AddressedPart['type']
 
 /** A medium with its size in bytes, or why there is none. */
 type Medium = { source: MediaSource; size: number; problem?: undefined } | { problem: string }
@@ -119,7 +119,7 @@ async function inTurn<T>(downloads: Downloads, work: () => Promise<T>): Promise<
   }
 }
 
-const KINDS: Readonly<Record<Kind, string>> = {
+const KINDS: Readonly<Record<AddressedKind, string>> = {
   image: 'image',
   file: 'PDF, office document or plain text',
   audio: 'sound',
@@ -127,7 +127,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
 }
 
 /** In the explanation of a request, which is not made. */
-const STAND_INS: Readonly<Record<Kind, MediaSource>> = {
+const STAND_INS: Readonly<Record<AddressedKind, MediaSource>> = {
   image: { type: 'base64', mediaType: 'image/png', data: '' },
   file: { type: 'base64', mediaType: 'application/pdf', data: '' },
   audio: { type: 'base64', mediaType: 'audio/mpeg', data: '' },

@@ -15,7 +15,7 @@ import { KEEP_ALIVE_MS } from '../stream-headers.ts'
 import type { Committed, RelayedStream, StreamTerms } from '../types.ts'
 import { limitEvents } from './stream-limit.ts'
 
-interface Terms extends StreamTerms {
+interface TranslatedTerms extends StreamTerms {
   translation: StreamTranslation
   clock: Clock
 }
@@ -27,7 +27,7 @@ interface Terms extends StreamTerms {
 export function relayTranslated(
   body: ByteStream,
   { head }: Committed,
-  { translation, clock, onEnd, secrets, knownKeys, maxStreamBytes }: Terms,
+  { translation, clock, onEnd, secrets, knownKeys, maxStreamBytes }: TranslatedTerms,
 ): RelayedStream {
   const limit = limitEvents(maxStreamBytes)
   let unsent = '' // whole events

@@ -34,7 +34,7 @@ export interface FailedEvents {
   bytes: Uint8Array
 }
 
-interface Terms {
+interface ErrorEventTerms {
   format: Format
   /** The credentials to be removed from the error. */
   secrets(): Promise<readonly string[]>
@@ -49,7 +49,7 @@ interface Terms {
  */
 export async function failedEvents(
   whole: Uint8Array,
-  { format, secrets: known, before }: Terms,
+  { format, secrets: known, before }: ErrorEventTerms,
 ): Promise<FailedEvents | undefined> {
   if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole))) return undefined
   const { errors } = format

@@ -3,7 +3,7 @@ import { sumOf } from '../../formats/canonical/answer.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { contentType, replyHeaders, requestIdAmong, requestIdIn } from '../../upstream/headers.ts'
 import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader, warningHeader } from '../records.ts'
-import { createKeyFinder, type KeyFinder, SHORTEST_SECRET } from '../secrets.ts'
+import { createKeyFinder, type QuotedKeyFinder, SHORTEST_SECRET } from '../secrets.ts'
 import { STREAM_HEADERS } from '../stream-headers.ts'
 import type { Answered, ModelRequest, StreamedResponse } from '../types.ts'
 
@@ -39,7 +39,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
 const WITHOUT_BODY = new Set([204, 205])
 
 /** What finds the keys of all connections in the headers of a response. Only one whose headers may quote a key waits for their decryption. */
-async function keyFinderFor({ response }: Answered, { context, table }: ModelRequest): Promise<KeyFinder> {
+async function keyFinderFor({ response }: Answered, { context, table }: ModelRequest): Promise<QuotedKeyFinder> {
   const { knownKeys } = context
   const known = knownKeys.finderFor(table.connections)
   if (known) return known
@@ -49,7 +49,7 @@ async function keyFinderFor({ response }: Answered, { context, table }: ModelReq
 }
 
 const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
-const findsNone: KeyFinder = () => false
+const findsNone: QuotedKeyFinder = () => false
 
 /** The reply of an answer that is streamed. */
 function streamReply(

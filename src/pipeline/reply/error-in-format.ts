@@ -6,7 +6,7 @@ import { isObject, tryParseShallow } from '../../lib/json.ts'
 import type { Failure } from '../failure.ts'
 
 /** Who reads an error, and what it adds to a provider's. */
-interface ErrorReading {
+interface ErrorContext {
   /** The client's. */
   format: Format
   /** Epoch ms. */
@@ -19,7 +19,7 @@ interface ErrorReading {
 export async function errorInFormat(
   { body = new Uint8Array(0), status }: Failure,
   head: UpstreamAnswer,
-  { format, now, remark }: ErrorReading,
+  { format, now, remark }: ErrorContext,
 ): Promise<Uint8Array> {
   const text = decodeUtf8Lenient(body)
   const json = tryParseShallow(text)

@@ -10,7 +10,7 @@ import {
   type AttemptRecord,
   attemptHeaders,
   isOneOfMany,
-  type Step,
+  type RequestStep,
   type Stop,
   shortId,
   TARGET_HEADER,
@@ -22,7 +22,7 @@ import { errorInFormat, joined, sentence } from './error-in-format.ts'
 /** The course of a request that no target has answered. */
 export interface Course {
   failed: readonly Failed[]
-  steps: readonly Step[]
+  steps: readonly RequestStep[]
   stop: Stop | undefined
   /** After how long another request may help, where it may. */
   retryWaitMs: number | undefined
@@ -60,7 +60,7 @@ export async function finalReply(course: Course): Promise<Reply> {
 }
 
 /** The error with the header of attempts; when the client's time-out is over, its message also says what each attempt did. */
-export function withAttempts(error: GatewayError, steps: readonly Step[], isOutOfTime: boolean): GatewayError {
+export function withAttempts(error: GatewayError, steps: readonly RequestStep[], isOutOfTime: boolean): GatewayError {
   const { code, status, data, cause } = error
   const message = isOutOfTime ? [error.message, ...messagesOf(steps)].join(' ') : error.message
   return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
@@ -114,7 +114,7 @@ function exhausted(
 }
 
 /** The message of each attempt, but of those at the target of `except`. */
-const messagesOf = (steps: readonly Step[], except?: Route): string[] =>
+const messagesOf = (steps: readonly RequestStep[], except?: Route): string[] =>
   steps.flatMap((step) => {
     if (!('outcome' in step) || (except && isAt(step, except))) return []
     const { provider, model, outcome } = step

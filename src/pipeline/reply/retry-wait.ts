@@ -1,6 +1,6 @@
 import { failureRules } from '../../routing/failure-class.ts'
 import type { Route } from '../../routing/group.ts'
-import type { Failed, PipelineContext, Verdict } from '../types.ts'
+import type { Failed, NoTarget, PipelineContext } from '../types.ts'
 
 /**
  * The shortest wait in ms after which another request may be answered: what a provider asked for, until there is a retry budget again, or
@@ -9,7 +9,7 @@ import type { Failed, PipelineContext, Verdict } from '../types.ts'
  */
 export function retryWaitMs(
   failed: readonly Failed[],
-  { stop, untried, cooling }: Verdict,
+  { stop, untried, cooling }: NoTarget,
   context: PipelineContext,
 ): number | undefined {
   const classes = failed.map(({ failure }) => failure.class)

@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import { type ChoosingDependencies, createChoosing } from '../../routing/choosing.ts'
 import { unmet } from '../../routing/facts.ts'
 import { follow, type OnDeadEnd } from '../../routing/follow.ts'
-import type { Choice, Entry, Group, GroupOrder, Route } from '../../routing/group.ts'
+import type { Group, GroupChoice, GroupEntry, GroupOrder, Route } from '../../routing/group.ts'
 import { viaOf } from '../../routing/group.ts'
 import { lookaheadOf, resolutionOfEntry } from '../../routing/lookahead.ts'
 import type { Select } from '../../routing/select.ts'
@@ -37,7 +37,7 @@ export interface GroupResolver {
   /** Called with each group on the way. */
   onGroup?(group: Group): void
   /** Called with each entry whose `when` the request does not meet. */
-  onLeftOut?(entry: Entry, way: Pick<Choice, 'group' | 'before'>): void
+  onLeftOut?(entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>): void
   /** Called with each entry whose name leads nowhere, when its turn comes. */
   onDeadEnd?: OnDeadEnd
 }
@@ -55,7 +55,7 @@ export async function* routesOfGroup(
   let isAny = false
   let leftOut: Group | undefined
 
-  async function select(group: Group, lookahead: Parameters<Select>[1], before?: Choice): Promise<GroupOrder> {
+  async function select(group: Group, lookahead: Parameters<Select>[1], before?: GroupChoice): Promise<GroupOrder> {
     resolver.onGroup?.(group)
     const chosen = await resolver.select(group, lookahead)
     if (chosen.entries.length === group.entries.length) return chosen

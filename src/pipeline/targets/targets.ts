@@ -1,7 +1,7 @@
-import type { Selection } from '../../routing/chooser.ts'
+import type { GroupSelection } from '../../routing/chooser.ts'
 import type { Route } from '../../routing/group.ts'
 import { unreadableCredential } from '../failure.ts'
-import type { CodecFor, Failed, ModelRequest, Target, TargetSequence, Verdict } from '../types.ts'
+import type { CodecFor, Failed, ModelRequest, NoTarget, Target, TargetSequence } from '../types.ts'
 import { isAmong, isMoreOfTheSame, isPassedOver, noteFailure, type Progress, targetOf } from './candidates.ts'
 import { coolingTarget, firmTarget, targetAgain } from './last-resort.ts'
 import { loadNameErrors } from './no-target.ts'
@@ -19,7 +19,7 @@ export async function targetsOf(request: ModelRequest, codecFor: CodecFor): Prom
 /** The routes of a model name, and how the request chooses in the groups on the way; `undefined` where there are none. */
 interface FoundRoutes {
   routes: AsyncIterator<Route, undefined> | Iterator<Route, undefined>
-  selection: Selection | undefined
+  selection: GroupSelection | undefined
 }
 
 /**
@@ -29,7 +29,7 @@ interface FoundRoutes {
  */
 export class Targets implements TargetSequence, AsyncIterable<Target> {
   readonly #routes: FoundRoutes['routes']
-  readonly #selection: Selection | undefined
+  readonly #selection: GroupSelection | undefined
   readonly #progress: Progress
   readonly #spares: Route[] = [] // left aside to keep the last attempt for another
   #attempts = 0 // in which a provider was called
@@ -37,7 +37,7 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
   #isCooling = false // the targets that are left are cooling, or were tried
   #isFirm = false // a target whose cooldown is firm was tried, since no other was left
   #again: Route | undefined = undefined // whose target cannot compact, so that the gateway does it in the next attempt
-  #stop: Verdict['stop'] = undefined
+  #stop: NoTarget['stop'] = undefined
   #untried: Route | undefined = undefined
 
   constructor(request: ModelRequest, codecFor: CodecFor, { routes, selection }: FoundRoutes) {
@@ -105,7 +105,7 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
     for (const { empty, failure } of this.failures) empty?.log.emptyAnswerDropped(failure)
   }
 
-  verdict(): Verdict {
+  verdict(): NoTarget {
     const { refusal, cooling, draining } = this.#progress
     return { stop: this.#stop, untried: this.#untried, refusal, cooling, draining }
   }

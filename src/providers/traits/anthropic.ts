@@ -1,4 +1,4 @@
-import type { Row } from './difference.ts'
+import type { TargetDifference } from './difference.ts'
 
 const formats = /^anthropic-messages$/
 const SAMPLING = ['temperature', 'topP', 'topK'] as const
@@ -9,7 +9,7 @@ const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
  * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026;
  * https://github.com/pydantic/pydantic-ai, which measured late instructions and calls that are forced.
  */
-export const anthropic: readonly Row[] = [
+export const anthropic: readonly TargetDifference[] = [
   {
     formats,
     models: /^claude-/,

@@ -1,8 +1,8 @@
 import { anthropic } from './anthropic.ts'
-import type { Row } from './difference.ts'
+import type { TargetDifference } from './difference.ts'
 
 /** What the models behind Converse differ in: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */
-const rows: readonly Row[] = [
+const rows: readonly TargetDifference[] = [
   { models: /^(?!claude|nova|(?:mi|mag|pix)(?:ni)?stral)/, lacks: ['topK'] },
   {
     models: /^claude-/,
@@ -41,8 +41,8 @@ const rows: readonly Row[] = [
 ]
 
 /** Not those about the models of others that speak the same format, nor those about other providers. */
-function isOfClaude({ models }: Row): boolean {
+function isOfClaude({ models }: TargetDifference): boolean {
   return models !== undefined && !models.test('another-model')
 }
 
-export const bedrock: readonly Row[] = rows.map((row) => ({ ...row, formats: /^bedrock-converse$/ }))
+export const bedrock: readonly TargetDifference[] = rows.map((row) => ({ ...row, formats: /^bedrock-converse$/ }))

@@ -7,7 +7,7 @@ export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
 }
 
 /** Which targets differ. What is absent is any. */
-export type Row = Difference & {
+export type TargetDifference = Difference & {
   /** Wire formats. */
   formats?: RegExp
   /** Whole provider ids. */
@@ -17,7 +17,7 @@ export type Row = Difference & {
 }
 
 /** The format's traits, as the target differs in them. */
-export function differing(base: Traits, row: Row): Traits {
+export function differing(base: Traits, row: TargetDifference): Traits {
   const { formats: _, providers: __, models: ___, takes = [], lacks = [], reasoning, ...fields } = row
   return {
     ...base,

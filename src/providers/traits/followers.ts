@@ -1,5 +1,5 @@
 import type { OptionName } from '../../traits.ts'
-import type { Row } from './difference.ts'
+import type { TargetDifference } from './difference.ts'
 
 const chat = /^openai-chat$/
 const others = /^(?!openai$)/
@@ -29,7 +29,7 @@ const OWN: readonly OptionName[] = [
  * Every other provider of OpenAI's formats. A vendor gets what all of them are known to take, and what it takes besides is said in its own row;
  * a server that a user brings gets what its clients have said, for who can tell what it makes of it.
  */
-export const followers: readonly Row[] = [
+export const followers: readonly TargetDifference[] = [
   {
     formats: /^openai-/,
     providers: others,

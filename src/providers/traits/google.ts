@@ -1,4 +1,4 @@
-import type { Row } from './difference.ts'
+import type { TargetDifference } from './difference.ts'
 
 const native = /^gemini$/
 const chat = /^openai-chat$/
@@ -7,7 +7,7 @@ const chat = /^openai-chat$/
  * Gemini, by its own format and by doors that look like OpenAI's. Sources: https://ai.google.dev/gemini-api/docs/thinking and …/openai,
  * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026; a newer model than these is taken for one of 4.
  */
-export const google: readonly Row[] = [
+export const google: readonly TargetDifference[] = [
   // From 3.5 on they hear no sampling (4 refuses it) and continue no answer. Neither penalties nor probabilities are open for any.
   { models: /^gemini-(?:3\.[5-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'], prefill: false },
   { formats: native, models: /^gemini-[12]/, searchBesideTools: false },

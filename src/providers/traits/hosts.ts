@@ -1,10 +1,10 @@
-import type { Row } from './difference.ts'
+import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-chat$/
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
 
 /** Clouds with the models of many vendors, and servers at home: what they differ in from other followers of OpenAI. Sources: as vendors.ts. */
-export const hosts: readonly Row[] = [
+export const hosts: readonly TargetDifference[] = [
   // They ask each vendor in its own words, and leave out what it does not take.
   {
     formats,

@@ -1,4 +1,4 @@
-import type { Row } from './difference.ts'
+import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-/
 const chat = /^openai-chat$/
@@ -8,7 +8,7 @@ const SAMPLING = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 
  * OpenAI's models, wherever they are served. Sources: https://developers.openai.com/api/docs/guides/reasoning and the model pages, October
  * 2026; what https://github.com/pydantic/pydantic-ai and https://github.com/BerriAI/litellm measured.
  */
-export const openai: readonly Row[] = [
+export const openai: readonly TargetDifference[] = [
   // Everything that thinks: the o series, and all from GPT-5 on.
   {
     formats,

@@ -1,4 +1,4 @@
-import type { Row } from './difference.ts'
+import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-chat$/
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
@@ -9,7 +9,7 @@ const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
  * names, October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai and the compatibility table of
  * https://github.com/earendil-works/pi.
  */
-export const vendors: readonly Row[] = [
+export const vendors: readonly TargetDifference[] = [
   // Thinks unless told not to, and then neither samples nor can be made to call; wants the field of its thoughts in each of its turns.
   {
     formats,

@@ -1,7 +1,7 @@
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { withModel } from '../../lib/json-scan.ts'
 import { pathSegment, withoutTrailing } from '../../lib/urls.ts'
-import type { Target } from '../../providers/target.ts'
+import type { ProviderTarget } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
 import { callBelow, type UpstreamRequest } from '../request.ts'
 
@@ -11,7 +11,7 @@ import { callBelow, type UpstreamRequest } from '../request.ts'
  */
 export function azureCall(
   { path, headers, body }: UpstreamRequest,
-  { target, data, apiKey }: { target: Pick<Target, 'model'>; data: ProviderSpecificData; apiKey: string },
+  { target, data, apiKey }: { target: Pick<ProviderTarget, 'model'>; data: ProviderSpecificData; apiKey: string },
 ): UpstreamCall {
   const { apiVersion, deployment } = data
   if (TOKEN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`

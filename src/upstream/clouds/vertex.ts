@@ -3,7 +3,7 @@ import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { scanTopLevel, withMembers } from '../../lib/json-scan.ts'
 import { pathSegment, withoutTrailing } from '../../lib/urls.ts'
-import type { Target } from '../../providers/target.ts'
+import type { ProviderTarget } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
 import { callBelow, type UpstreamRequest } from '../request.ts'
 import type { GoogleTokens } from './google-tokens.ts'
@@ -110,7 +110,7 @@ function withoutId(call: unknown): unknown {
 }
 
 interface Means {
-  target: Pick<Target, 'model' | 'format'>
+  target: Pick<ProviderTarget, 'model' | 'format'>
   data: ProviderSpecificData
   apiKey: string
   tokens: GoogleTokens

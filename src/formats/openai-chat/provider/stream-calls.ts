@@ -8,7 +8,7 @@ import type { ReadContext } from '../../translator.ts'
 import { googleSignature, memberInUse } from '../fields.ts'
 
 /** What the readers of one candidate of a stream share. */
-export interface CandidateContext extends ReadContext {
+export interface StreamChoiceContext extends ReadContext {
   candidate: number
   /** Parts are numbered over all candidates. */
   keys: { next: number }
@@ -42,7 +42,7 @@ interface OpenCall {
 
 /** Creates a reader that emits the calls of one candidate; `start` begins a part and returns its key. */
 export function createToolCallReader(
-  { origin, newId, responseWarnings }: CandidateContext,
+  { origin, newId, responseWarnings }: StreamChoiceContext,
   start: (part: AssistantPart) => number,
   emit: (event: ReaderEvent) => void,
 ): ToolCallReader {

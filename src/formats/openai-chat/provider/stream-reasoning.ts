@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { AssistantPart } from '../../canonical/parts.ts'
 import type { ReaderEvent } from '../../canonical/stream.ts'
 import { hasReadableDetails, reasoningText } from './answer.ts'
-import type { CandidateContext } from './stream-calls.ts'
+import type { StreamChoiceContext } from './stream-calls.ts'
 
 /** Reads reasoning wherever a vendor puts it: in a field of text, in parts of the content (Mistral), or in details (OpenRouter). */
 interface ReasoningReader {
@@ -20,7 +20,7 @@ interface OpenReasoning {
 
 /** Creates a reader that emits the reasoning of one candidate; `start` begins a part and returns its key. */
 export function createReasoningReader(
-  { origin }: CandidateContext,
+  { origin }: StreamChoiceContext,
   start: (part: AssistantPart) => number,
   emit: (event: ReaderEvent) => void,
 ): ReasoningReader {

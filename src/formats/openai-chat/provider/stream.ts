@@ -11,7 +11,7 @@ import type { ReadContext, StreamReader } from '../../translator.ts'
 import { finishReasonOf, textOfContent } from '../fields.ts'
 import { chunkIn, chunkUsage, errorOf, failureOf, namedError } from '../stream-state.ts'
 import { audioPart, dropUnknownParts, parseAnnotations, parseLogprobs, parseSources } from './answer.ts'
-import { type CandidateContext, createToolCallReader } from './stream-calls.ts'
+import { createToolCallReader, type StreamChoiceContext } from './stream-calls.ts'
 import { createReasoningReader } from './stream-reasoning.ts'
 
 /**
@@ -88,7 +88,7 @@ interface ChoiceReader {
   end(): void
 }
 
-function createChoiceReader(context: CandidateContext, emit: (event: ReaderEvent) => void): ChoiceReader {
+function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEvent) => void): ChoiceReader {
   const { candidate, keys, responseWarnings } = context
   let open: { type: 'text' | 'refusal'; key: number } | undefined
   let isEmpty = true

@@ -54,7 +54,7 @@ export const unsupported = {
 export const itemFields = (id: string, index: number): string =>
   `"item_id":${JSON.stringify(id)},"output_index":${index}`
 
-interface OpenText {
+interface OpenOutputText {
   type: 'text' | 'refusal'
   buffer: TextBuffer
   citations: Citation[]
@@ -69,7 +69,7 @@ export function createMessageWriter(
   const id = `msg_${context.newId()}`
   const phase = phaseOf(first)
   const content: WireContent[] = []
-  let text: OpenText | undefined
+  let text: OpenOutputText | undefined
   let isBegun = false
   let where = ''
   let deltaStart = ''
@@ -80,7 +80,7 @@ export function createMessageWriter(
     deltaStart = `${where},"delta":`
   }
 
-  function begin(type: OpenText['type']) {
+  function begin(type: OpenOutputText['type']) {
     if (!isBegun) {
       const item = { ...wireMessage(id, [], phase), status: 'in_progress' }
       events.write('response.output_item.added', { output_index: index, item })
@@ -104,7 +104,7 @@ export function createMessageWriter(
     events.writeJson('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(wireLogprobs(logprobs))}`)
   }
 
-  function contentOf({ type, buffer: { text = '' }, citations, logprobs }: OpenText): WireContent {
+  function contentOf({ type, buffer: { text = '' }, citations, logprobs }: OpenOutputText): WireContent {
     return wireContent(type === 'text' ? { type, text, citations, logprobs } : { type, text }, context.responseWarnings)
   }
 
