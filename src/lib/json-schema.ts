@@ -4,8 +4,9 @@ import type { JsonObject } from './json.ts'
 /** Converts schemas of valibot to JSON Schema 2020-12. */
 export interface JsonSchemaConverter {
   /**
-   * The JSON Schema of the JSON values that a schema accepts. A check by a function has no keyword, and is left out: its schema can say what
-   * keywords stand for it by `v.metadata`. Throws a TypeError on a kind of schema that has no conversion.
+   * The JSON Schema of the JSON values that a schema accepts, with texts that it trims as they are then. A check by a function has no keyword,
+   * and is left out: its schema can say what keywords stand for it by `v.metadata`. Throws a TypeError on a kind of schema that has no
+   * conversion.
    */
   convert(schema: GenericSchema): JsonObject
   /** The named schemas that were converted so far, by name. */

@@ -1,9 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { isObject } from '../../src/lib/json.ts'
+import { isObject, tryParseJson } from '../../src/lib/json.ts'
 import type { Provider } from '../../src/management/providers.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { ApiKey, Combo, Connection, EffectiveRules, RequestRules, Settings } from '../../src/types.ts'
+import { checkAnswer } from '../openapi/answers.ts'
 import { plant, watchfulLogger } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert } from '../support/suite.ts'
@@ -35,7 +36,7 @@ export interface Answer {
   headers: Headers
 }
 
-/** A gateway with a management token, seen from outside. */
+/** A gateway with a management token, seen from outside. Every request and its answer are compared with the description of the API. */
 export function openDoor(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })
@@ -45,6 +46,8 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
     const response = await gateway.fetch(new Request(`http://gateway.test${path}`, { method, ...init }))
     const text = await response.text()
     const body: unknown = text === '' ? undefined : JSON.parse(text)
+    const sent = typeof init.body === 'string' ? tryParseJson(init.body) : undefined
+    if (body !== undefined) await checkAnswer({ method, path, sent, status: response.status, body })
     return { status: response.status, headers: response.headers, body: body as Body } // every answer here is JSON
   }
 

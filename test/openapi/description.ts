@@ -9,17 +9,23 @@ export interface Described {
   operationId: string
   statuses: string[]
   /** The schema of the request's body; `undefined` where it takes none. */
-  request: ValidateFunction | undefined
+  readonly request: ValidateFunction | undefined
   /** The schema of the JSON body of a response with this status; throws when there is none. */
   response(status: number): ValidateFunction
 }
 
-/** The operations that a gateway describes. */
+/** The operations that a gateway describes. Their schemas are compiled when they are used. */
 export async function describedOperations(gateway: Pick<Gateway, 'api'>): Promise<Described[]> {
   const document = await gateway.api.openapi()
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   ajv.addSchema(document, 'description')
-  const compile = (schema: unknown) => ajv.compile(absolute(schema))
+  const compiled = new Map<string, ValidateFunction>()
+  function compile(schema: unknown): ValidateFunction {
+    const text = JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"description#')
+    const known = compiled.get(text) ?? ajv.compile(JSON.parse(text))
+    compiled.set(text, known)
+    return known
+  }
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Described => {
       const { operationId, requestBody, responses } = operation as unknown as RawOperation
@@ -29,7 +35,9 @@ export async function describedOperations(gateway: Pick<Gateway, 'api'>): Promis
         path,
         operationId,
         statuses: Object.keys(responses),
-        request: schema && compile(schema),
+        get request() {
+          return schema && compile(schema)
+        },
         response(status) {
           const found = responses[status] ?? responses.default
           const { content } = found && '$ref' in found ? referred(document, found.$ref) : (found ?? {})
@@ -56,9 +64,4 @@ function referred(document: OpenApiDocument, ref: string): { content?: Content }
   const found = document.components[kind]?.[name]
   if (!found) throw new Error(`There is no ${ref}.`)
   return found
-}
-
-/** The same schema, whose references lead into the description that `ajv` knows. */
-function absolute(schema: unknown): object {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"description#'))
 }

@@ -39,7 +39,7 @@ export function managementPaths(
     const hasBody = method !== 'GET' && method !== 'DELETE'
     const parameters = pathParameters(path)
     const { errors = [], ...said } = wordsOf(route)
-    const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(parameters.length > 0 ? WITH_PARAMETERS : [])]
+    const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(parameters.length > 0 ? WITH_PARAMETER : [])]
     const template = templateOf(path)
     const outcomes = route.map((row) => convert(present(schemaOf(outputs, row), row)))
     paths[template] = {
@@ -76,10 +76,10 @@ export function managementPaths(
   return paths
 }
 
-/** The statuses of errors that every operation gives, those with a body, and those with parameters in their paths. */
-const ALWAYS = [401, 403, 500, 503]
-const WITH_BODY = [400, 408, 413, 415]
-const WITH_PARAMETERS = [400, 404]
+/** The statuses of errors that every operation gives, those with a body, and those with a parameter in their paths. */
+const ALWAYS = [400, 401, 403, 500, 503]
+const WITH_BODY = [408, 413, 415]
+const WITH_PARAMETER = [404]
 
 /** What the operations of a route do; those of actions as a list. */
 function wordsOf(route: ManagementRoute) {

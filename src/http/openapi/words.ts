@@ -14,8 +14,8 @@ const words = (summary: string, description?: string, errors?: readonly number[]
 
 const IN_PLACE = 'Absent members stay as they are, and `null` removes one.'
 
-/** No address, cloud mode does not allow it, the proxy fails, it takes too long. */
-const CLOUD_ERRORS = [400, 409, 502, 504]
+/** Cloud mode does not allow it, the proxy fails, it takes too long. */
+const CLOUD_ERRORS = [409, 502, 504]
 
 /** What each operation that is served does, by its name in `gateway.api`; for several on one route, what they have in common. */
 export const operationWords: Readonly<Record<string, Words>> = {

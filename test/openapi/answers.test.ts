@@ -1,0 +1,152 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { servedOperations } from '../../src/management/operations.ts'
+import type { Storage } from '../../src/types.ts'
+import { openDoor } from '../management/door.ts'
+import { damaged, filled } from '../storage/support/damaged-store.ts'
+import { assert, suite } from '../support/suite.ts'
+import { checkAnswer } from './answers.ts'
+
+const test = suite('the answers of the management API')
+
+/** These need a cloud proxy, and are compared with the description by their own tests. */
+const needsProxy = (name: string) => /^cloud\.(?!get)/.test(name)
+
+test('each operation resolves to what is described', async () => {
+  const { storage } = await filled()
+  const hurt = await damaged(storage, 'aliases/', () => 'damaged')
+  const { call } = openDoor({ storage })
+  const seen = new Set<string>()
+
+  async function ask(method: string, path: string, sent?: object) {
+    const { status, body } = await call(method, path, sent)
+    const name = await checkAnswer({ method, path, sent, status, body })
+    assert.ok(name, `${method} ${path}: ${status} ${JSON.stringify(body)}`)
+    seen.add(name)
+    return body
+  }
+
+  await ask('GET', '/api/openapi.json')
+  await ask('GET', '/api/health')
+  await ask('GET', `/api/health/records/${hurt}`)
+  await ask('PUT', `/api/health/records/${hurt}`, { record: { alias: 'hurt-alias', model: 'one/m' } })
+  const again = await damaged(storage, 'combos/', () => 'damaged')
+  await ask('DELETE', `/api/health/records/${again}`)
+
+  const { id: key } = await ask('POST', '/api/keys', { name: 'mine' })
+  await ask('GET', '/api/keys')
+  await ask('GET', `/api/keys/${key}`)
+  await ask('PUT', `/api/keys/${key}`, { isActive: false })
+  await ask('PATCH', `/api/keys/${key}`, { name: 'yours' })
+  await ask('DELETE', `/api/keys/${key}`)
+
+  await ask('PATCH', '/api/settings', { health: { cooldownMs: 1_000 }, timeouts: null, maxAttempts: 2 })
+  await ask('GET', '/api/settings')
+
+  const when = { bytes: { min: 1 }, headers: { 'x-team': ['a*', 'b'] }, metadata: { tier: true }, model: 'fast' }
+  const { id: combo } = await ask('POST', '/api/combos', {
+    name: 'fast',
+    models: ['one/m', { model: 'two/m', weight: 2, when }],
+    kind: 'llm',
+    stickyLimit: 2,
+    connectionStrategy: 'random',
+    hedge: true,
+    health: { minCalls: 2 },
+    maxAttempts: 4,
+    timeouts: { idleMs: 10 },
+  })
+  await ask('GET', '/api/combos')
+  await ask('GET', `/api/combos/${combo}`)
+  await ask('PUT', `/api/combos/${combo}`, { models: [], hedge: null, timeouts: null })
+  await ask('DELETE', `/api/combos/${combo}`)
+
+  const { id: connection } = await ask('POST', '/api/connections', {
+    provider: 'openai-compatible',
+    apiKey: 'sk-0123456789-abcd',
+    priority: 1,
+    draining: true,
+    providerSpecificData: { baseUrl: 'https://up.example/v1', prefix: 'up', sharesPrefix: true, enabledModels: ['m'] },
+  })
+  await ask('GET', '/api/connections')
+  await ask('GET', `/api/connections/${connection}`)
+  await ask('PUT', `/api/connections/${connection}`, { priority: null, format: 'openai-chat' })
+  await ask('DELETE', `/api/health/${connection}`)
+  await ask('DELETE', '/api/health')
+  await ask('DELETE', `/api/connections/${connection}`)
+
+  await ask('POST', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new', type: 'image' })
+  await ask('GET', '/api/models/custom')
+  await ask('DELETE', '/api/models/custom/one/vendor/new')
+  await ask('PUT', '/api/models/aliases', { alias: 'a/b', model: 'nowhere' })
+  await ask('GET', '/api/models/aliases')
+  await ask('DELETE', '/api/models/aliases/a/b')
+
+  await ask('GET', '/api/providers')
+  await ask('GET', '/api/providers/openai')
+  await ask('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })
+  await ask('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
+  await ask('POST', '/api/explain', { model: 'nobody/m' })
+  await ask('GET', '/api/sync/cloud')
+
+  const served = servedOperations().map(({ names }) => names.join('.'))
+  assert.equal(
+    served.filter((name) => !seen.has(name) && !needsProxy(name)),
+    [],
+  )
+})
+
+test('the health of targets that fail, cool and drain is as described', async () => {
+  const error = { error: { message: 'Slow down.', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }
+  const { call, send, expect } = openDoor({
+    fetch: async () => Response.json(error, { status: 429, headers: { 'retry-after': '30' } }),
+  })
+  const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: 'sk-0123456789-abcd' })
+  await expect(201, 'POST', '/api/connections', { provider: 'groq', apiKey: 'sk-0123456789-abcd', draining: true })
+  await send('POST', '/v1/chat/completions', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'openai/gpt-5-mini', messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  const { status, body } = await call('GET', '/api/health')
+  assert.is(await checkAnswer({ method: 'GET', path: '/api/health', status, body }), 'health.list')
+  const { health, targets } = body as unknown as { health: { state: string }[]; targets: { state: string }[] }
+  assert.equal([health[0]?.state, targets.map(({ state }) => state).sort()], ['cooling', ['cooling', 'draining']])
+  const shown = await call('GET', `/api/connections/${id}`)
+  assert.ok(Object.hasOwn(shown.body, 'health'), JSON.stringify(shown.body))
+})
+
+const list = { method: 'GET', path: '/api/keys', status: 200 }
+const one = { id: 'i', name: 'n', key: 'k', createdAt: '2026-01-01T00:00:00.000Z' }
+const refused = (answer: Parameters<typeof checkAnswer>[0]) =>
+  checkAnswer(answer).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  )
+
+test('an answer that is not as described is found', async () => {
+  assert.is(await refused({ ...list, body: { keys: [one] } }), 'accepted')
+  assert.match(
+    await refused({ ...list, body: { keys: [{ ...one, digest: 'd' }] } }),
+    /members that its schema does not have/,
+  )
+  assert.match(await refused({ ...list, body: { keys: [{ ...one, name: 7 }] } }), /must be string/)
+  assert.match(await refused({ ...list, body: {} }), /must have required property 'keys'/)
+  assert.match(await refused({ ...list, status: 404, body: { error: 'e' } }), /described are 200,400/)
+  assert.match(await refused({ ...list, status: 401, body: { error: 'e', more: 1 } }), /answered 401/)
+  const created = { method: 'POST', path: '/api/keys', status: 201, body: one }
+  assert.is(await refused({ ...created, sent: { name: 'n' } }), 'accepted')
+  assert.match(await refused({ ...created, sent: { name: 'n', more: 1 } }), /description refuses it/)
+})
+
+test('a storage that fails and a gateway that closes answer as described', async () => {
+  const fail = async () => {
+    throw new Error('The disk is gone.')
+  }
+  const broken: Storage = { ...memoryStorage(), get: fail, set: fail, list: fail }
+  const { call } = openDoor({ storage: broken, logger: false })
+  for (const path of ['/api/keys', '/api/settings', '/api/combos/x']) {
+    const { status } = await call('GET', path)
+    assert.ok(status === 500 || status === 503, `${path}: ${status}`)
+  }
+  const { call: callClosed, gateway } = openDoor()
+  await gateway.close()
+  assert.is((await callClosed('GET', '/api/keys')).status, 503)
+})

@@ -1,0 +1,92 @@
+import { safeParse } from 'valibot'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { servedOperations } from '../../src/management/operations.ts'
+import { outputs } from '../../src/management/outputs.ts'
+import { assert } from '../support/suite.ts'
+import { type Described, describedOperations } from './description.ts'
+
+/** A request to the management API over HTTP, and its answer. */
+interface Exchanged {
+  method: string
+  /** Below the base path, with its query. */
+  path: string
+  /** The body of the request, where it was a text of JSON. */
+  sent?: unknown
+  status: number
+  body: unknown
+}
+
+/** The operations as they are described, each with a pattern of its path; the same for all gateways. */
+let described: Promise<(Described & { pattern: RegExp })[]> | undefined
+
+async function describe() {
+  const operations = await describedOperations(createGateway({ storage: memoryStorage(), logger: false }))
+  return operations.map((one) => Object.assign(one, { pattern: patternOf(one.path) }))
+}
+
+const served = servedOperations().map((one) => ({
+  ...one,
+  pattern: patternOf(
+    one.path
+      .replace(/\/:\w+\?$/, '(?:/[^/]+)?')
+      .replace(/:\w+\+/g, '.+')
+      .replace(/:\w+/g, '[^/]+'),
+  ),
+}))
+
+/**
+ * Fails unless an answer is as it is described: its status is one of the operation's, a success is what the operation resolves to, no
+ * member more and none less, for a request that is as described, and an error is one text. Passes over paths that no operation has. Resolves
+ * to the name of an operation that has succeeded.
+ */
+export async function checkAnswer({ method, path, sent, status, body }: Exchanged): Promise<string | undefined> {
+  described ??= describe()
+  const plain = path.replace(/\?.*/, '')
+  const operation = (await described).find((one) => one.method === method && one.pattern.test(plain))
+  const row = operationOf(method, plain, Object(sent).action)
+  if (!operation || !row || WITHOUT_ROUTE.test(JSON.stringify(body))) return undefined
+  const what = `${method} ${path} ${JSON.stringify(sent)?.slice(0, 500)} answered ${status} ${JSON.stringify(body)?.slice(0, 500)}`
+  assert.ok(operation.statuses.includes(`${status}`), `${what}; described are ${operation.statuses}`)
+  const response = operation.response(status)
+  assert.ok(response(body), `${what}: ${JSON.stringify(response.errors)}`)
+  if (status >= 400) {
+    assert.equal(Object.keys(Object(body)), ['error'], what)
+    return undefined
+  }
+  const { request } = operation
+  if (request && sent !== undefined)
+    assert.ok(request(trimmed(sent)), `${what}; the description refuses it: ${JSON.stringify(request.errors)}`)
+  const name = row.names.join('.')
+  const schema = row.names.reduce<unknown>((inner, part) => Reflect.get(Object(inner), part), outputs)
+  const result = safeParse(schema as Parameters<typeof safeParse>[0], body)
+  assert.ok(result.success, `${what}: ${JSON.stringify(result.issues)}`)
+  assert.equal(result.output, withoutProto(body), `${name} answers with members that its schema does not have`)
+  return name
+}
+
+/** The text for a path or a method that no route has. */
+const WITHOUT_ROUTE = /"There is no [A-Z]+ \/|"[A-Z]+ is not allowed here/
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '.+')}$`)
+}
+
+const operationOf = (method: string, path: string, action: unknown) =>
+  served.find(
+    (one) =>
+      (one.method === method || (one.method === 'PUT' && method === 'PATCH')) &&
+      (one.action === undefined || one.action === action) &&
+      one.pattern.test(path),
+  )
+
+/** Texts as they are described: without the blanks around them, which the gateway drops. */
+const trimmed = (sent: unknown): unknown =>
+  JSON.parse(JSON.stringify(sent), (_, value) => (typeof value === 'string' ? value.trim() : value))
+
+/** Without members of this name, which valibot takes out. */
+const withoutProto = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body), (key, value) => {
+    if (key === '__proto__') return undefined
+    return value
+  })
