@@ -16,5 +16,6 @@ test.before({ timeoutMs: 150_000 }, async (context) => {
 test.after(({ browser }) => browser?.close())
 
 conforms(test)
-test('is every store that the matrix has there', () => assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
+test('the IndexedDB storage is every store that the matrix has there', () =>
+  assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
 failures(test)
