@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { text } from 'node:stream/consumers'
 import { VERSION } from '../lib/version.ts'
 import { createLogger, describeError, type Terminal } from './logger.ts'
 import { type CliOptions, help, parseOptions, readEnvironment, requireNode } from './options.ts'
@@ -16,6 +17,7 @@ await main(process.argv.slice(2))
 async function main(args: string[]): Promise<void> {
   try {
     requireNode(process.versions.node)
+    if (args[0]?.startsWith('-') === false) return await runAction(args)
     const options = parseOptions(args)
     if (options.help) return terminal.out(help)
     if (options.version) return terminal.out(`${VERSION}\n`)
@@ -41,6 +43,16 @@ async function run(options: CliOptions): Promise<void> {
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)
   })
   terminal.out(running.welcome)
+}
+
+/** Runs a command at a gateway that runs, such as `keys list`. */
+async function runAction(args: string[]): Promise<void> {
+  const { runCommand } = await import('./commands/run.ts')
+  const stdin = async () => {
+    if (process.stdin.isTTY) terminal.err('Type it, then Enter and Ctrl-D:\n')
+    return text(process.stdin)
+  }
+  await runCommand(args, { variables: process.env, stdin, terminal })
 }
 
 /** The last resort: after an error that no code has caught, the state of the program is unknown. */

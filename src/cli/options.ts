@@ -1,7 +1,6 @@
 import { domainToASCII } from 'node:url'
-import { parseArgs } from 'node:util'
-import { nearest } from '../lib/spelling.ts'
 import { isOrigin } from '../lib/urls.ts'
+import { type OptionShape, readArguments, usage } from './arguments.ts'
 import { type Problem, problem } from './problem.ts'
 
 /** The command line, read. */
@@ -27,30 +26,24 @@ export interface CliOptions {
   version: boolean
 }
 
-const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
-
-const examples = {
-  ...defaults,
-  'allowed-host': 'gateway.example',
-  'allowed-origin': 'https://app.example',
-  config: 'signalbox.yaml',
-}
+/** Where the gateway listens and keeps its data, unless it is told otherwise. */
+export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
 const known = {
-  port: { type: 'string' },
-  host: { type: 'string' },
-  'allowed-host': { type: 'string' },
-  'allowed-origin': { type: 'string' },
-  data: { type: 'string' },
+  port: { type: 'string', example: String(defaults.port) },
+  host: { type: 'string', example: defaults.host },
+  'allowed-host': { type: 'string', example: 'gateway.example' },
+  'allowed-origin': { type: 'string', example: 'https://app.example' },
+  data: { type: 'string', example: defaults.data },
   demo: { type: 'boolean' },
   'new-token': { type: 'boolean' },
   log: { type: 'boolean' },
-  config: { type: 'string' },
+  config: { type: 'string', example: 'signalbox.yaml' },
   open: { type: 'boolean' },
   'no-env': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
-} as const
+} as const satisfies Record<string, OptionShape>
 
 /** Throws a problem with exit code 2 on anything that is not exactly an option with the value that it takes. */
 export function parseOptions(args: readonly string[]): CliOptions {
@@ -72,33 +65,18 @@ export function parseOptions(args: readonly string[]): CliOptions {
   }
 }
 
-/** Node's own messages in strict mode are about positionals and escape rules; these name what to write instead. */
 function read(args: readonly string[]): Map<string, string[]> {
-  const { tokens } = parseArgs({ args: [...args], options: known, strict: false, allowPositionals: true, tokens: true })
-  const given = new Map<string, string[]>()
-  for (const token of tokens) {
-    if (token.kind === 'option-terminator') continue
-    if (token.kind === 'positional') {
-      throw usage(
-        `Unexpected "${token.value}". Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.`,
-      )
-    }
-    const { name, rawName, value, inlineValue } = token
-    const type = Object.hasOwn(known, name) ? known[name as keyof typeof known].type : undefined // checked by hasOwn
-    if (!type) throw usage(`Unknown option "${rawName}".${suggestion(name)}`)
-    if (type === 'boolean' && value !== undefined) throw usage(`${rawName} takes no value.`)
-    if (type === 'string' && (!value?.trim() || (!inlineValue && value.startsWith('-')))) {
-      throw usage(`${rawName} needs a value, as in ${rawName} ${examples[name as keyof typeof examples]}.`) // those with values have one
-    }
-    given.set(name, [...(given.get(name) ?? []), value ?? ''])
-  }
+  const { given, positionals } = readArguments(args, known)
+  const [unexpected] = positionals
+  if (unexpected !== undefined) throw unexpectedWord(unexpected)
   return given
 }
 
-function suggestion(name: string): string {
-  const [meant] = nearest(name, Object.keys(known), 1)
-  return meant === undefined ? ' --help lists all.' : ` Did you mean "--${meant}"?`
-}
+/** The problem with a word that is neither an option nor the value of one. */
+export const unexpectedWord = (word: string): Problem =>
+  usage(
+    `Unexpected "${word}". Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.`,
+  )
 
 function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
@@ -121,7 +99,7 @@ function hostNameOf(text: string): string {
   const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // as a client sends it
   if (host === '') {
     throw usage(
-      `--allowed-host "${text}" is no host name: a name alone, without scheme and port, as in --allowed-host ${examples['allowed-host']}.`,
+      `--allowed-host "${text}" is no host name: a name alone, without scheme and port, as in --allowed-host ${known['allowed-host'].example}.`,
     )
   }
   return host
@@ -131,11 +109,9 @@ function originOf(text: string): string {
   const origin = text.trim()
   if (isOrigin(origin)) return origin
   throw usage(
-    `--allowed-origin "${text}" is not an origin of a page: scheme, host and port as its browser sends them, without a path, as in --allowed-origin ${examples['allowed-origin']}.`,
+    `--allowed-origin "${text}" is not an origin of a page: scheme, host and port as its browser sends them, without a path, as in --allowed-origin ${known['allowed-origin'].example}.`,
   )
 }
-
-const usage = (message: string): Problem => problem(message, { exitCode: 2 })
 
 /** What the environment gives, checked. */
 export interface Environment {
@@ -186,8 +162,11 @@ export function readEnvironment(env: Variables, { newToken }: { newToken: boolea
 /** What `--help` prints. */
 export const help = `Signalbox: one gateway in front of your own model providers.
 
-Usage: signalbox [options]
-       npm start -- [options]     in a clone of the repository
+Usage: signalbox [options]                      starts a gateway
+       signalbox <command> [action] [options]   manages one that runs
+       npm start -- [options]                   in a clone of the repository
+
+Commands: keys, connections, combos, aliases, models, settings, cloud. Each has --help.
 
   --port <number>    Port to listen on, 0 for any free one. Default: ${defaults.port}
   --host <address>   Address to listen on. Default: ${defaults.host}, reached from this machine only
@@ -220,7 +199,7 @@ Environment:
 
 SIGTERM or Ctrl-C stops it: nothing new is accepted, and answers under way have 10 s to finish. Another one, a
 second later or more, ends it at once.
-Exit codes: 0 stopped when told to, 1 could not start or go on, 2 wrong option.
+Exit codes: 0 stopped when told to, or done, 1 could not start or go on, or was refused, 2 wrong option.
 `
 
 /** `engines` of package.json. */

@@ -165,7 +165,9 @@ function baseOf(baseUrl: unknown): string {
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TypeError('baseUrl must be the absolute address of a gateway, such as https://app.example/ai.')
   if (url.username || url.password || url.search || url.hash)
-    throw new TypeError('baseUrl must have no credentials, query or fragment. The management token goes into token.')
+    throw new TypeError(
+      'baseUrl must have no credentials, query or fragment. The management token is an option of its own.',
+    )
   let base = url.origin + url.pathname
   while (base.endsWith('/')) base = base.slice(0, -1)
   return base

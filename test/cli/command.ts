@@ -29,6 +29,8 @@ export interface CommandOptions {
   env?: Record<string, string>
   /** Before the script: options of Node itself. */
   node?: string[]
+  /** What standard input holds; default: nothing. */
+  input?: string
 }
 
 /** What each process gets of this one: nearly nothing, and where Node keeps what it has compiled, which saves a quarter of a start. */
@@ -38,13 +40,16 @@ const shared = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
 const alive = new Set<ChildProcess>()
 const folders: string[] = []
 
-/** Starts the `signalbox` that was built, on any free port unless told otherwise. */
-export function signalbox(args: string[], { env = {}, node = [] }: CommandOptions = {}): Command {
-  const port = args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']
+/** Starts the `signalbox` that was built, on any free port unless told otherwise, or a command of it, such as `keys`. */
+export function signalbox(args: string[], { env = {}, node = [], input = '' }: CommandOptions = {}): Command {
+  const isGateway = args[0] === undefined || args[0].startsWith('-')
+  const port = !isGateway || args.some((arg) => arg.startsWith('--port')) ? [] : ['--port', '0']
   const child = spawn(process.execPath, [...node, main, ...port, ...args], {
     env: { ...shared, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  child.stdin.on('error', () => {}) // it may end before it has read
+  child.stdin.end(input)
   alive.add(child)
   let stdout = ''
   let stderr = ''

@@ -107,6 +107,12 @@ for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
   })
 }
 
+settings('is asked for, and nothing is changed, when it is empty and all that was given', async () => {
+  const { client, sent } = open()
+  await client.settings.update({ cloudUrl: '/v1/' })
+  assert.equal(sent, ['GET /api/settings'])
+})
+
 settings('is left to the gateway when it is no text', async () => {
   const { client, sent } = open()
   await client.settings.update({ cloudUrl: 7 as unknown as string })

@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util'
+import { nearest } from '../lib/spelling.ts'
+import { type Problem, problem } from './problem.ts'
+
+/** An option of the command line, by its name without the dashes. */
+export interface OptionShape {
+  /** Does it take a value? */
+  type: 'string' | 'boolean'
+  short?: string
+  /** A value as it may be given. */
+  example?: string
+  /** May its value be `-`, for standard input, or a number below zero? */
+  takesDash?: boolean
+}
+
+/** What was given, in the order of the command line. */
+export interface Arguments {
+  /** The values of each option, one for each time that it was given; of one without value the empty text. */
+  given: Map<string, string[]>
+  positionals: string[]
+}
+
+/**
+ * Reads a command line. Throws a problem with exit code 2 on an option that is not known, or not given as it takes its value: Node's own
+ * messages in strict mode are about positionals and escape rules; these name what to write instead.
+ */
+export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {
+  const options = Object.fromEntries(
+    Object.entries(known).map(([name, { type, short }]) => [name, { type, ...(short !== undefined && { short }) }]),
+  )
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
+  const given = new Map<string, string[]>()
+  const positionals: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const { name, rawName, value, inlineValue } = token
+    const option = Object.hasOwn(known, name) ? known[name] : undefined
+    if (!option) throw usage(`Unknown option "${rawName}". ${suggestion(name, known)}`)
+    if (option.type === 'boolean' && value !== undefined) throw usage(`${rawName} takes no value.`)
+    if (option.type === 'string' && (!value?.trim() || (!inlineValue && isOption(value, option))))
+      throw usage(`${rawName} needs a value, as in ${rawName} ${option.example}.`)
+    given.set(name, [...(given.get(name) ?? []), value ?? ''])
+  }
+  return { given, positionals }
+}
+
+/** Is it another option rather than the value of the one before it? */
+const isOption = (value: string, { takesDash = false }: OptionShape) =>
+  value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
+
+function suggestion(name: string, known: object): string {
+  const [meant] = nearest(name, Object.keys(known), 1)
+  return meant === undefined ? '--help lists all.' : `Did you mean "--${meant}"?`
+}
+
+/** A problem with how the program was called. */
+export const usage = (message: string): Problem => problem(message, { exitCode: 2 })
+
+/** Throws when a change has no member. */
+export function requireChange(input: object): void {
+  if (Object.keys(input).length === 0) throw usage('Nothing to change was given. --help lists what can be.')
+}

@@ -1,0 +1,126 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type OptionShape, usage } from '../arguments.ts'
+import type { Variables } from '../options.ts'
+import { problem } from '../problem.ts'
+
+/** An option that becomes a member of an input. */
+export interface Field extends OptionShape {
+  /** The member; none for an option that stands for the whole input. */
+  member?: string
+  help: string
+  /** What one value of the option becomes. */
+  read(value: string, source: Source): unknown | Promise<unknown>
+  isSecret?: boolean
+  /** Are all its values one list? Otherwise the last one counts. */
+  isList?: boolean
+  /** The variable of the environment that it is taken from when it is not given. */
+  variable?: string
+}
+
+/** Where values come from that should not stand in the command line. */
+export interface Source {
+  variables: Variables
+  /** All of standard input, without the line break at its end. Throws a problem the second time. */
+  stdin(): Promise<string>
+}
+
+/** Text as it is. */
+export const text = (member: string, example: string, help: string): Field => ({
+  type: 'string',
+  member,
+  example,
+  help,
+  read: (value) => value,
+})
+
+/** Several texts. */
+export const texts = (member: string, example: string, help: string): Field => ({
+  ...text(member, example, help),
+  isList: true,
+})
+
+/** A number. */
+export const number = (name: string, member: string, help: string): Field => ({
+  ...text(member, '1', help),
+  takesDash: true,
+  read(value) {
+    const found = Number(value)
+    if (!Number.isFinite(found)) throw usage(`--${name} "${value}" is no number.`)
+    return found
+  },
+})
+
+/** An option without a value. */
+export const flag = (member: string, value: boolean, help: string): Field => ({
+  type: 'boolean',
+  member,
+  help,
+  read: () => value,
+})
+
+/** A secret: arguments are seen by others on the machine and kept by shells, standard input and variables are not. */
+export const secret = (member: string, example: string, help: string): Field => ({
+  ...text(member, example, help),
+  takesDash: true,
+  isSecret: true,
+  read: (value, { stdin }) => (value === '-' ? stdin() : value),
+})
+
+/** The name of a variable that holds a secret. */
+export const secretIn = (member: string, example: string, help: string): Field => ({
+  ...text(member, example, help),
+  read: (name, { variables }) => variableOf(name, variables),
+})
+
+/** The value of a variable. Throws a problem when it is not set, or empty. */
+function variableOf(name: string, variables: Variables): string {
+  const value = variables[name]
+  if (value?.trim()) return value
+  throw problem(`The variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
+}
+
+/** The whole input, for members that have no option of their own. */
+const data: Field = {
+  type: 'string',
+  takesDash: true,
+  example: `'{"name":"x"}'`,
+  help: 'Other members as the API takes them, by - from standard input; null removes one',
+  async read(value, { stdin }) {
+    const json = value === '-' ? await stdin() : value
+    try {
+      const parsed: unknown = JSON.parse(json)
+      if (isObject(parsed)) return parsed
+    } catch {} // its message may show what is secret
+    throw usage(`--data must be a JSON object, as in --data ${data.example}.`)
+  },
+}
+
+/** The options of an action, `--data` included. */
+export const withData = (fields: Readonly<Record<string, Field>>): Record<string, Field> => ({ ...fields, data })
+
+/** The input that the options make. An option goes before the same member of `--data`. */
+export async function inputOf(
+  given: ReadonlyMap<string, readonly string[]>,
+  fields: Readonly<Record<string, Field>>,
+  source: Source,
+): Promise<JsonObject> {
+  const input: JsonObject = {}
+  const from = new Map<string, string>()
+  for (const [name, field] of Object.entries(fields)) {
+    const { member, isList, variable } = field
+    const values = given.get(name) ?? (variable !== undefined && source.variables[variable] !== undefined ? [''] : [])
+    if (values.length === 0) continue
+    const read = (value: string) =>
+      given.has(name) ? field.read(value, source) : variableOf(variable ?? '', source.variables)
+    const found = isList ? await Promise.all(values.map(read)) : await read(values.at(-1) ?? '')
+    if (member === undefined) {
+      Object.assign(input, found, { ...input })
+      continue
+    }
+    const other = from.get(member)
+    if (other !== undefined) throw usage(`--${other} and --${name} say two things about the same. Give one of them.`)
+    from.set(member, name)
+    input[member] = found
+  }
+  return input
+}

@@ -1,0 +1,82 @@
+import type { OptionShape } from '../arguments.ts'
+import { defaults } from '../options.ts'
+import type { Action, Command } from './command.ts'
+
+/** The gateway that `signalbox` without options serves. */
+export const DEFAULT_URL = `http://${defaults.host}:${defaults.port}`
+
+/** An option with what the help says of it. */
+type Explained = OptionShape & { help: string; variable?: string }
+
+/** The options of every command. */
+export const commonOptions = {
+  url: {
+    type: 'string',
+    example: DEFAULT_URL,
+    help: 'The address of the gateway. Default: SIGNALBOX_URL, or this one',
+  },
+  token: {
+    type: 'string',
+    example: '-',
+    takesDash: true,
+    help: 'The admin token, by - from standard input. Default: SIGNALBOX_ADMIN_TOKEN',
+  },
+  json: { type: 'boolean', help: 'Prints what the management API answers, for programs' },
+  help: { type: 'boolean', short: 'h', help: 'Prints this' },
+} as const satisfies Record<string, Explained>
+
+/** What `--help` of a command prints. */
+export function commandHelp(name: string, { help, notes, actions }: Command): string {
+  const lines = Object.entries(actions).map(([words, { help: what, words: more = [] }], at) => {
+    return line([words, ...more].join(' '), at === 0 ? `${what}; done when no action is given` : what)
+  })
+  const options = [...optionGroups(actions)].map(([of, group]) => `Options of ${of}:\n${optionLines(group)}`)
+  const takesSecrets = Object.values(actions).some(({ fields = {} }) =>
+    Object.values(fields).some(({ isSecret }) => isSecret),
+  )
+  const blocks = [
+    `${help}.`,
+    `Usage: signalbox ${name} [action] [options], at a gateway that runs`,
+    `Actions:\n${lines.join('\n')}`,
+    ...options,
+    `Options of all:\n${optionLines(Object.entries(commonOptions))}`,
+    ...(notes ? [notes] : []),
+    `${takesSecrets ? SECRETS : ''}Exit codes: 0 done, 1 refused or not reached, 2 called wrongly.`,
+  ]
+  return `${blocks.join('\n\n')}\n`
+}
+
+const SECRETS = 'Others on the machine see the arguments of a command, and shells keep them: give secrets otherwise.\n'
+
+/** The options by the actions that take them. */
+function optionGroups(actions: Readonly<Record<string, Action>>): Map<string, [name: string, Explained][]> {
+  const takers = new Map<Explained, { name: string; words: string[] }>()
+  for (const [words, { fields = {} }] of Object.entries(actions)) {
+    for (const [name, field] of Object.entries(fields)) {
+      const { words: others } = takers.get(field) ?? { words: [] }
+      takers.set(field, { name, words: [...others, words] })
+    }
+  }
+  const groups = new Map<string, [string, Explained][]>()
+  for (const [field, { name, words }] of takers) {
+    const of = words.join(' and ')
+    groups.set(of, [...(groups.get(of) ?? []), [name, field]])
+  }
+  return groups
+}
+
+const optionLines = (options: readonly (readonly [name: string, Explained])[]): string =>
+  options
+    .map(([name, { type, short, example, help, variable }]) =>
+      line(
+        `${short ? `-${short}, ` : ''}--${name}${type === 'string' ? ` ${example}` : ''}`,
+        `${help}${variable ? `. Default: ${variable}` : ''}`,
+      ),
+    )
+    .join('\n')
+
+const WIDTH = 30
+
+/** What is long has its explanation below it. */
+const line = (what: string, help: string): string =>
+  what.length < WIDTH ? `  ${what.padEnd(WIDTH)}${help}` : `  ${what}\n${' '.repeat(WIDTH + 2)}${help}`

@@ -1,0 +1,143 @@
+import type { Client } from '../../client/client.ts'
+import type { CustomModel } from '../../types.ts'
+import { requireChange, usage } from '../arguments.ts'
+import { problem } from '../problem.ts'
+import { type Call, type Command, missing, printed, printedList } from './command.ts'
+import { text, withData } from './fields.ts'
+
+const aliasWords = {
+  words: ['[alias]', '[model]'],
+  fields: withData({
+    name: text('alias', 'quick', 'The alias'),
+    model: text('model', 'openai/gpt-5-mini', 'The model or combo that it stands for'),
+  }),
+}
+
+/** The alias that was given, and the record of it. */
+function givenAlias({ words: [alias, model], input }: Call) {
+  const record = { ...(alias !== undefined && { alias }), ...(model !== undefined && { model }), ...input }
+  return { alias: 'alias' in record ? String(record.alias).trim() : '', record }
+}
+
+export const aliases: Command = {
+  help: 'Other names for models',
+  actions: {
+    list: {
+      help: 'All aliases',
+      async run({ api }) {
+        const body = await api.aliases.list()
+        return printedList(body, {
+          all: Object.entries(body.aliases),
+          columns: [
+            ['ALIAS', ([alias]) => alias],
+            ['MODEL', ([, model]) => model],
+          ],
+          none: 'There are no aliases. Make one: signalbox aliases create <alias> <model>',
+        })
+      },
+    },
+    create: {
+      help: 'Makes an alias; one that exists stays as it is',
+      ...aliasWords,
+      async run(call) {
+        const { alias, record } = givenAlias(call)
+        if (Object.hasOwn((await call.api.aliases.list()).aliases, alias))
+          throw problem(`The alias "${alias}" exists. To change it: signalbox aliases update.`)
+        return printed(await call.api.aliases.set(record))
+      },
+    },
+    update: {
+      help: 'Has an alias stand for another model',
+      ...aliasWords,
+      async run(call) {
+        const { alias, record } = givenAlias(call)
+        const known = (await call.api.aliases.list()).aliases
+        if (!Object.hasOwn(known, alias)) throw missing('alias', alias, Object.keys(known))
+        return printed(await call.api.aliases.set(record))
+      },
+    },
+    delete: {
+      help: 'Deletes an alias',
+      words: ['<alias>'],
+      run: async ({ api, words: [alias = ''] }) => ({
+        body: await api.aliases.delete(alias),
+        text: `The alias "${alias}" is deleted.\n`,
+      }),
+    },
+  },
+}
+
+const nameOf = ({ providerAlias, id }: CustomModel) => `${providerAlias}/${id}`
+
+async function meant(api: Client<unknown>, given = ''): Promise<CustomModel> {
+  const { models: all } = await api.customModels.list()
+  const found = all.find((model) => nameOf(model) === given)
+  if (!found) throw missing('custom model', given, all.map(nameOf))
+  return found
+}
+
+/** A model as it was given: provider and id are told apart by the first slash. */
+function givenModel(given: string | undefined): Partial<CustomModel> {
+  if (given === undefined) return {}
+  const slash = given.indexOf('/')
+  if (slash < 1) throw usage(`"${given}" has no provider. Give it as <provider>/<id>, as in openai/gpt-5-mini.`)
+  return { providerAlias: given.slice(0, slash), id: given.slice(slash + 1) }
+}
+
+const type = text('type', 'embedding', 'Where it is listed; without it llm')
+
+export const models: Command = {
+  help: 'Custom models, which the catalog does not have',
+  notes: 'A <model> is <provider>/<id>.',
+  actions: {
+    list: {
+      help: 'All custom models',
+      async run({ api }) {
+        const body = await api.customModels.list()
+        return printedList(body, {
+          all: body.models,
+          columns: [
+            ['MODEL', nameOf],
+            ['TYPE', ({ type: kind = 'llm' }) => kind],
+          ],
+          none: 'There are no custom models. Make one: signalbox models create <provider>/<id>',
+        })
+      },
+    },
+    create: {
+      help: 'Makes a custom model',
+      words: ['[model]'],
+      fields: withData({
+        provider: text('providerAlias', 'openai', 'The alias or id of its provider'),
+        id: text('id', 'gpt-5-mini', 'Its id at the provider'),
+        type,
+      }),
+      run: async ({ api, words: [model], input }) =>
+        printed(await api.customModels.create({ ...givenModel(model), ...input })),
+    },
+    update: {
+      help: 'Makes a custom model anew with what is given; it becomes the last of the list',
+      words: ['<model>'],
+      fields: withData({ type }),
+      async run({ api, words: [model], input }) {
+        requireChange(input)
+        const before = await meant(api, model)
+        await api.customModels.delete(before.providerAlias, before.id)
+        try {
+          return printed(await api.customModels.create({ ...before, ...input }))
+        } catch (error) {
+          await api.customModels.create(before) // what is refused changes nothing
+          throw error
+        }
+      },
+    },
+    delete: {
+      help: 'Deletes a custom model',
+      words: ['<model>'],
+      async run({ api, words: [model] }) {
+        const { providerAlias, id } = await meant(api, model)
+        return { body: await api.customModels.delete(providerAlias, id), text: `The model "${model}" is deleted.\n` }
+      },
+    },
+  },
+}

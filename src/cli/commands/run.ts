@@ -1,0 +1,121 @@
+import { type Client, ClientError, createClient } from '../../client/client.ts'
+import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { readArguments, usage } from '../arguments.ts'
+import { oneLine, type Terminal } from '../logger.ts'
+import { unexpectedWord, type Variables } from '../options.ts'
+import { problem } from '../problem.ts'
+import { cloud } from './cloud.ts'
+import type { Action, Command } from './command.ts'
+import { inputOf, type Source, secret } from './fields.ts'
+import { commandHelp, commonOptions, DEFAULT_URL } from './help.ts'
+import { aliases, models } from './models.ts'
+import { combos, connections, keys, settings } from './records.ts'
+
+const commands: Readonly<Record<string, Command>> = { keys, connections, combos, aliases, models, settings, cloud }
+
+/** What a command is run with. */
+export interface CommandContext {
+  variables: Variables
+  /** All of standard input. */
+  stdin(): Promise<string>
+  terminal: Terminal
+}
+
+/**
+ * Runs a command, such as `keys list --json`, at a gateway that runs. Throws a problem: with exit code 2 when it was called wrongly, with 1 when
+ * the gateway refuses or cannot be reached.
+ */
+export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) {
+    const hint = didYouMean(nearest(name, Object.keys(commands), 1))
+    throw hint ? usage(`There is no command "${name}". ${hint}`) : unexpectedWord(name)
+  }
+  const { words, action, rest } = actionOf(name, command, args)
+  const { given, positionals } = readArguments(rest, { ...action.fields, ...commonOptions })
+  const { terminal } = context
+  if (given.has('help')) return terminal.out(commandHelp(name, command))
+  requireWords(`signalbox ${name}${words && ` ${words}`}`, action, positionals)
+
+  const source: Source = { variables: context.variables, stdin: once(context.stdin) }
+  const last = (option: string) => given.get(option)?.at(-1)
+  const { api, explain } = await connect({ url: last('url'), token: last('token') }, source)
+  const input = await inputOf(given, action.fields ?? {}, source)
+  const {
+    body,
+    text,
+    warnings = [],
+  } = await action.run({ api, words: positionals, input }).catch((error: unknown) => {
+    throw explain(error)
+  })
+  terminal.out(given.has('json') ? `${JSON.stringify(body, null, 2)}\n` : text)
+  if (!given.has('json')) for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(warning)}\n`)
+}
+
+/** The action that the first words name, and what comes after them. */
+function actionOf(name: string, { actions }: Command, args: readonly string[]) {
+  const [first, second] = args
+  for (const words of [`${first} ${second}`, `${first}`]) {
+    const action = Object.hasOwn(actions, words) ? actions[words] : undefined
+    if (action) return { words, action, rest: args.slice(words.split(' ').length) }
+  }
+  const [usual] = Object.values(actions)
+  if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
+  const known = Object.keys(actions)
+  const hint = didYouMean(nearest(first ?? '', known, 1)) ?? `It has ${known.join(', ')}.`
+  throw usage(`signalbox ${name} has no "${first}". ${hint}`)
+}
+
+/** Throws unless there are as many words as the action takes. */
+function requireWords(called: string, { words = [] }: Action, given: readonly string[]): void {
+  const missing = words.find((word, at) => word.startsWith('<') && given[at] === undefined)
+  if (missing !== undefined) throw usage(`${called} needs a ${missing}: ${called} ${words.join(' ')}.`)
+  const unexpected = words.at(-1)?.endsWith('...]') ? undefined : given[words.length]
+  if (unexpected !== undefined)
+    throw usage(`Unexpected "${unexpected}" after ${[called, ...given.slice(0, words.length)].join(' ')}.`)
+}
+
+/** The gateway at the address that was given, and how its refusals are explained on the command line. */
+async function connect(given: { url: string | undefined; token: string | undefined }, source: Source) {
+  const { SIGNALBOX_URL, SIGNALBOX_ADMIN_TOKEN } = source.variables
+  const from = {
+    baseUrl: given.url !== undefined ? '--url' : 'SIGNALBOX_URL',
+    token: given.token !== undefined ? '--token' : 'SIGNALBOX_ADMIN_TOKEN',
+  }
+  const baseUrl = given.url ?? SIGNALBOX_URL ?? DEFAULT_URL
+  const token = given.token === undefined ? SIGNALBOX_ADMIN_TOKEN : await secretOf(given.token, source)
+
+  function explain(error: unknown): unknown {
+    if (!(error instanceof ClientError)) return error
+    const { status, code, message } = error
+    const sentence = /[.!?]$/.test(message) ? message : `${message}.`
+    const advice = [
+      ...(code === 'UNREACHABLE' || code === 'UNEXPECTED_ANSWER'
+        ? ['The address is that of --url or SIGNALBOX_URL.']
+        : []),
+      ...(status === 401 ? ['The token is that of --token or SIGNALBOX_ADMIN_TOKEN.'] : []),
+      ...(/\/v1\/?$/.test(baseUrl) ? ['The address goes without /v1 here.'] : []),
+    ]
+    return problem(oneLine([sentence, ...advice].join(' ')), { cause: error })
+  }
+
+  try {
+    const api: Client<unknown> = createClient({ baseUrl, ...(token !== undefined && { token }) })
+    return { api, explain }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // one of these
+  }
+}
+
+const secretOf = (value: string, source: Source) => Promise.resolve(secret('', '', '').read(value, source)).then(String)
+
+/** Standard input has one end: only one option can take it. */
+function once(stdin: () => Promise<string>): () => Promise<string> {
+  let isTaken = false
+  return async () => {
+    if (isTaken) throw usage('Only one option can be read from standard input.')
+    isTaken = true
+    return (await stdin()).replace(/\r?\n$/, '')
+  }
+}

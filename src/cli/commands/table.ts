@@ -1,0 +1,60 @@
+import { isObject } from '../../lib/json.ts'
+
+/** A column of a table: its title, and what it has of a record; nothing stands for what a record does not have. */
+export type Column<T> = readonly [title: string, of: (record: T) => string | undefined]
+
+/** Records as aligned lines below their titles. Nothing is cut off; a column that is empty in all records is left out. */
+export function table<T>(columns: readonly Column<T>[], records: readonly T[]): string {
+  const filled = columns
+    .map(([title, of]) => [title, ...records.map((record) => printable(of(record) ?? ''))])
+    .filter(([, ...cells]) => cells.some((cell) => cell !== ''))
+  return aligned(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
+}
+
+/** One record, a member in each line; the members of objects in it as `health.windowMs`. */
+export function details(record: object): string {
+  return aligned(members(record, '').map(([name, value]) => [name, printable(textOf(value)) || '-']))
+}
+
+function members(record: object, prefix: string): [name: string, value: unknown][] {
+  return Object.entries(record).flatMap(([name, value]): [string, unknown][] =>
+    isObject(value) ? members(value, `${prefix}${name}.`) : [[prefix + name, value]],
+  )
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(', ')
+  if (value === null || value === undefined) return ''
+  return isObject(value) ? JSON.stringify(value) : String(value)
+}
+
+/** Lines whose cells begin below each other. */
+function aligned(lines: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const cells of lines)
+    for (const [at, cell] of cells.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
+  return lines
+    .map(
+      (cells) =>
+        `${cells
+          .map((cell, at) => padded(cell, widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+const padded = (cell: string, width: number) => cell + ' '.repeat(width - widthOf(cell))
+
+/** In columns of a terminal: characters of East Asia and emoji take two, marks on other characters none. */
+function widthOf(text: string): number {
+  let width = 0
+  for (const character of text) width += MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+  return width
+}
+
+const MARK = /\p{M}/u
+const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
+
+/** Names are chosen by others: nothing in one may move the cursor of a terminal or begin a line. */
+export const printable = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')

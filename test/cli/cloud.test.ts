@@ -1,0 +1,117 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { runCommand } from '../../src/cli/commands/run.ts'
+import { isProblem } from '../../src/cli/problem.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** Runs a command at a server that answers each request from a table, by its method, path and action. */
+async function run(args: string[], answers: Record<string, object>, variables: Record<string, string> = {}) {
+  const sent: string[] = []
+  const server = createServer(async (request, response) => {
+    const body: { action?: string } = JSON.parse((await text(request)) || '{}')
+    const { action, ...input } = body
+    sent.push([action ?? `${request.method} ${request.url}`, JSON.stringify(input)].join(' '))
+    const answer = answers[action ?? `${request.method}`] ?? { error: 'unexpected' }
+    response.writeHead('error' in answer ? 502 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  let out = ''
+  let err = ''
+  const terminal = {
+    out: (line: string) => {
+      out += line
+    },
+    err: (line: string) => {
+      err += line
+    },
+  }
+  try {
+    await runCommand(['cloud', ...args, '--url', url], { variables, stdin: async () => '', terminal })
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    err += error.message
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+  return { sent, out, err }
+}
+
+const test = suite('signalbox cloud')
+
+const conflict = { collection: 'keys', id: 'k1', kept: 'home', at: '2026-01-01T00:00:00.000Z' }
+const CONFLICTS = `Changed on both sides, and the side whose change was kept:
+COLLECTION  ID  KEPT  AT
+keys        k1  home  2026-01-01T00:00:00.000Z
+`
+
+test('shows the state of the mirror, with its conflicts below', async () => {
+  const state = { cloudEnabled: true, cloudUrl: 'https://c.test', lastSuccessAt: null, lagMs: 0, lastError: null }
+  const { out, sent } = await run([], { GET: { ...state, conflicts: [conflict] } })
+  assert.is(
+    out,
+    `cloudEnabled   true\ncloudUrl       https://c.test\nlastSuccessAt  -\nlagMs          0\nlastError      -\n${CONFLICTS}`,
+  )
+  assert.equal(sent, ['GET /api/sync/cloud {}'])
+})
+
+test('enable saves an address first, sends the enrolment, and shows the key that was made', async () => {
+  const createdKey = { key: 'sbx_made', id: 'k1', name: 'cloud', createdAt: '2026-01-01T00:00:00.000Z' }
+  const { out, err, sent } = await run(
+    ['enable', 'https://c.test/v1'],
+    { PATCH: {}, enable: { success: true, verified: true, createdKey, conflicts: [] } },
+    { SIGNALBOX_ENROLMENT: 'an enrolment' },
+  )
+  assert.equal(sent, ['PATCH /api/settings {"cloudUrl":"https://c.test"}', 'enable {"enrolment":"an enrolment"}'])
+  assert.is(err, '')
+  assert.match(
+    out,
+    /^Cloud mode is on, and the cloud has answered with one of the keys\.\nThere was no key, and one was made:\nkey +sbx_made\n/,
+  )
+})
+
+test('enable that could not be verified is done, with a warning', async () => {
+  const enable = { success: true, verified: false, verifyError: '503 of the proxy', conflicts: [] }
+  const { out, err, sent } = await run(['enable'], { enable })
+  assert.equal(sent, ['enable {}'])
+  assert.is(out, 'Cloud mode is on.\n')
+  assert.is(err, 'signalbox: warning: The mirror could not be verified: 503 of the proxy\n')
+  const json = await run(['enable', '--json'], { enable })
+  assert.equal([JSON.parse(json.out), json.err], [enable, ''])
+})
+
+test('disable syncs first, and warns when that has failed', async () => {
+  const disable = { success: true, conflicts: [] }
+  const { out, err, sent } = await run(['disable', '--force'], { sync: { error: 'The cloud is away.' }, disable })
+  assert.equal(sent, ['sync {}', 'disable {"force":true}'])
+  assert.equal(
+    [out, err],
+    ['Cloud mode is off.\n', 'signalbox: warning: The sync before has failed: The cloud is away.\n'],
+  )
+})
+
+test('sync and check say what they have found, and failures what is wrong', async () => {
+  const sync = await run(['sync'], { sync: { success: true, conflicts: [conflict] } })
+  assert.is(sync.out, `The cloud is in sync.\n${CONFLICTS}`)
+  assert.is((await run(['check'], { check: { message: 'It is running.' } })).out, 'It is running.\n')
+  assert.equal(await run(['check'], { check: { error: 'No proxy is there' } }), {
+    sent: ['check {}'],
+    out: '',
+    err: 'No proxy is there.',
+  })
+})
+
+test('sessions lists them, and revoke ends one', async () => {
+  const session = { id: 's1', createdAt: '2026-01-01T00:00:00.000Z', lastUsedAt: '2026-01-02T00:00:00.000Z' }
+  const listed = await run(['sessions'], { GET: { sessions: [session] } })
+  assert.equal(listed.sent, ['GET /api/sync/cloud/sessions {}'])
+  assert.is(
+    listed.out,
+    'ID  CREATED                   LAST USED\ns1  2026-01-01T00:00:00.000Z  2026-01-02T00:00:00.000Z\n',
+  )
+  const revoked = await run(['sessions', 'revoke', 's1'], { DELETE: { success: true } })
+  assert.equal([revoked.sent, revoked.out], [['DELETE /api/sync/cloud/sessions/s1 {}'], 'The session "s1" is ended.\n'])
+})

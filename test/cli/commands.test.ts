@@ -1,0 +1,267 @@
+import { serveNode } from '../../adapters/mount/node.ts'
+import { runCommand } from '../../src/cli/commands/run.ts'
+import { isProblem } from '../../src/cli/problem.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+
+type Serving = Awaited<ReturnType<typeof serveNode>>
+
+/** What of the options and words of commands needs no process of its own. */
+const test = suite('a command', { serving: undefined as Serving | undefined, url: '', door: openDoor() })
+
+test.before.each(async (context) => {
+  context.door = openDoor()
+  context.serving = await serveNode(context.door.gateway, { port: 0 })
+  context.url = context.serving.url
+})
+
+test.after.each(({ serving }) => serving?.close())
+
+/** Runs a command in this process; a problem is printed as the program prints it. */
+async function run(url: string, args: string[], { env = {}, input = '' }: { env?: object; input?: string } = {}) {
+  let out = ''
+  let err = ''
+  const terminal = {
+    out: (text: string) => {
+      out += text
+    },
+    err: (text: string) => {
+      err += text
+    },
+  }
+  const variables = { SIGNALBOX_URL: url, SIGNALBOX_ADMIN_TOKEN: TOKEN, ...env }
+  const code = await runCommand(args, { variables, stdin: async () => input, terminal }).then(
+    () => 0,
+    (error: unknown) => {
+      if (!isProblem(error)) throw error
+      err += `${error.message}\n`
+      return error.exitCode
+    },
+  )
+  return { code, out, err }
+}
+
+test('lists, makes, changes and deletes combos', async ({ url, door }) => {
+  assert.equal(await run(url, ['combos']), {
+    code: 0,
+    out: 'There are no combos. Make one: signalbox combos create <name> <model...>\n',
+    err: '',
+  })
+  await run(url, ['combos', 'create', 'fast', 'openai/a', 'openai/b', '--sticky-limit', '2', '--hedge'])
+  await run(url, ['combos', 'create', '--name', 'wide', '--data', '{"models":[{"model":"openai/c","weight":3}]}'])
+  const { combos } = await door.gateway.api.combos.list()
+  assert.equal(
+    combos.map(({ name, models, stickyLimit, hedge }) => ({ name, models, stickyLimit, hedge })),
+    [
+      { name: 'fast', models: ['openai/a', 'openai/b'], stickyLimit: 2, hedge: true },
+      { name: 'wide', models: [{ model: 'openai/c', weight: 3 }], stickyLimit: undefined, hedge: undefined },
+    ],
+  )
+  const listed = await run(url, ['combos', 'list'])
+  const lines = listed.out.split('\n').map((line) => line.slice(38))
+  assert.equal(lines, [
+    'NAME  KIND  STRATEGY  MODELS',
+    'fast  llm   fallback  openai/a, openai/b',
+    'wide  llm   fallback  openai/c (weight 3)',
+    '',
+  ])
+  const changed = await run(url, ['combos', 'update', 'wide', '--model', 'openai/d', '--model=openai/e', '--name', 'w'])
+  assert.match(changed.out, /^models +openai\/d, openai\/e$/m)
+  const emptied = await run(url, ['combos', 'update', 'w', '--data', '-'], { input: '{"models":[]}' })
+  assert.equal(
+    [emptied.code, emptied.err],
+    [0, 'signalbox: warning: The combo has no models: requests for it get a 404.\n'],
+  )
+  await run(url, ['combos', 'delete', 'w'])
+  assert.is((await door.gateway.api.combos.list()).combos.length, 1)
+})
+
+test('sets every member of a connection that has an option', async ({ url, door }) => {
+  const options = [
+    ['--base-url', 'http://10.0.0.5:8000/v1'],
+    ['--prefix', 'lab'],
+    ['--format', 'anthropic-messages'],
+    ['--priority', '-1.5'],
+    ['--model', 'a'],
+    ['--model', 'b'],
+    ['--api-key', 'sk-0123456789abcdef'],
+    ['--paused'],
+    ['--draining'],
+  ]
+  const made = await run(url, ['connections', 'create', 'lab', '--name', 'Lab', ...options.flat(), '--json'])
+  assert.is(made.code, 0, made.err)
+  const { id } = JSON.parse(made.out)
+  const { createdAt, updatedAt, ...connection } = await door.gateway.api.connections.get(id)
+  assert.equal(connection, {
+    id,
+    provider: 'lab',
+    name: 'Lab',
+    isActive: false,
+    draining: true,
+    priority: -1.5,
+    apiKey: '…cdef',
+    providerSpecificData: {
+      prefix: 'lab',
+      enabledModels: ['a', 'b'],
+      baseUrl: 'http://10.0.0.5:8000/v1',
+      format: 'anthropic-messages',
+    },
+  })
+  const changed = await run(url, [
+    'connections',
+    'update',
+    id,
+    '--active',
+    '--no-draining',
+    '--data',
+    '{"priority":null}',
+  ])
+  assert.match(changed.out, /^isActive +true$/m)
+  assert.not.match(changed.out, /draining|priority/)
+})
+
+test('keeps aliases that exist from being made, and unknown ones from being changed', async ({ url }) => {
+  assert.is((await run(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
+  assert.equal(await run(url, ['aliases', 'create', 'quick', 'openai/b']), {
+    code: 1,
+    out: '',
+    err: 'The alias "quick" exists. To change it: signalbox aliases update.\n',
+  })
+  assert.match(
+    (await run(url, ['aliases', 'update', 'quik', 'openai/b'])).err,
+    /no alias "quik"\. Did you mean "quick"\?/,
+  )
+  const led = await run(url, ['aliases', 'update', '--name', 'quick', '--model', 'nowhere'])
+  assert.match(led.err, /^signalbox: warning: The alias leads nowhere yet/)
+  assert.is((await run(url, ['aliases'])).out, 'ALIAS  MODEL\nquick  nowhere\n')
+  assert.is((await run(url, ['aliases', 'delete', 'quick'])).code, 0)
+})
+
+test('changes the type of a custom model, or nothing', async ({ url, door }) => {
+  await run(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
+  await run(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
+  assert.is(
+    (await run(url, ['models'])).out,
+    'MODEL             TYPE\nlab/vendor/large  embedding\nlab/small         llm\n',
+  )
+  const refused = await run(url, ['models', 'update', 'lab/small', '--type', 'fast'])
+  assert.match(refused.err, /^"type" must be one of/)
+  await run(url, ['models', 'update', 'lab/vendor/large', '--type', 'image'])
+  const { models } = await door.gateway.api.customModels.list()
+  assert.equal(models, [
+    { id: 'small', providerAlias: 'lab' },
+    { id: 'vendor/large', type: 'image', providerAlias: 'lab' },
+  ])
+  assert.match((await run(url, ['models', 'create', 'small'])).err, /^"small" has no provider/)
+  assert.match((await run(url, ['models', 'delete', 'lab/smal'])).err, /Did you mean "lab\/small"\?/)
+  assert.is((await run(url, ['models', 'delete', 'lab/vendor/large'])).code, 0)
+})
+
+test('shows and changes the settings', async ({ url, door }) => {
+  const changed = await run(url, ['settings', 'update', '--require-api-key', '--cloud-url', 'https://c.test/v1'])
+  assert.match(changed.out, /^requireApiKey {9}true\ncloudUrl {14}https:\/\/c\.test\nhealth\.failureShare {3}0\.5$/m)
+  await run(url, ['settings', 'update', '--no-require-api-key', '--data', '{"timeouts":{"idleMs":5000}}'])
+  const { requireApiKey, timeouts } = await door.gateway.api.settings.get()
+  assert.equal([requireApiKey, timeouts.idleMs], [false, 5_000])
+  const { out } = await run(url, ['settings', '--json'])
+  assert.equal(JSON.parse(out), await door.gateway.api.settings.get())
+})
+
+test('shows a key whole when it is made or asked for, and otherwise its end', async ({ url }) => {
+  const { out: made } = await run(url, ['keys', 'create', 'mine'])
+  const [key = ''] = /sbx_\S+/.exec(made) ?? []
+  assert.is(key.length > 40, true, made)
+  assert.match((await run(url, ['keys', 'get', 'mine'])).out, key)
+  for (const action of [['list'], ['update', 'mine', '--paused']]) {
+    const { out } = await run(url, ['keys', ...action])
+    assert.match(out, `…${key.slice(-4)}`)
+    assert.not.match(out, key)
+  }
+})
+
+test('asks for an id when several records have the name', async ({ url, door }) => {
+  const { keys } = door.gateway.api
+  const one = await keys.create({ name: 'twin' })
+  const other = await keys.create({ name: 'twin' })
+  assert.equal(await run(url, ['keys', 'delete', 'twin']), {
+    code: 1,
+    out: '',
+    err: `2 keys are called "twin". Give the id of one: ${one.id}, ${other.id}.\n`,
+  })
+  assert.is((await run(url, ['keys', 'delete', one.id])).code, 0)
+  assert.match((await run(url, ['keys', 'get', 'twin'])).out, other.key)
+  assert.match((await run(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
+})
+
+test('cuts nothing off, keeps columns aligned, and lets no name move the cursor', async ({ url, door }) => {
+  const { keys } = door.gateway.api
+  await keys.create({ name: 'a'.repeat(200) })
+  await keys.create({ name: '日本語' })
+  await keys.create({ name: 'reversed \u202e name' })
+  const { out } = await run(url, ['keys'])
+  const [titles = '', long = '', wide = '', plain = ''] = out.split('\n')
+  assert.ok(long.includes(` ${'a'.repeat(200)} `))
+  const at = titles.indexOf('STATE')
+  assert.equal([long.indexOf('active'), wide.indexOf('active') + 3, plain.indexOf('active')], [at, at, at])
+  assert.match(plain, 'reversed  name')
+})
+
+const refused: Array<[args: string[], says: RegExp]> = [
+  [['keys', 'lst'], /^signalbox keys has no "lst"\. Did you mean "list"\?$/],
+  [['keys', 'rm', 'x'], /^signalbox keys has no "rm"\. It has list, get, create, update, delete\.$/],
+  [['constructor'], /^Unexpected "constructor"/],
+  [['keys', 'constructor'], /has no "constructor"/],
+  [['keys', 'update'], /^signalbox keys update needs a <key>: signalbox keys update <key>\.$/],
+  [['keys', 'update', 'x'], /^Nothing to change was given\. --help/],
+  [['keys', 'create', 'a', 'b'], /^Unexpected "b" after signalbox keys create a\.$/],
+  [['keys', 'list', 'a'], /^Unexpected "a" after signalbox keys list\.$/],
+  [['keys', 'list', '--name', 'a'], /^Unknown option "--name"/],
+  [['keys', 'update', 'x', '--pausd'], /Did you mean "--paused"\?$/],
+  [['keys', 'update', 'x', '--paused=no'], /^--paused takes no value\.$/],
+  [['keys', 'create', '--name'], /^--name needs a value, as in --name app\.$/],
+  [['keys', 'update', 'x', '--active', '--paused'], /^--active and --paused say two things about the same/],
+  [['keys', 'create', '--data', '{"name"'], /^--data must be a JSON object/],
+  [['keys', 'create', '--data', '[]'], /^--data must be a JSON object/],
+  [['connections', 'create', 'lab', '--priority', 'low'], /^--priority "low" is no number\.$/],
+  [
+    ['connections', 'create', 'lab', '--api-key', '-', '--data', '-'],
+    /^Only one option can be read from standard input/,
+  ],
+  [['keys', '--url', 'localhost:4000'], /^--url must be the absolute address of a gateway/],
+  [['keys', '--url', 'http://me:secret@127.0.0.1'], /^--url must have no credentials/],
+  [['keys', '--token', 'with blanks'], /^--token must be the management token/],
+  [['cloud', 'disable', '--enrolment', '-'], /^Unknown option "--enrolment"/],
+]
+
+for (const [args, says] of refused) {
+  test(`is refused as ${args.join(' ')}`, async ({ url }) => {
+    const { code, out, err } = await run(url, args, { input: '{}' })
+    assert.equal([code, out], [2, ''])
+    assert.match(err.trimEnd(), says)
+    assert.not.match(err, 'secret')
+  })
+}
+
+test('names the variable that does not hold what was asked for', async ({ url }) => {
+  const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
+  assert.is((await run(url, create)).err, 'The variable OWN_KEY is not set.\n')
+  assert.is((await run(url, create, { env: { OWN_KEY: ' ' } })).err, 'The variable OWN_KEY is empty.\n')
+  const enable = await run(url, ['cloud', 'enable'], { env: { SIGNALBOX_ENROLMENT: '' } })
+  assert.is(enable.err, 'The variable SIGNALBOX_ENROLMENT is empty.\n')
+  const nowhere = await run('', ['keys'])
+  assert.match(nowhere.err, /^SIGNALBOX_URL must be the absolute address/)
+})
+
+test('takes the token from standard input', async ({ url }) => {
+  const { code } = await run(url, ['keys', '--token', '-'], {
+    env: { SIGNALBOX_ADMIN_TOKEN: 'wrong' },
+    input: `${TOKEN}\r\n`,
+  })
+  assert.is(code, 0)
+})
+
+test('says that /v1 is not part of the address', async ({ url }) => {
+  const { code, err } = await run(`${url}/v1`, ['keys'])
+  assert.is(code, 1)
+  assert.match(err, /The address goes without \/v1 here\.\n$/)
+})

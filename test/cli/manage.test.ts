@@ -1,0 +1,109 @@
+import { assert, suite } from '../support/suite.ts'
+import { cleanUp, manage, signalbox, temporaryFolder } from './command.ts'
+
+const TOKEN = 'an admin token of forty characters or so'.replaceAll(' ', '-')
+
+/** One gateway for all tests of the file, which each make their own records. */
+const test = suite('the commands of signalbox for a gateway that runs', { url: '' })
+
+test.before(async (context) => {
+  const gateway = signalbox(['--data', await temporaryFolder()], { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN } })
+  context.url = await gateway.baseUrl()
+})
+
+test.after(cleanUp)
+
+/** Runs a command to its end. */
+async function run(args: string[], { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {}) {
+  const command = signalbox(args, { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN, ...env }, input })
+  const { code } = await command.ended
+  return { code, out: command.stdout, err: command.stderr }
+}
+
+test('make, show, pause and delete a key', async ({ url }) => {
+  const env = { SIGNALBOX_URL: url }
+  const made = await run(['keys', 'create', 'mine'], { env })
+  assert.equal([made.code, made.err], [0, ''])
+  const [, key = ''] = /^key {8}(sbx_\S+)$/m.exec(made.out) ?? []
+  const [, id = ''] = /^id {9}(\S+)$/m.exec(made.out) ?? []
+  assert.ok(key && id, made.out)
+
+  const listed = await run(['keys'], { env })
+  const [titles = '', line = ''] = listed.out.split('\n')
+  assert.match(titles, /^ID {36}NAME {2,}STATE {3}KEY {4}CREATED$/)
+  assert.ok(line.startsWith(`${id}  mine`) && line.includes(`  active  …${key.slice(-4)}  20`), line)
+  assert.not.match(listed.out, key)
+
+  const paused = await run(['keys', 'update', 'mine', '--paused'], { env })
+  assert.match(paused.out, /^isActive {3}false$/m)
+  const json = await run(['keys', 'list', '--json', '--url', url])
+  const { body } = await manage(`${url}/api/keys`, TOKEN)
+  assert.equal(JSON.parse(json.out), body)
+
+  assert.equal(await run(['keys', 'delete', 'mine'], { env }), {
+    code: 0,
+    out: 'The key "mine" is deleted.\n',
+    err: '',
+  })
+  assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
+})
+
+test('take a credential from standard input or a variable, and never print it', async ({ url }) => {
+  const env = { SIGNALBOX_URL: url, OWN_KEY: 'sk-fedcba9876543210' }
+  const piped = await run(['connections', 'create', 'openai', '--api-key', '-', '--json'], {
+    env,
+    input: 'sk-0123456789abcdef\n',
+  })
+  assert.equal([piped.code, JSON.parse(piped.out).apiKey], [0, '…cdef'])
+  const named = await run(['connections', 'update', 'OpenAI', '--api-key-env', 'OWN_KEY'], { env })
+  assert.match(named.out, /^apiKey +…3210$/m)
+  const listed = await run(['connections'], { env })
+  assert.match(listed.out, / {2}openai {4}OpenAI {2}active {2}…3210\n/)
+  assert.not.match(piped.out + named.out + listed.out, /sk-/)
+})
+
+test('end with one line and exit code 1 when the gateway refuses, and 2 when they are called wrongly', async ({
+  url,
+}) => {
+  const env = { SIGNALBOX_URL: url }
+  const failures: Array<[args: string[], code: number, says: RegExp]> = [
+    [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: "models" is required/],
+    [['keys', '--token', 'wrong-token'], 1, /This is not the management token\..* --token or SIGNALBOX_ADMIN_TOKEN\.$/],
+    [['cloud', 'check'], 1, /There is no cloud proxy yet/],
+    [['keys', '--colour'], 2, /Unknown option "--colour"/],
+    [['kyes'], 2, /There is no command "kyes"\. Did you mean "keys"\?/],
+    [['data'], 2, /Unexpected "data"\. Options begin with "--"/],
+  ]
+  await Promise.all(
+    failures.map(async ([args, code, says]) => {
+      const failed = await run(args, { env })
+      assert.equal([failed.code, failed.out], [code, ''], failed.err)
+      assert.match(failed.err, /^signalbox: [^\n]+\n$/)
+      assert.match(failed.err.trimEnd(), says)
+    }),
+  )
+})
+
+test('say which gateway was not reached, and ask for a token where none is given', async ({ url }) => {
+  const away = await run(['settings'], { env: { SIGNALBOX_URL: 'http://127.0.0.1:9' } })
+  assert.is(away.code, 1)
+  assert.match(
+    away.err,
+    /^signalbox: The gateway at http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\)\. .* --url or SIGNALBOX_URL\.\n$/,
+  )
+  const command = signalbox(['settings', '--url', url])
+  assert.equal(await command.ended, { code: 1, signal: null })
+  assert.match(command.stderr, /^signalbox: Send the management token.* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
+})
+
+test('have a help each, which reaches for no gateway', async () => {
+  const help = await run(['--help'])
+  const [, names = ''] = /^Commands: ([a-z, ]+)\./m.exec(help.out) ?? []
+  assert.is(names, 'keys, connections, combos, aliases, models, settings, cloud')
+  for (const name of names.split(', ')) {
+    const { code, out } = await run([name, '--help'], { env: { SIGNALBOX_URL: 'nowhere' } })
+    assert.is(code, 0)
+    assert.match(out, new RegExp(`^Usage: signalbox ${name} \\[action\\]`, 'm'))
+    assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m)
+  }
+})
