@@ -3,7 +3,7 @@ import type { Management } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
 import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './cloud.ts'
 import { platformFetch } from './platform.ts'
-import { type Action, cloudAction, type Route, type Routes, requestOf } from './routes.ts'
+import { type ClientAction, type ClientRoute, type ClientRoutes, cloudAction, requestOf } from './routes.ts'
 import { createSend } from './send.ts'
 
 export type { DisabledCloud } from './cloud.ts'
@@ -49,7 +49,7 @@ export type Client<Input = never> = Omit<Served<Input>, 'cloud'> & {
 }
 
 /** Every operation; one that is missing does not compile. */
-const routes: Routes<Served> = {
+const routes: ClientRoutes<Served> = {
   keys: {
     list: 'GET /api/keys',
     create: 'POST /api/keys',
@@ -122,7 +122,7 @@ export function createClient(options: ClientOptions): Client {
   const { baseUrl, token, fetch = platformFetch, clock } = checked(options)
   const send = createSend({ base: baseOf(baseUrl), token, fetch, clock })
   const call =
-    (route: Route | Action) =>
+    (route: ClientRoute | ClientAction) =>
     async (...args: unknown[]) =>
       send(requestOf(route, args))
   const served = mapRoutes(routes, call) as Served // the table has all of its operations
@@ -134,8 +134,8 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** The same tree with a function in place of each route. */
-function mapRoutes(tree: object, call: (route: Route | Action) => unknown): unknown {
-  const entries = Object.entries(tree as Record<string, Route | Action | object>)
+function mapRoutes(tree: object, call: (route: ClientRoute | ClientAction) => unknown): unknown {
+  const entries = Object.entries(tree as Record<string, ClientRoute | ClientAction | object>)
   return Object.fromEntries(
     entries.map(([name, value]) => [
       name,

@@ -5,22 +5,22 @@ import { ClientError } from './error.ts'
  * How an operation is called over HTTP: a method and a path below the gateway's. The parameters of the path are the first arguments;
  * `:name?` may be missing, `:name+` may hold slashes. POST, PUT and PATCH send the argument after them.
  */
-export type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/${string}`
+export type ClientRoute = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/${string}`
 
 /** A route whose body has more members than the input, or which has a time-out of its own, in ms. */
-export interface Action {
-  route: Route
+export interface ClientAction {
+  route: ClientRoute
   body: { action: string }
   timeoutMs: number
 }
 
 /** A route for each operation, at any depth. */
-export type Routes<Operations> = Operations extends (...args: never) => unknown
-  ? Route | Action
-  : { readonly [Name in keyof Operations]: Routes<Operations[Name]> }
+export type ClientRoutes<Operations> = Operations extends (...args: never) => unknown
+  ? ClientRoute | ClientAction
+  : { readonly [Name in keyof Operations]: ClientRoutes<Operations[Name]> }
 
 /** An action of cloud mode; all share one address. */
-export const cloudAction = (action: string): Action => ({
+export const cloudAction = (action: string): ClientAction => ({
   route: 'POST /api/sync/cloud',
   body: { action },
   timeoutMs: action === 'check' ? CHECK_MS : ACTION_MS,
@@ -38,7 +38,7 @@ export interface ClientRequest {
 }
 
 /** The request of an operation with these arguments. Throws a `ClientError` when one of them cannot stand in a path. */
-export function requestOf(route: Route | Action, args: readonly unknown[]): ClientRequest {
+export function requestOf(route: ClientRoute | ClientAction, args: readonly unknown[]): ClientRequest {
   const { route: line, body: own, timeoutMs } = typeof route === 'string' ? { route } : route
   const [method = '', pattern = ''] = line.split(' ')
   let used = 0

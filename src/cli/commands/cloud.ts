@@ -1,13 +1,9 @@
-import type { Client } from '../../client/client.ts'
-import { type Command, printedList } from './command.ts'
+import type { CloudConflict } from '../../management/cloud.ts'
+import { type CliCommand, printedList } from './command.ts'
 import { flag, secret } from './fields.ts'
 import { type Column, details, table } from './table.ts'
 
-type Cloud = Client['cloud']
-type CloudState = Awaited<ReturnType<Cloud['get']>>
-type Conflict = CloudState['conflicts'][number]
-
-const conflictColumns: readonly Column<Conflict>[] = [
+const conflictColumns: readonly Column<CloudConflict>[] = [
   ['COLLECTION', ({ collection }) => collection],
   ['ID', ({ id }) => id],
   ['KEPT', ({ kept }) => kept],
@@ -15,12 +11,12 @@ const conflictColumns: readonly Column<Conflict>[] = [
 ]
 
 /** Records that were changed on both sides, as lines; nothing when there are none. */
-const conflictText = (conflicts: readonly Conflict[]): string =>
+const conflictText = (conflicts: readonly CloudConflict[]): string =>
   conflicts.length === 0
     ? ''
     : `Changed on both sides, and the side whose change was kept:\n${table(conflictColumns, conflicts)}`
 
-export const cloud: Command = {
+export const cloud: CliCommand = {
   help: 'The mirror of the gateway at a cloud proxy',
   actions: {
     state: {

@@ -5,26 +5,26 @@ import type { Field } from './fields.ts'
 import { type Column, details, table } from './table.ts'
 
 /** A command for one resource of a gateway that runs. */
-export interface Command {
+export interface CliCommand {
   help: string
   /** By their words, such as `list` and `sessions revoke`; the first one is meant when none is given. */
-  actions: Readonly<Record<string, Action>>
+  actions: Readonly<Record<string, CliAction>>
   /** What users should know besides. */
   notes?: string
 }
 
 /** What a command does. */
-export interface Action {
+export interface CliAction {
   help: string
   /** The words after it: `<key>` must be there, `[name]` may be missing, `[model...]` may be there several times. */
   words?: readonly string[]
   /** The options that make its input, by their names. */
   fields?: Readonly<Record<string, Field>>
-  run(call: Call): Promise<Printed>
+  run(call: ActionCall): Promise<Printed>
 }
 
 /** An action that was called. */
-export interface Call {
+export interface ActionCall {
   /** The gateway validates what comes from the command line. */
   api: Client<unknown>
   words: readonly string[]
@@ -56,13 +56,13 @@ export function printedList<T>(
 }
 
 /** A record that people know by its name. */
-export interface Named {
+export interface NamedRecord {
   id: string
   name: string
 }
 
 /** The id that is meant by an id or a name. Throws a problem unless exactly one record is. */
-export async function idOf(given: string, noun: string, list: () => Promise<readonly Named[]>): Promise<string> {
+export async function idOf(given: string, noun: string, list: () => Promise<readonly NamedRecord[]>): Promise<string> {
   if (UUID.test(given)) return given // there may be very many records; the gateway knows whether it is one
   const all = await list()
   if (all.some(({ id }) => id === given)) return given

@@ -1,6 +1,6 @@
 import type { OptionShape } from '../arguments.ts'
 import { defaults } from '../options.ts'
-import type { Action, Command } from './command.ts'
+import type { CliAction, CliCommand } from './command.ts'
 
 /** The gateway that `signalbox` without options serves. */
 export const DEFAULT_URL = `http://${defaults.host}:${defaults.port}`
@@ -26,7 +26,7 @@ export const commonOptions = {
 } as const satisfies Record<string, Explained>
 
 /** What `--help` of a command prints. */
-export function commandHelp(name: string, { help, notes, actions }: Command): string {
+export function commandHelp(name: string, { help, notes, actions }: CliCommand): string {
   const lines = Object.entries(actions).map(([words, { help: what, words: more = [] }], at) => {
     return line([words, ...more].join(' '), at === 0 ? `${what}; done when no action is given` : what)
   })
@@ -49,7 +49,7 @@ export function commandHelp(name: string, { help, notes, actions }: Command): st
 const SECRETS = 'Others on the machine see the arguments of a command, and shells keep them: give secrets otherwise.\n'
 
 /** The options by the actions that take them. */
-function optionGroups(actions: Readonly<Record<string, Action>>): Map<string, [name: string, Explained][]> {
+function optionGroups(actions: Readonly<Record<string, CliAction>>): Map<string, [name: string, Explained][]> {
   const takers = new Map<Explained, { name: string; words: string[] }>()
   for (const [words, { fields = {} }] of Object.entries(actions)) {
     for (const [name, field] of Object.entries(fields)) {

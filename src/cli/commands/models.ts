@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import type { CustomModel } from '../../types.ts'
 import { requireChange, usage } from '../arguments.ts'
 import { problem } from '../problem.ts'
-import { type Call, type Command, missing, printed, printedList } from './command.ts'
+import { type ActionCall, type CliCommand, missing, printed, printedList } from './command.ts'
 import { text, withData } from './fields.ts'
 
 const aliasWords = {
@@ -14,12 +14,12 @@ const aliasWords = {
 }
 
 /** The alias that was given, and the record of it. */
-function givenAlias({ words: [alias, model], input }: Call) {
+function givenAlias({ words: [alias, model], input }: ActionCall) {
   const record = { ...(alias !== undefined && { alias }), ...(model !== undefined && { model }), ...input }
   return { alias: 'alias' in record ? String(record.alias).trim() : '', record }
 }
 
-export const aliases: Command = {
+export const aliases: CliCommand = {
   help: 'Other names for models',
   actions: {
     list: {
@@ -86,7 +86,7 @@ function givenModel(given: string | undefined): Partial<CustomModel> {
 
 const type = text('type', 'embedding', 'Where it is listed; without it llm')
 
-export const models: Command = {
+export const models: CliCommand = {
   help: 'Custom models, which the catalog does not have',
   notes: 'A <model> is <provider>/<id>.',
   actions: {

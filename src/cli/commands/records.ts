@@ -3,12 +3,20 @@ import type { ShownConnection } from '../../management/connections.ts'
 import type { ShownKey } from '../../management/keys.ts'
 import type { Combo } from '../../types.ts'
 import { requireChange } from '../arguments.ts'
-import { type Call, type Command, idOf, type Named, type Printed, printed, printedList } from './command.ts'
+import {
+  type ActionCall,
+  type CliCommand,
+  idOf,
+  type NamedRecord,
+  type Printed,
+  printed,
+  printedList,
+} from './command.ts'
 import { type Field, flag, number, secret, secretIn, text, texts, withData } from './fields.ts'
 import type { Column } from './table.ts'
 
 /** What the commands for keys, connections and combos differ in. */
-interface Kind<T extends Named> {
+interface RecordActions<T extends NamedRecord> {
   help: string
   /** In the singular. */
   noun: string
@@ -30,10 +38,10 @@ interface Operations<T> {
   delete(id: string): Promise<object>
 }
 
-function recordCommand<T extends Named>(kind: Kind<T>): Command {
+function recordCommand<T extends NamedRecord>(kind: RecordActions<T>): CliCommand {
   const { help, noun, columns, operations } = kind
   const word = [`<${noun}>`]
-  const meant = ({ api, words: [given = ''] }: Call) =>
+  const meant = ({ api, words: [given = ''] }: ActionCall) =>
     idOf(given, noun, async () => (await operations(api).list()).all)
   return {
     help,
@@ -217,7 +225,7 @@ function entryText(entry: string | { model: string; weight?: number; when?: obje
   return rules.length > 0 ? `${model} (${rules.join(', ')})` : model
 }
 
-export const settings: Command = {
+export const settings: CliCommand = {
   help: 'The settings of the gateway',
   actions: {
     list: {

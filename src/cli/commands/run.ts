@@ -5,13 +5,13 @@ import { oneLine, type Terminal } from '../logger.ts'
 import { unexpectedWord, type Variables } from '../options.ts'
 import { problem } from '../problem.ts'
 import { cloud } from './cloud.ts'
-import type { Action, Command } from './command.ts'
+import type { CliAction, CliCommand } from './command.ts'
 import { inputOf, type Source, secret } from './fields.ts'
 import { commandHelp, commonOptions, DEFAULT_URL } from './help.ts'
 import { aliases, models } from './models.ts'
 import { combos, connections, keys, settings } from './records.ts'
 
-const commands: Readonly<Record<string, Command>> = { keys, connections, combos, aliases, models, settings, cloud }
+const commands: Readonly<Record<string, CliCommand>> = { keys, connections, combos, aliases, models, settings, cloud }
 
 /** What a command is run with. */
 export interface CommandContext {
@@ -53,7 +53,7 @@ export async function runCommand([name = '', ...args]: readonly string[], contex
 }
 
 /** The action that the first words name, and what comes after them. */
-function actionOf(name: string, { actions }: Command, args: readonly string[]) {
+function actionOf(name: string, { actions }: CliCommand, args: readonly string[]) {
   const [first, second] = args
   for (const words of [`${first} ${second}`, `${first}`]) {
     const action = Object.hasOwn(actions, words) ? actions[words] : undefined
@@ -67,7 +67,7 @@ function actionOf(name: string, { actions }: Command, args: readonly string[]) {
 }
 
 /** Throws unless there are as many words as the action takes. */
-function requireWords(called: string, { words = [] }: Action, given: readonly string[]): void {
+function requireWords(called: string, { words = [] }: CliAction, given: readonly string[]): void {
   const missing = words.find((word, at) => word.startsWith('<') && given[at] === undefined)
   if (missing !== undefined) throw usage(`${called} needs a ${missing}: ${called} ${words.join(' ')}.`)
   const unexpected = words.at(-1)?.endsWith('...]') ? undefined : given[words.length]
