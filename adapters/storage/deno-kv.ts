@@ -1,9 +1,9 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
-import { incrementSum } from './lib/operations.ts'
+import { checkWrite } from './lib/limits.ts'
+import { foreignText, incrementSum } from './lib/operations.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
-import { checkSizes } from './lib/sizes.ts'
 import { sleep, within } from './lib/wait.ts'
 import { createWatchers } from './lib/watchers.ts'
 
@@ -65,7 +65,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     throw new TypeError('denoKvStorage takes a database: denoKvStorage(await Deno.openKv()).')
   if (!/^[!-~]{1,100}$/.test(prefix)) throw new TypeError('prefix must be 1 to 100 visible characters of ASCII.')
   const store = `The Deno KV store "${prefix}"`
-  const sizes = { ...LIMITS, store, hasNul: true }
+  const sizes = { ...LIMITS, store }
   const entryKey = (key: string): Key => [prefix, 'entry', toOrdered(key)]
   /** How many writes there were. */
   const counterKey: Key = [prefix, 'writes']
@@ -105,11 +105,10 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     if (!stopFeed || !seen) seen = now
   }
 
-  function stored({ key, value, versionstamp }: Entry): Row | undefined {
+  /** What another program wrote is one damaged record, which hides no other and can be replaced. */
+  function stored({ value, versionstamp }: Entry): Row | undefined {
     if (versionstamp === null) return undefined
-    const row = parsed(value)
-    if (!row)
-      throw storageError('STORAGE_CORRUPT', `${store} has an entry of another program: ${String(key)}. Remove it.`)
+    const row: NewRow = parsed(value) ?? { value: foreignText(value) }
     return row.expiresAt !== undefined && row.expiresAt <= clock.now() ? undefined : { ...row, version: versionstamp }
   }
 
@@ -220,14 +219,15 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
         return row && { value: row.value, version: row.version }
       }),
 
-    set: (key, value, { ifVersion, ttlMs } = {}) =>
-      run(async () => {
-        checkSizes(toOrdered(key), value, sizes)
-        const next = { value, ...expiry(ttlMs) }
-        return ifVersion === undefined
+    async set(key, value, { ifVersion, ttlMs } = {}) {
+      checkWrite(toOrdered(key), value, sizes)
+      const next = { value, ...expiry(ttlMs) }
+      return run(async () =>
+        ifVersion === undefined
           ? untilDone(key, () => commit(key, next))
-          : change(key, (row) => ((row?.version ?? null) === ifVersion ? next : undefined))
-      }),
+          : change(key, (row) => ((row?.version ?? null) === ifVersion ? next : undefined)),
+      )
+    },
 
     delete: (key, { ifVersion } = {}) =>
       run(async () => {
@@ -250,9 +250,9 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
         return found
       }),
 
-    increment: (key, by, { ttlMs } = {}) =>
-      run(async () => {
-        checkSizes(toOrdered(key), '', sizes)
+    async increment(key, by, { ttlMs } = {}) {
+      checkWrite(toOrdered(key), '', sizes)
+      return run(async () => {
         let sum = 0
         await change(key, (row) => {
           sum = incrementSum(key, row, by)
@@ -260,7 +260,8 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
           return { value: String(sum), ...(expiresAt !== undefined && { expiresAt }) }
         })
         return sum
-      }),
+      })
+    },
 
     watch(onChange, onGap) {
       const stop = watchers.add(onChange)

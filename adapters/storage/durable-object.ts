@@ -1,9 +1,9 @@
 import type { Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { type StorageErrorCode, storageError } from './lib/error.ts'
+import { checkWrite } from './lib/limits.ts'
 import { incrementSum, type Row } from './lib/operations.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
-import { checkSizes } from './lib/sizes.ts'
 
 /** A namespace of Durable Objects, as a Worker has it in its bindings. */
 export interface DurableObjectNamespace<Id = unknown> {
@@ -51,21 +51,19 @@ export function durableObjectStorage<Id>(
     return (answer.result ?? undefined) as T // what the object below answers to the call
   }
 
-  const checked = (key: string, value: string) => checkSizes(toOrdered(key), value, LIMITS)
-
   return {
     atomic: true,
     largestValueBytes: LIMITS.largestValueBytes,
     longestKeyBytes: LIMITS.longestKeyBytes,
     get: (key) => ask({ operation: 'get', key }),
     async set(key, value, options = {}) {
-      checked(key, value)
+      checkWrite(toOrdered(key), value, LIMITS)
       return ask({ operation: 'set', key, value, version: crypto.randomUUID(), ...options })
     },
     delete: (key, options = {}) => ask({ operation: 'delete', key, ...options }),
     list: (prefix, options = {}) => ask({ operation: 'list', prefix, ...options }),
     async increment(key, by, options = {}) {
-      checked(key, '')
+      checkWrite(toOrdered(key), '', LIMITS)
       return ask({ operation: 'increment', key, by: String(by), version: crypto.randomUUID(), ...options })
     },
     async close() {
@@ -87,7 +85,7 @@ interface Answer {
   error?: { code: StorageErrorCode; message: string }
 }
 
-const LIMITS = { store: 'A Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024, hasNul: true }
+const LIMITS = { store: 'A Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024 }
 
 /** What the object needs of its own storage. */
 interface ObjectStorage {

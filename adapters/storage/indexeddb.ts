@@ -4,8 +4,8 @@ import { checkOptions } from '../lib/options.ts'
 import { openDatabase, type Stores } from './indexeddb/database.ts'
 import { createFeed } from './indexeddb/feed.ts'
 import { storageError } from './lib/error.ts'
-import { incrementSum, type Row } from './lib/operations.ts'
-import { checkSizes } from './lib/sizes.ts'
+import { checkWrite } from './lib/limits.ts'
+import { foreignText, incrementSum, type Row } from './lib/operations.ts'
 import { liveRow } from './lib/table.ts'
 
 /** The options of `indexeddbStorage`; all are optional. */
@@ -24,8 +24,8 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
   checkOptions(options, { name: true, clock: true })
   const { name = 'signalbox', clock = { now: () => Date.now() } } = options
   if (typeof name !== 'string' || name === '') throw new TypeError('name must be the name of a database.')
-  const store = `the IndexedDB database "${name}"`
-  const limits = { ...LIMITS, store, hasNul: true }
+  const store = `The IndexedDB database "${name}"`
+  const limits = { ...LIMITS, store }
   const database = openDatabase(name, () => feed.gap())
   const feed = createFeed(name, database)
   const running = new Set<Promise<unknown>>()
@@ -34,7 +34,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 
   /** Does what was asked of the store, which `close` waits for. */
   async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${store} was closed.`)
+    if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
     const result = work()
     const settled: Promise<unknown> = result.catch(() => {}).finally(() => running.delete(settled))
     running.add(settled)
@@ -54,7 +54,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     run(async () => {
       const now = clock.now()
       const written = await database.write(async ({ records, changes }) => {
-        const row = next(liveRow(rowOf(key, await promisifyRequest<unknown>(records.get(key))), now), now)
+        const row = next(liveRow(rowOf(await promisifyRequest<unknown>(records.get(key))), now), now)
         if (row === undefined) return row
         row ? records.put(row, key) : records.delete(key)
         feed.add(changes, key)
@@ -64,11 +64,6 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       if (written !== undefined) feed.announce()
       return written
     })
-
-  function rowOf(key: string, found: unknown): Row | undefined {
-    if (found === undefined || isRow(found)) return found
-    throw storageError('STORAGE_CORRUPT', `"${key}" in ${store} was written by another program. Remove it.`)
-  }
 
   async function list(
     records: IDBObjectStore,
@@ -88,7 +83,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       ])
       for (const [at, key] of keys.map(String).entries()) {
         last = key
-        const row = liveRow(rowOf(key, rows[at]), now)
+        const row = liveRow(rowOf(rows[at]), now)
         if (row) found.push({ key, value: row.value, version: row.version })
       }
       if (keys.length < count) break
@@ -102,14 +97,14 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 
     get: (key) =>
       read(async (records) => {
-        const row = liveRow(rowOf(key, await promisifyRequest<unknown>(records.get(key))), clock.now())
+        const row = liveRow(rowOf(await promisifyRequest<unknown>(records.get(key))), clock.now())
         return row && { value: row.value, version: row.version }
       }),
 
     list: (prefix, options = {}) => read((records) => list(records, prefix, options)),
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkSizes(key, value, limits)
+      checkWrite(key, value, limits)
       const row = { value, version: crypto.randomUUID() }
       const written = await change(key, (before, now) => {
         if (ifVersion !== undefined && (before?.version ?? null) !== ifVersion) return undefined
@@ -124,7 +119,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     },
 
     async increment(key, by, { ttlMs } = {}) {
-      checkSizes(key, '', limits)
+      checkWrite(key, '', limits)
       const written = await change(key, (before, now) => ({
         ...(before ?? (ttlMs !== undefined && { expiresAt: now + ttlMs })),
         value: String(incrementSum(key, before, by)),
@@ -150,7 +145,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
         if (secret instanceof CryptoKey && secret.algorithm.name === 'HKDF') return secret
         throw storageError(
           'STORAGE_SECRET_INVALID',
-          `The secret in ${store} is damaged, and no credential can be opened. Delete the database to begin anew.`,
+          `${store} has a damaged secret, and no credential can be opened. Delete the database to begin anew.`,
         )
       }),
 
@@ -172,21 +167,22 @@ const PAGE = 1_000
 /** Writes between two removals of what has expired. */
 const SWEEP_EVERY = 100
 
-const isRow = (found: unknown): found is Row =>
-  typeof found === 'object' &&
-  found !== null &&
-  'value' in found &&
-  typeof found.value === 'string' &&
-  'version' in found &&
-  typeof found.version === 'string'
+function isRow(found: unknown): found is Row {
+  const { value, version }: { value?: unknown; version?: unknown } = Object(found)
+  return typeof value === 'string' && typeof version === 'string'
+}
 
-/** The least key that is greater than all with this prefix: a text, or the empty list, which the database orders after every text. */
-function endOf(prefix: string): string | [] {
+/** What another program wrote is one damaged record, which hides no other and can be replaced. */
+const rowOf = (found: unknown): Row | undefined =>
+  found === undefined || isRow(found) ? found : { value: foreignText(found), version: 'foreign' }
+
+/** The least key that is greater than all with this prefix: a text, or no bytes, which the database orders after every text. */
+function endOf(prefix: string): string | Uint8Array<ArrayBuffer> {
   for (let last = prefix.length - 1; last >= 0; last--) {
     const unit = prefix.charCodeAt(last)
     if (unit < 0xffff) return prefix.slice(0, last) + String.fromCharCode(unit + 1)
   }
-  return []
+  return new Uint8Array(0)
 }
 
 function sweep(records: IDBObjectStore, now: number): void {

@@ -1,8 +1,8 @@
 import type { Clock, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
+import { checkWrite } from './lib/limits.ts'
 import { fromOrdered, toOrdered } from './lib/ordered-text.ts'
-import { checkSizes } from './lib/sizes.ts'
 
 /** A namespace of Workers KV, as a Worker has it in its bindings. */
 export interface KvNamespace {
@@ -36,7 +36,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
   const { prefix = 'signalbox/', clock = { now: () => Date.now() } } = options
   const nameOf = (key: string) => prefix + toOrdered(key)
   const longestKeyBytes = LONGEST_NAME - new TextEncoder().encode(prefix).length
-  const limits = { store: 'Workers KV', largestValueBytes: LARGEST_VALUE, longestKeyBytes, hasNul: true }
+  const limits = { store: 'Workers KV', largestValueBytes: LARGEST_VALUE, longestKeyBytes }
   const running = new Set<Promise<unknown>>()
   let isClosed = false
 
@@ -81,7 +81,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     get: (key) => read(nameOf(key)),
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkSizes(toOrdered(key), value, limits)
+      checkWrite(toOrdered(key), value, limits)
       const name = nameOf(key)
       if (ifVersion !== undefined && ((await read(name))?.version ?? null) !== ifVersion) return false
       const version = crypto.randomUUID()

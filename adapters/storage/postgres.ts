@@ -1,9 +1,9 @@
 import type { Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
+import { checkWrite } from './lib/limits.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
 import { pause, poll } from './lib/poll.ts'
-import { checkSizes } from './lib/sizes.ts'
 import { createWatchers } from './lib/watchers.ts'
 
 /** What the storage needs of a `pg` pool, or of anything with the same `query`, such as PGlite. */
@@ -55,6 +55,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const listen = isSingle ? false : (options.listen ?? pool)
   const { pollMs = listen === false ? 750 : 1_000 } = options // with a look it stays below a second
   const { table, channel } = namesOf(options.table)
+  const limits = { ...LIMITS, store: `The table ${table}`, lacksNul: true }
   const onLost = () => {} // the pool opens another one for the next query
   pool.on?.('error', onLost)
   const watchers = createWatchers(watchTable)
@@ -65,7 +66,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   let preparing: Promise<unknown> | undefined
 
   async function query<Row>(text: string, values: unknown[]): Promise<Row[]> {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
+    if (isClosed) throw storageError('STORAGE_CLOSED', `The table ${table} was closed.`)
     if (migrate) {
       preparing ??= pool.query(postgresMigration(options)).catch((cause: unknown) => {
         preparing = undefined
@@ -129,7 +130,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     const version = crypto.randomUUID()
     own.add(version)
     const [oldest] = own
-    if (own.size > MOST_OWN && oldest !== undefined) own.delete(oldest)
+    if (own.size > MOST_OWN) own.delete(oldest ?? '')
     return version
   }
 
@@ -181,7 +182,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       client.on('end', lose)
       client.on('notification', ({ payload }) => {
         if (payload === '') isHeard = true
-        else if (payload !== undefined && !isOver) watchers.tell(fromOrdered(payload))
+        else if (payload && !isOver) watchers.tell(fromOrdered(payload))
       })
       try {
         await client.query(`LISTEN "${channel}"`)
@@ -212,8 +213,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
   return {
     atomic: true,
-    largestValueBytes: LARGEST_VALUE,
-    longestKeyBytes: LONGEST_KEY,
+    ...LIMITS,
 
     async get(key) {
       const [found] = await query<{ value: string; version: string }>(GET, [toOrdered(key)])
@@ -221,12 +221,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     },
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkSizes(key, value, {
-        store: `The table ${table}`,
-        largestValueBytes: LARGEST_VALUE,
-        longestKeyBytes: LONGEST_KEY,
-        hasNul: false,
-      })
+      checkWrite(key, value, limits)
       const version = newVersion()
       const values = [toOrdered(key), value, version, ttlMs ?? null]
       const done =
@@ -247,19 +242,11 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     },
 
     async increment(key, by, { ttlMs } = {}) {
-      checkSizes(key, '', {
-        store: `The table ${table}`,
-        largestValueBytes: LARGEST_VALUE,
-        longestKeyBytes: LONGEST_KEY,
-        hasNul: false,
-      })
+      checkWrite(key, '', limits)
       const values = [toOrdered(key), by, newVersion(), ttlMs ?? null]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
       if (sum) return Number(sum.value)
-      throw storageError(
-        'STORAGE_NOT_A_NUMBER',
-        `"${key}" cannot be incremented: its value, the step or the sum is no safe integer.`,
-      )
+      throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: no safe integer.`)
     },
 
     watch: watchers.add,
@@ -291,9 +278,8 @@ END $$`
 
 /** The largest safe integer. */
 const MAX = '9007199254740991'
-const LARGEST_VALUE = 64 * 1024 * 1024
-/** Together with its escapes it fits into an entry of an index. */
-const LONGEST_KEY = 1_024
+/** A key fits into an entry of an index together with its escapes. */
+const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
 /** More than are written between two looks. */
 const MOST_OWN = 10_000
 /** A look that takes longer may have a connection that died silently: the next one begins. */
@@ -320,22 +306,31 @@ const SINGLE = [
   'Give the pool more connections, or pass `listen: false`.',
 ] as const
 
-/** SQLSTATE classes of a server that is gone, full or shutting down; every other one is an answer of a server that is there. */
-const GONE = /^(?:08|40|53|57|58)/
+/** SQLSTATEs of a server that is gone, full, busy or no primary; every other one is an answer that would be the same again. */
+const GONE = /^(?:25006|40|53|55P03|57|58)/
+
+/** What to do about an answer, by its SQLSTATE or the class of it. */
+const ADVICE: Record<string, string> = {
+  22: 'Use a database in UTF8.',
+  25: 'Give the pool a server that takes writes.',
+  28: "Check the pool's user and password.",
+  '3D': 'Make its database.',
+  '3F': 'Make its schema.',
+  42: 'Check its rights and columns.',
+  '42P01': 'It is missing: run postgresMigration(), or leave `migrate` on.',
+  53: 'Give the server more room or connections.',
+}
 
 function failure(cause: unknown, table: string): Error {
-  if (cause instanceof Error && cause.name === 'StorageError') return cause
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
-  if (/^[0-9A-Z]{5}$/.test(code) && !GONE.test(code)) {
-    const what =
-      code === '42P01'
-        ? 'It is missing: run postgresMigration(), or leave `migrate` on.'
-        : 'Check its rights and columns.'
-    return storageError('STORAGE_UNREADABLE', `Postgres refused the table ${table} (${code}). ${what}`, cause)
-  }
+  const { code: given }: { code?: unknown } = Object(cause)
+  const code = `${given}`
+  const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is one of Node
+  const advice = ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'
   return storageError(
-    'STORAGE_UNREACHABLE',
-    `Postgres cannot be reached for the table ${table}. Check the pool's address and that the server runs.`,
+    isAnswer && !GONE.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
+    isAnswer
+      ? `Postgres refused the table ${table} (${code}). ${advice}`
+      : `Postgres cannot be reached for the table ${table}. Check the pool's address and that the server runs.`,
     cause,
   )
 }

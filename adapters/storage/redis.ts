@@ -1,8 +1,8 @@
 import type { Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
+import { checkWrite } from './lib/limits.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
-import { checkSizes } from './lib/sizes.ts'
 import { createWatchers } from './lib/watchers.ts'
 import {
   type Command,
@@ -52,7 +52,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   const listener = subscriber && linkOf(subscriber)
   const root = `{${prefix}}:`
   const store = `The Redis store "${prefix}"`
-  const sizes = { ...LIMITS, store, hasNul: true }
+  const sizes = { ...LIMITS, store }
   const index = `${root}i`
   const stream = `${root}s`
   const entryOf = (name: string) => `${root}k:${name}`
@@ -179,9 +179,8 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
       const names = page as string[] // as Redis returns
       const texts = names.length > 0 ? await read('MGET', ...names.map(entryOf)) : []
       for (const [at, name] of names.entries()) {
-        const key = fromOrdered(name)
         const stored = entry((texts as unknown[])[at])
-        if (stored) found.push({ key, ...stored })
+        if (stored) found.push({ key: fromOrdered(name), ...stored })
       }
       if (names.length < count) break
       from = `(${names.at(-1)}`
@@ -199,7 +198,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
 
     set: (key, value, { ifVersion, ttlMs } = {}) =>
       run(async () => {
-        checkSizes(key, value, sizes)
+        checkWrite(key, value, sizes)
         const { result, id } = await write('set', key, { value, ifVersion, ttlMs })
         return result === 'ok' && id
       }),
@@ -208,7 +207,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
 
     increment: (key, by, { ttlMs } = {}) =>
       run(async () => {
-        checkSizes(key, '', sizes)
+        checkWrite(key, '', sizes)
         const sum = Number((await write('increment', key, { value: String(by), ttlMs })).result)
         if (!Number.isNaN(sum)) return sum
         throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: no safe integer.`)

@@ -1,9 +1,9 @@
 import type { Clock, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
+import { checkWrite } from './lib/limits.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
 import { poll } from './lib/poll.ts'
-import { checkSizes } from './lib/sizes.ts'
 import { createWatchers } from './lib/watchers.ts'
 
 /** A database of `node:sqlite` or `bun:sqlite`. */
@@ -50,7 +50,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     store: `The table ${table}`,
     largestValueBytes: LARGEST_VALUE,
     longestKeyBytes: LONGEST_KEY,
-    hasNul: false, // written whole, but read up to NUL by node:sqlite of Node 22 and of Deno
+    lacksNul: true, // written whole, but read up to NUL by node:sqlite of Node 22 and of Deno
   }
   const watchers = createWatchers(watchTable)
   const running = new Set<Promise<unknown>>()
@@ -145,7 +145,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     },
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkSizes(key, value, limits)
+      checkWrite(key, value, limits)
       const version = crypto.randomUUID()
       const now = clock.now()
       const values = [toOrdered(key), value, version, ttlMs === undefined ? null : now + ttlMs]
@@ -168,7 +168,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     },
 
     async increment(key, by, { ttlMs } = {}) {
-      checkSizes(key, '', limits)
+      checkWrite(key, '', limits)
       const now = clock.now()
       const values = [toOrdered(key), by, crypto.randomUUID(), ttlMs === undefined ? null : now + ttlMs, now]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []

@@ -1,7 +1,7 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/options.ts'
 import { storageError } from './lib/error.ts'
-import { checkSizes } from './lib/sizes.ts'
+import { checkWrite } from './lib/limits.ts'
 import { sleep, within } from './lib/wait.ts'
 
 /** What `createStorage()` of the package `unstorage` returns, with any driver. */
@@ -37,7 +37,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   const { largestValueBytes = 1024 * 1024, longestKeyBytes = 512 } = options
   if (!/^[a-z\d]+(?:[:_-][a-z\d]+)*$/.test(base))
     throw new TypeError('base must be a name in lower case, such as "app:signalbox".')
-  const limits = { store: 'The storage', largestValueBytes, longestKeyBytes, hasNul: true }
+  const limits = { store: 'The storage', largestValueBytes, longestKeyBytes }
   /** The last operation on each key. */
   const turns = new Map<string, Promise<unknown>>()
   let isClosed = false
@@ -74,7 +74,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
 
     set: (key, value, { ifVersion, ttlMs } = {}) =>
       inTurn(key, async () => {
-        checkSizes(key, value, limits)
+        checkWrite(key, value, limits)
         if (ifVersion !== undefined && ((await read(key))?.version ?? null) !== ifVersion) return false
         const version = crypto.randomUUID()
         const item = { value, version, ...(ttlMs !== undefined && { expiresAt: clock.now() + ttlMs }) }
@@ -128,7 +128,10 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
     return await within(work(), ANSWER_MS)
   } catch (cause) {
     const text = cause instanceof Error ? cause.message.slice(0, 200) : ''
-    throw storageError('STORAGE_UNREACHABLE', `The driver of the storage failed: ${text}. Check what it is given.`)
+    throw storageError(
+      'STORAGE_UNREACHABLE',
+      `The driver of the storage failed${text && `: ${text}`}. Check the options that the driver was made with, and that what it keeps data in can be reached.`,
+    )
   }
 }
 

@@ -7,8 +7,9 @@ export interface Stored {
 
 /**
  * What every storage adapter provides: string values under string keys, ordered by key. A key is any non-empty well-formed string without
- * NUL; a value may also be empty. An adapter that cannot read its data rejects, and never answers as if it were empty.
- * `test/conformance/storage.ts` checks all of this.
+ * NUL; a value may also be empty. Half a surrogate pair, or NUL, is kept exactly or refused by a rejection with the code `STORAGE_NOT_TEXT`,
+ * and what is beyond a limit by `STORAGE_TOO_LARGE`; then nothing has changed. An adapter that cannot read its data rejects, and never
+ * answers as if it were empty. `test/conformance/storage.ts` checks all of this.
  */
 export interface Storage {
   /** The value that was set last; `undefined` when the key was never set, was deleted, or has expired. */

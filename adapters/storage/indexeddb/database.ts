@@ -116,8 +116,7 @@ function abort(transaction: IDBTransaction | undefined): void {
   } catch {} // it is over
 }
 
-const nameOf = (cause: unknown) =>
-  typeof cause === 'object' && cause !== null && 'name' in cause ? String(cause.name) : ''
+const nameOf = (cause: unknown) => (cause instanceof Error ? cause.name : '')
 
 /** What follows the name of the database in a message, and its code. */
 type Meaning = [code: StorageErrorCode, text: string]
@@ -128,7 +127,7 @@ const MEANINGS: Record<string, Meaning> = {
   NotFoundError: ['STORAGE_CORRUPT', 'was made by another program. Give indexeddbStorage another name.'],
   QuotaExceededError: [
     'STORAGE_UNWRITABLE',
-    'has no room left: the quota of the site or the disk is used up. Nothing was written. Free some, or call navigator.storage.persist().',
+    'has no room left: the quota or the disk is used up. Nothing was written. Free some, or call navigator.storage.persist().',
   ],
   SecurityError: [
     'STORAGE_UNREADABLE',
@@ -140,10 +139,8 @@ const MEANINGS: Record<string, Meaning> = {
   ],
 }
 
-function failureOf(cause: unknown, name: string): Error {
-  if (cause instanceof Error && cause.name === 'StorageError') return cause
-  return failure(name, MEANINGS[nameOf(cause)] ?? BROKEN, cause)
-}
+const failureOf = (cause: unknown, name: string) =>
+  nameOf(cause) === 'StorageError' ? cause : failure(name, MEANINGS[nameOf(cause)] ?? BROKEN, cause)
 
 const failure = (name: string, [code, text]: Meaning, cause?: unknown) =>
   storageError(code, `The IndexedDB database "${name}" ${text}`, cause)

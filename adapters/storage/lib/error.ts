@@ -21,6 +21,5 @@ export interface StorageError extends Error {
 
 /** Makes an error to throw. */
 export function storageError(code: StorageErrorCode, message: string, cause?: unknown): StorageError {
-  const error = cause === undefined ? new Error(message) : new Error(message, { cause })
-  return Object.assign(error, { name: 'StorageError', code })
+  return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { name: 'StorageError', code })
 }

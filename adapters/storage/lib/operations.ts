@@ -57,17 +57,23 @@ export function incrementRow(
 
 /** The value of a counter after a step; a missing one starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
 export function incrementSum(key: string, row: Stored | undefined, by: number): number {
-  const sum = (row ? parseInteger(row.value) : 0) + by
-  if (Number.isSafeInteger(sum)) return sum
+  const text = row?.value ?? '0'
+  const before = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  const sum = before + by
+  if (Number.isSafeInteger(before) && Number.isSafeInteger(sum)) return sum
   throw storageError(
     'STORAGE_NOT_A_NUMBER',
     `"${key}" cannot be incremented: its value, the step or the sum is no safe integer.`,
   )
 }
 
-type SetOptions = NonNullable<Parameters<Storage['set']>[2]>
-
-function parseInteger(value: string): number {
-  const number = /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN
-  return Number.isSafeInteger(number) ? number : Number.NaN
+/** The text for a value that no adapter has written. */
+export function foreignText(found: unknown): string {
+  try {
+    return `${JSON.stringify(found)}`
+  } catch {
+    return String(found) // it has a way back to itself, or an integer that JSON does not know
+  }
 }
+
+type SetOptions = NonNullable<Parameters<Storage['set']>[2]>

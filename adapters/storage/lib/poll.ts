@@ -29,7 +29,7 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => voi
 
 /** A timer that does not keep Node alive. */
 function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
-  const node: unknown = timer
-  if (typeof node === 'object' && node !== null && 'unref' in node && typeof node.unref === 'function') node.unref()
+  const node: { unref?(): unknown } = Object(timer) // a number elsewhere
+  node.unref?.()
   return timer
 }

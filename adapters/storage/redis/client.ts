@@ -78,7 +78,7 @@ const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undef
 /** What `work` resolves to; rejects when that takes longer than so many ms. */
 export function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('no answer')), Math.max(0, ms))
+    const timer = setTimeout(() => reject(new Error('no answer')), ms)
     work.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 }

@@ -14,19 +14,18 @@ local op, name, id, want, value, ttl, writer, til = unpack(ARGV)
 local call = redis.call
 local time, r = call('TIME'), 'ok'
 local now = time[1] * 1000 + time[2] / 1000
-local function answer(r) return { now, r } end
 local known = call('GET', m)
-if known then return answer(known) end
-if now > tonumber(til) then return answer('late') end
+if known then return { now, known } end
+if now > tonumber(til) then return { now, 'late' } end
 local old = call('GET', e)
-local v = old and '=' .. string.sub(old, 1, 36) or '-'
-if want ~= '*' and want ~= v or op == 'delete' and not old then return answer('no') end
+local v = old and '=' .. old:sub(1, 36) or '-'
+if want ~= '*' and want ~= v or op == 'delete' and not old then return { now, 'no' } end
 local life = ttl == '' and {} or { 'PX', ttl }
 if op == 'increment' then
-  local was = tonumber(string.match(old and string.sub(old, 38) or '0', '^%-?%d+$') or '')
+  local was = tonumber((old and old:sub(38) or '0'):match('^%-?%d+$') or '')
   local sum = was and was + value
-  if not sum or sum % 1 ~= 0 or math.max(was, -was, sum, -sum) > 9007199254740991 then return answer('nan') end
-  value = string.format('%.0f', sum)
+  if not sum or sum % 1 ~= 0 or math.max(was, -was, sum, -sum) > 9007199254740991 then return { now, 'nan' } end
+  value = ('%.0f'):format(sum)
   r = value
   if old then life = { 'KEEPTTL' } end
 end
@@ -45,4 +44,4 @@ else
 end
 call('XADD', s, 'MAXLEN', '~', 10000, '*', 'name', name, 'writer', writer)
 call('SET', m, r, 'PX', 60000)
-return answer(r)`
+return { now, r }`

@@ -88,6 +88,26 @@ globalThis.actions = {
     return settled(changes.add({ key, writer: 'another' }))
   },
 
+  /** Writes what no gateway does: values of any kind under texts, and keys of other types. */
+  plant() {
+    const records = opened.database.transaction('records', 'readwrite').objectStore('records')
+    const loop = {}
+    loop.loop = loop
+    const values = {
+      text: 'text',
+      number: 5,
+      blank: null,
+      none: undefined,
+      loop,
+      large: 5n,
+      date: new Date(0),
+      row: { value: 5 },
+    }
+    for (const [key, value] of Object.entries(values)) records.put(value, `foreign/${key}`)
+    for (const key of [5, new Date(0), new Uint8Array([1]), ['key']]) records.put('value', key)
+    return settled(records.put({ value: 'of a gateway', version: '1' }, 'foreign/last'))
+  },
+
   count: (store) => settled(opened.database.transaction(store).objectStore(store).count()),
 
   /** Begins a deletion; answers whether another tab keeps it from happening. */

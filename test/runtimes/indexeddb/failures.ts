@@ -111,6 +111,43 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     refused(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
   })
 
+  inTabs(
+    'what another program wrote between the entries is one damaged entry each, which can be replaced and removed',
+    async () => {
+      await act(other, 'hold', name)
+      await act(other, 'plant')
+      const damaged = {
+        text: '"text"',
+        number: '5',
+        blank: 'null',
+        loop: '[object Object]',
+        large: '5',
+        row: '{"value":5}',
+      }
+      const listed = (await call(page, 'list', '')).result as Array<{ key: string; value: string; version: string }>
+      assert.equal(Object.fromEntries(listed.map(({ key, value }) => [key, value])), {
+        key: 'value',
+        'foreign/date': '"1970-01-01T00:00:00.000Z"',
+        'foreign/last': 'of a gateway',
+        ...Object.fromEntries(Object.entries(damaged).map(([key, value]) => [`foreign/${key}`, value])),
+      })
+      const { version } = (await call(page, 'get', 'foreign/row')).result as { version: string }
+      assert.is((await call(page, 'set', 'foreign/row', 'new', { ifVersion: null })).result, false)
+      assert.type((await call(page, 'set', 'foreign/row', 'new', { ifVersion: version })).result, 'string')
+      assert.is(textOf(await call(other, 'get', 'foreign/row')), 'new')
+      for (const key of Object.keys(damaged))
+        assert.is((await call(page, 'delete', `foreign/${key}`)).result, true, key)
+    },
+  )
+
+  inTabs('a limit is named by the whole name of the database', async () => {
+    refused(
+      await call(page, 'set', 'k'.repeat(5_000), ''),
+      'STORAGE_TOO_LARGE',
+      /^The IndexedDB database ".*" takes a key/,
+    )
+  })
+
   inTabs('a used-up quota refuses the write, and nothing is changed', async () => {
     const quota = (quotaSize?: number) =>
       cdp.send('Storage.overrideQuotaForOrigin', {

@@ -63,14 +63,34 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     assert.equal([keys.size, gaps], [0, 1])
   })
 
-  withKv('names an entry of another program, and what is behind it is still there', async (kv) => {
-    const storage = denoKvStorage(kv)
-    await kv.set(['signalbox', 'entry', 'key'], 'of another program')
-    for (const work of [() => storage.get('key'), () => storage.list('')])
-      assert.is((await refusal(work)).code, 'STORAGE_CORRUPT')
-    assert.is((await refusal(() => storage.increment?.('key', 1) ?? Promise.resolve())).code, 'STORAGE_CORRUPT')
-    assert.is((await kv.get(['signalbox', 'entry', 'key'])).value, 'of another program')
-  })
+  withKv(
+    'has an entry of another program for one damaged entry, which hides no other and can be replaced',
+    async (kv) => {
+      const storage = denoKvStorage(kv)
+      await storage.set('good', 'value')
+      const values = { date: new Date(0), large: 5n, text: 'of another program', row: { value: 5 }, blank: null }
+      for (const [key, value] of Object.entries(values)) await kv.set(['signalbox', 'entry', key], value)
+      const listed = await storage.list('')
+      assert.equal(
+        listed.map(({ key, value }) => [key, value]),
+        [
+          ['blank', 'null'],
+          ['date', '"1970-01-01T00:00:00.000Z"'],
+          ['good', 'value'],
+          ['large', '5'],
+          ['row', '{"value":5}'],
+          ['text', '"of another program"'],
+        ],
+      )
+      const error = await refusal(() => storage.increment?.('text', 1) ?? Promise.resolve())
+      assert.is(error.code, 'STORAGE_NOT_A_NUMBER')
+      const version = (await storage.get('text'))?.version
+      assert.is(await storage.set('text', 'new', { ifVersion: null }), false)
+      assert.type(await storage.set('text', 'new', { ifVersion: version ?? '' }), 'string')
+      assert.is((await storage.get('text'))?.value, 'new')
+      for (const key of Object.keys(values)) assert.is(await storage.delete(key), true, key)
+    },
+  )
 
   withKv('keeps values and keys of the largest size, in every script', async (kv) => {
     const storage = denoKvStorage(kv, { prefix: 'p'.repeat(100) })

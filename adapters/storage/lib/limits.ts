@@ -1,0 +1,34 @@
+import { storageError } from './error.ts'
+
+/** What a storage can hold; in bytes of UTF-8. */
+export interface Sizes {
+  /** Its name at the start of messages. */
+  store: string
+  largestValueBytes: number
+  longestKeyBytes: number
+  /** Is NUL refused? */
+  lacksNul?: boolean
+}
+
+/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for what the storage cannot hold exactly. */
+export function checkWrite(
+  key: string,
+  value: string,
+  { store, largestValueBytes, longestKeyBytes, lacksNul }: Sizes,
+): void {
+  const name = key.slice(0, 100)
+  const check = (part: string, text: string, limit: number) => {
+    const isNear = text.length * 3 > limit // a code unit has three bytes at most
+    if (isNear && new TextEncoder().encode(text).length > limit)
+      throw storageError('STORAGE_TOO_LARGE', `${store} takes a ${part} of ${limit} bytes at most: "${name}".`)
+    if (HALF_PAIR.test(text) || (lacksNul && text.includes('\u0000')))
+      throw storageError(
+        'STORAGE_NOT_TEXT',
+        `${store} need not keep NUL or half a surrogate pair: escape it in "${name}".`,
+      )
+  }
+  check('key', key, longestKeyBytes)
+  check('value', value, largestValueBytes)
+}
+
+const HALF_PAIR = /\p{Surrogate}/u
