@@ -120,7 +120,8 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     if (next === 'deleted') write.delete(name)
     else {
       const { value, expiresAt } = next
-      const life = expiresAt === undefined ? {} : { expireIn: Math.max(1, expiresAt - clock.now() + SPARE_MS) }
+      const life =
+        expiresAt === undefined ? {} : { expireIn: Math.max(1, Math.ceil(expiresAt - clock.now() + SPARE_MS)) }
       write.set(name, { value: new TextEncoder().encode(value), ...(expiresAt !== undefined && { expiresAt }) }, life)
     }
     write.set([prefix, 'log', Date.now(), crypto.randomUUID()], key, { expireIn: LOG_MS }).sum(counterKey, 1n)
@@ -220,7 +221,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       }),
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkWrite(toOrdered(key), value, sizes)
+      checkWrite(toOrdered(key), value, ttlMs, sizes)
       const next = { value, ...expiry(ttlMs) }
       return run(async () =>
         ifVersion === undefined
@@ -251,7 +252,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       }),
 
     async increment(key, by, { ttlMs } = {}) {
-      checkWrite(toOrdered(key), '', sizes)
+      checkWrite(toOrdered(key), '', ttlMs, sizes)
       return run(async () => {
         let sum = 0
         await change(key, (row) => {

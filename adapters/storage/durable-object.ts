@@ -57,13 +57,13 @@ export function durableObjectStorage<Id>(
     longestKeyBytes: LIMITS.longestKeyBytes,
     get: (key) => ask({ operation: 'get', key }),
     async set(key, value, options = {}) {
-      checkWrite(toOrdered(key), value, LIMITS)
+      checkWrite(toOrdered(key), value, options.ttlMs, LIMITS)
       return ask({ operation: 'set', key, value, version: crypto.randomUUID(), ...options })
     },
     delete: (key, options = {}) => ask({ operation: 'delete', key, ...options }),
     list: (prefix, options = {}) => ask({ operation: 'list', prefix, ...options }),
     async increment(key, by, options = {}) {
-      checkWrite(toOrdered(key), '', LIMITS)
+      checkWrite(toOrdered(key), '', options.ttlMs, LIMITS)
       return ask({ operation: 'increment', key, by: String(by), version: crypto.randomUUID(), ...options })
     },
     async close() {

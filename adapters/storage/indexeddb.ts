@@ -104,7 +104,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     list: (prefix, options = {}) => read((records) => list(records, prefix, options)),
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkWrite(key, value, limits)
+      checkWrite(key, value, ttlMs, limits)
       const row = { value, version: crypto.randomUUID() }
       const written = await change(key, (before, now) => {
         if (ifVersion !== undefined && (before?.version ?? null) !== ifVersion) return undefined
@@ -119,7 +119,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     },
 
     async increment(key, by, { ttlMs } = {}) {
-      checkWrite(key, '', limits)
+      checkWrite(key, '', ttlMs, limits)
       const written = await change(key, (before, now) => ({
         ...(before ?? (ttlMs !== undefined && { expiresAt: now + ttlMs })),
         value: String(incrementSum(key, before, by)),

@@ -81,7 +81,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     get: (key) => read(nameOf(key)),
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkWrite(toOrdered(key), value, limits)
+      checkWrite(toOrdered(key), value, ttlMs, limits)
       const name = nameOf(key)
       if (ifVersion !== undefined && ((await read(name))?.version ?? null) !== ifVersion) return false
       const version = crypto.randomUUID()

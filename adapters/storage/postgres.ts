@@ -221,7 +221,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     },
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkWrite(key, value, limits)
+      checkWrite(key, value, ttlMs, limits)
       const version = newVersion()
       const values = [toOrdered(key), value, version, ttlMs ?? null]
       const done =
@@ -242,7 +242,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     },
 
     async increment(key, by, { ttlMs } = {}) {
-      checkWrite(key, '', limits)
+      checkWrite(key, '', ttlMs, limits)
       const values = [toOrdered(key), by, newVersion(), ttlMs ?? null]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
       if (sum) return Number(sum.value)

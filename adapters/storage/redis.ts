@@ -147,7 +147,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   ): Promise<{ result: string; id: string }> {
     const id = crypto.randomUUID()
     const name = toOrdered(key)
-    const ttl = ttlMs === undefined ? '' : String(Math.ceil(ttlMs) || 1)
+    const ttl = ttlMs === undefined ? '' : String(Math.ceil(ttlMs))
     const touched = [entryOf(name), index, `${root}x`, stream, `${root}o:${id}`]
     const expected = ifVersion === undefined ? '*' : ifVersion === null ? '-' : `=${ifVersion}`
     const until = deadline()
@@ -198,7 +198,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
 
     set: (key, value, { ifVersion, ttlMs } = {}) =>
       run(async () => {
-        checkWrite(key, value, sizes)
+        checkWrite(key, value, ttlMs, sizes)
         const { result, id } = await write('set', key, { value, ifVersion, ttlMs })
         return result === 'ok' && id
       }),
@@ -207,7 +207,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
 
     increment: (key, by, { ttlMs } = {}) =>
       run(async () => {
-        checkWrite(key, '', sizes)
+        checkWrite(key, '', ttlMs, sizes)
         const sum = Number((await write('increment', key, { value: String(by), ttlMs })).result)
         if (!Number.isNaN(sum)) return sum
         throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: no safe integer.`)

@@ -145,7 +145,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     },
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
-      checkWrite(key, value, limits)
+      checkWrite(key, value, ttlMs, limits)
       const version = crypto.randomUUID()
       const now = clock.now()
       const values = [toOrdered(key), value, version, ttlMs === undefined ? null : now + ttlMs]
@@ -168,7 +168,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     },
 
     async increment(key, by, { ttlMs } = {}) {
-      checkWrite(key, '', limits)
+      checkWrite(key, '', ttlMs, limits)
       const now = clock.now()
       const values = [toOrdered(key), by, crypto.randomUUID(), ttlMs === undefined ? null : now + ttlMs, now]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []

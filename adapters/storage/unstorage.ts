@@ -74,7 +74,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
 
     set: (key, value, { ifVersion, ttlMs } = {}) =>
       inTurn(key, async () => {
-        checkWrite(key, value, limits)
+        checkWrite(key, value, ttlMs, limits)
         if (ifVersion !== undefined && ((await read(key))?.version ?? null) !== ifVersion) return false
         const version = crypto.randomUUID()
         const item = { value, version, ...(ttlMs !== undefined && { expiresAt: clock.now() + ttlMs }) }

@@ -18,6 +18,7 @@ export interface Storage {
    * Writes and resolves to the new version, or changes nothing and resolves to `false` when the stored version is not `ifVersion`.
    * `ifVersion: null` means "only if the key does not exist"; without it the write is unconditional. Each write gets a version that the
    * key never had before, not even before it was deleted. `ttlMs` counts from this write; without it the value never expires.
+   * Rejects with a RangeError, having changed nothing, when `ttlMs` is not from 1 to 1e12 (32 years).
    */
   set(key: string, value: string, options?: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
   /** Resolves to whether a value was removed: `false` when there was none, or its version is not `ifVersion`. */
@@ -36,7 +37,7 @@ export interface Storage {
   /**
    * Adds an integer to a counter in one step and resolves to its new value; a missing counter starts at 0. The value is stored in decimal,
    * under a new version. `ttlMs` counts from the call that creates the counter; later calls do not extend it. Rejects, having changed
-   * nothing, when the stored value or the sum is not a safe integer.
+   * nothing, when the stored value or the sum is not a safe integer, and for a `ttlMs` as `set` does.
    */
   increment?(key: string, by: number, options?: { ttlMs?: number }): Promise<number>
   /**

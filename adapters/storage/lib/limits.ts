@@ -10,10 +10,11 @@ export interface Sizes {
   lacksNul?: boolean
 }
 
-/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for what the storage cannot hold exactly. */
+/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for what the storage cannot hold exactly, and a RangeError as `checkTtl` does. */
 export function checkWrite(
   key: string,
   value: string,
+  ttlMs: number | undefined,
   { store, largestValueBytes, longestKeyBytes, lacksNul }: Sizes,
 ): void {
   const name = key.slice(0, 100)
@@ -29,6 +30,12 @@ export function checkWrite(
   }
   check('key', key, longestKeyBytes)
   check('value', value, largestValueBytes)
+  checkTtl(ttlMs)
+}
+
+/** Throws a RangeError for a `ttlMs` that the contract of `Storage` does not allow. */
+export function checkTtl(ttlMs: number | undefined): void {
+  if (ttlMs !== undefined && !(ttlMs >= 1 && ttlMs <= 1e12)) throw new RangeError('ttlMs must be from 1 to 1e12.')
 }
 
 const HALF_PAIR = /\p{Surrogate}/u

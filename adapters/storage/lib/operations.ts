@@ -1,5 +1,6 @@
 import type { Storage, Stored } from '../../../src/index.ts'
 import { storageError } from './error.ts'
+import { checkTtl } from './limits.ts'
 
 /** A stored value with the time (epoch ms) from which on it counts as absent. */
 export interface Row extends Stored {
@@ -19,9 +20,10 @@ export interface Stamp {
   readonly version: string
 }
 
-/** `Storage.set` on rows in memory. */
+/** `Storage.set` on rows in memory. Throws as `checkTtl` does. */
 export function setRow(rows: Rows, key: string, write: { value: string } & SetOptions, stamp: Stamp): string | false {
   const { value, ifVersion, ttlMs } = write
+  checkTtl(ttlMs)
   if (ifVersion !== undefined && (rows.get(key)?.version ?? null) !== ifVersion) return false
   rows.put(
     key,
@@ -40,13 +42,14 @@ export function deleteRow(rows: Rows, key: string, options: { ifVersion?: string
   return true
 }
 
-/** `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` and changes nothing when there is no integer to add to. */
+/** `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` when there is no integer to add to, and as `checkTtl` does, and changes nothing. */
 export function incrementRow(
   rows: Rows,
   key: string,
   add: { by: number; ttlMs?: number | undefined },
   stamp: Stamp,
 ): number {
+  checkTtl(add.ttlMs)
   const row = rows.get(key)
   const sum = incrementSum(key, row, add.by)
   const expiresAt = row ? row.expiresAt : add.ttlMs === undefined ? undefined : stamp.now + add.ttlMs

@@ -1,6 +1,7 @@
 import type { Storage } from '../../../src/index.ts'
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
+import { ODD_TTLS } from './expiry.ts'
 
 /** `increment`. */
 export function storageCounters(test: StorageTest): void {
@@ -46,6 +47,20 @@ export function storageCounters(test: StorageTest): void {
     for (const by of [0.5, Number.NaN, Number.POSITIVE_INFINITY])
       assert.ok(await fails(() => add(storage, 'count', by)))
     assert.is(await storage.get('count'), undefined)
+  })
+
+  test('refuses a `ttlMs` that is not from 1 to 1e12, also for a counter that is there, and changes nothing', async ({
+    storage,
+  }) => {
+    await add(storage, 'count', 1)
+    const stored = await storage.get('count')
+    for (const ttlMs of ODD_TTLS)
+      for (const key of ['count', 'other']) {
+        const thrown = await add(storage, key, 1, ttlMs).catch((error: unknown) => error)
+        assert.ok(thrown instanceof RangeError && thrown.message.includes('ttlMs'), `${ttlMs}: ${thrown}`)
+      }
+    assert.equal(await storage.get('count'), stored)
+    assert.is(await storage.get('other'), undefined)
   })
 
   test('counts the time of a counter from its first step', async ({ storage, passTime }) => {

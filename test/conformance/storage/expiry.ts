@@ -1,6 +1,9 @@
 import { assert } from '../../support/suite.ts'
 import type { StorageTest } from '../storage.ts'
 
+/** What is no time that a value may live for, in ms. */
+export const ODD_TTLS = [0, -1, 0.5, 1e13, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+
 /** `ttlMs`. */
 export function storageExpiry(test: StorageTest): void {
   test('answers a value until its time is over, and then treats it as absent', async ({ storage, passTime, other }) => {
@@ -48,6 +51,23 @@ export function storageExpiry(test: StorageTest): void {
     assert.is(await storage.get('renewed'), undefined)
     await passTime(100_000)
     assert.is((await storage.get('kept'))?.value, 'value')
+  })
+
+  test('refuses a `ttlMs` that is not from 1 to 1e12, whatever the version, and changes nothing', async ({
+    storage,
+  }) => {
+    const version = await storage.set('key', 'value')
+    assert.ok(typeof version === 'string')
+    for (const ttlMs of ODD_TTLS)
+      for (const condition of [{}, { ifVersion: null }, { ifVersion: version }, { ifVersion: 'another' }]) {
+        const thrown = await storage.set('key', 'new', { ...condition, ttlMs }).catch((error: unknown) => error)
+        assert.ok(thrown instanceof RangeError && thrown.message.includes('ttlMs'), `${ttlMs}: ${thrown}`)
+      }
+    assert.equal(await storage.list(''), [{ key: 'key', value: 'value', version }])
+    for (const ttlMs of [60_000.5, 1e12]) {
+      await storage.set('key', String(ttlMs), { ttlMs })
+      assert.is((await storage.get('key'))?.value, String(ttlMs))
+    }
   })
 
   test('leaves the time alone when a write loses the race', async ({ storage, passTime }) => {
