@@ -26,6 +26,8 @@ export interface Replica {
    * called when both sides have all states. Resolves to whether there were any.
    */
   settleCollisions(report?: (conflict: Conflict) => Promise<void>): Promise<boolean>
+  /** Removes what is stored of the states of other mirrors. To be called when the other side has this one for certain. */
+  forgetOthers(): Promise<void>
 }
 
 /** Which record a state is of. */

@@ -5,7 +5,7 @@ const test = suite('a gateway in a module worker')
 const context = { waitUntil() {} }
 const request = () => new Request('https://worker.example/v1/models')
 
-test('a gateway in a module worker opens the gateway from the bindings once, also for requests that come together', async () => {
+test('opens the gateway from the bindings once, also for requests that come together', async () => {
   const opened: unknown[] = []
   const worker = toWorkersHandler(async (env: { NAME: string }) => {
     opened.push(env)
@@ -18,7 +18,7 @@ test('a gateway in a module worker opens the gateway from the bindings once, als
   assert.equal(opened, [env])
 })
 
-test('a gateway in a module worker hands over the request, the bindings and the context', async () => {
+test('hands over the request, the bindings and the context', async () => {
   let seen: unknown[] = []
   const worker = toWorkersHandler<object>(() => ({
     async fetch(...given) {

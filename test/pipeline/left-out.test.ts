@@ -49,7 +49,7 @@ test('stand there by the names that the combo has for them, behind the way there
   )
 })
 
-test('entries that are not for a request are told when there are no others, and when the others fail', async () => {
+test('are told when there are no others, and when the others fail', async () => {
   const combos = { none: { models: [tools, team] }, one: { models: [tools, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(fault(500, 'no')), combos })
   const refused = await world.chat({ model: 'none' })
@@ -61,7 +61,7 @@ test('entries that are not for a request are told when there are no others, and 
   assert.is(error.message, 'no')
 })
 
-test('entries that are not for a request leave room for what was tried', async () => {
+test('leave room for what was tried', async () => {
   const models = Array.from({ length: 99 }, (_, at) => ({ ...tools, model: `one/${'long-name-'.repeat(9)}${at}` }))
   const combos = { chain: { models: [...models, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
@@ -70,7 +70,7 @@ test('entries that are not for a request leave room for what was tried', async (
   assert.match(list, /, two\/m=200, left-out=\d+$/)
 })
 
-test('entries that are not for a request are told of only by requests that they are not for', async () => {
+test('are told of only by requests that they are not for', async () => {
   const world = await openWorld({ fetch: fakeUpstream(well), combos: { chain: { models: [tools, 'two/m'] } } })
   const call = { type: 'function', function: { name: 'f', parameters: {} } }
   assert.is(attemptsOf(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')

@@ -53,7 +53,7 @@ for (const [provider, says] of refused) {
   })
 }
 
-test('a catalog of the host\u2019s own is fine with fields of the host\u2019s own, with kinds that nobody knows, and with what is undefined', () => {
+test('is fine with fields of the host\u2019s own, with kinds that nobody knows, and with what is undefined', () => {
   for (const provider of [
     {},
     { alias: ' ', models: [], serviceKinds: [] },
@@ -69,7 +69,7 @@ test('a catalog of the host\u2019s own is fine with fields of the host\u2019s ow
     assert.is(providerProblem(provider, 'mine'), undefined)
 })
 
-test('a catalog of the host\u2019s own is named by its provider, and the built-in one passes', () => {
+test('is named by its provider, and the built-in one passes', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) assert.is(providerProblem(provider, id), undefined)
   checkCatalog({ ...defaultCatalog, mine: {} })
   const check = () => Reflect.apply(checkCatalog, undefined, [{ ...defaultCatalog, mine: { models: null } }])

@@ -16,6 +16,5 @@ test.before({ timeoutMs: 150_000 }, async (context) => {
 test.after(({ browser }) => browser?.close())
 
 conforms(test)
-test('the IndexedDB storage is every store that the matrix has there', () =>
-  assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
+test('is every store that the matrix has there', () => assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
 failures(test)

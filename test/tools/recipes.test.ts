@@ -131,6 +131,6 @@ test('for Codex lets one that asks for a WebSocket turn to HTTP at once', { time
   ),
 )
 
-test('the recipe is there for every tool of the page, but for Cursor, which no package has', () => {
+test('is there for every tool of the page, but for Cursor, which no package has', () => {
   assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
 })

@@ -1,0 +1,154 @@
+import { createMutex } from '../lib/promises.ts'
+import { retryLostRace } from '../store/storage-access.ts'
+import type { Storage } from '../types.ts'
+import { settleCollisions } from './collisions.ts'
+import { relation } from './merge.ts'
+import { collections, type MirrorState, type Seen } from './protocol.ts'
+import { createScanner, type PendingState, type Scanner } from './scanner.ts'
+import type { Shadow } from './shadows.ts'
+import { createTaker, type Taker } from './take.ts'
+import type { Refusal, Replica, ReplicaOptions, StateId } from './types.ts'
+
+/** What is in memory of a mirror, whichever replica of it is used. */
+interface ReplicaMemory {
+  scanner: Scanner
+  taker: Taker
+  inTurn: ReturnType<typeof createMutex>
+  hasScanned: boolean
+  /** What is to be sent, as of the last look at all records. */
+  pending: PendingState[]
+  refused: Refusal[]
+}
+
+const memories = new WeakMap<Storage, Map<string, ReplicaMemory>>()
+
+/** Replicas of one mirror of one store share what they know of it. */
+function memoryOf(options: ReplicaOptions): ReplicaMemory {
+  const { store, mirror } = options
+  const ofStore = memories.get(store.storage) ?? new Map<string, ReplicaMemory>()
+  memories.set(store.storage, ofStore)
+  const known = ofStore.get(mirror)
+  if (known) return known
+  const scanner = createScanner(options, (collection, look) => taker.tidy(collection, look))
+  const taker = createTaker(options, scanner)
+  const memory = { scanner, taker, inTurn: createMutex(), hasScanned: false, pending: [], refused: [] }
+  ofStore.set(mirror, memory)
+  return memory
+}
+
+/** The records of a store as one side of a mirror. Its calls are carried out one after the other. */
+export function createReplica(options: ReplicaOptions): Replica {
+  const { side, clock } = options
+  const memory = memoryOf(options)
+  const { scanner, taker, inTurn } = memory
+  const { shadows, tables } = scanner
+
+  async function scan(): Promise<void> {
+    const { pending, refused } = await scanner.scan()
+    memory.hasScanned = true
+    memory.pending = pending
+    memory.refused = refused
+  }
+
+  /** Once all records have been looked at, one at a time will do. */
+  const ready = () => (memory.hasScanned ? shadows.load() : scan())
+
+  const alone = <T>(work: () => Promise<T>) =>
+    inTurn(async () => {
+      await ready()
+      return work()
+    })
+
+  /** The state of a record as it was looked at; `undefined` when it is another one now, or confirmed. */
+  async function stateOf({ item, ...where }: PendingState): Promise<MirrorState | undefined> {
+    const shadow = shadows.get(where)?.shadow
+    if (!shadow || shadow.isSeen) return undefined
+    const { hash, revision, active } = shadow
+    if (hash === null) return { ...where, revision, record: null }
+    if (!item) return undefined
+    const { record, isActive, key } = await tables[where.collection].read(item)
+    if (isActive !== active?.isActive || (await scanner.hashOf(where, record)) !== hash) return undefined
+    return {
+      ...where,
+      revision,
+      record: side === 'cloud' && key !== undefined ? { ...record, key } : record,
+      ...(active && { active }),
+    }
+  }
+
+  /** Changes the shadow of a record, if it has one and `change` does not leave it as it is. */
+  const changeShadow = (where: StateId, change: (shadow: Shadow) => Shadow | undefined) =>
+    retryLostRace(async () => {
+      const known = shadows.get(where)
+      const next = known && change(known.shadow)
+      return !known || !next || (await shadows.put(where.collection, next, known)) !== undefined
+    })
+
+  async function confirmOne(seen: Seen): Promise<void> {
+    const isIt = (shadow: Shadow) =>
+      relation(shadow.revision, seen.revision) === 'same' &&
+      (shadow.hash === null ||
+        !shadow.active ||
+        (seen.activeRevision !== undefined && relation(shadow.active.revision, seen.activeRevision) === 'same'))
+    const shadow = shadows.get(seen)?.shadow
+    if (!shadow || shadow.isSeen || !isIt(shadow)) return
+    if (seen.collection === 'keys') await taker.forgetValue(seen)
+    await changeShadow(seen, ({ isUncertain, ...current }) =>
+      isIt(current) ? { ...current, isSeen: true } : undefined,
+    )
+  }
+
+  return {
+    accept: (state) => alone(() => taker.take(state)),
+    settle: (remote, report = async () => {}) => alone(() => taker.take(remote, { report })),
+
+    unseen: (limit, isLeftOut = () => false) =>
+      inTurn(async () => {
+        if (memory.pending.length === 0) await scan()
+        const states: MirrorState[] = []
+        let size = 0
+        let taken = 0
+        for (const one of memory.pending) {
+          if (states.length >= limit || size > MOST_CHARACTERS) break
+          const state = isLeftOut(one) ? undefined : await stateOf(one)
+          const length = state ? JSON.stringify(state).length : 0
+          if (state && states.length > 0 && size + length > MOST_CHARACTERS) break
+          taken++
+          size += length
+          if (state) states.push(state)
+        }
+        memory.pending = memory.pending.slice(taken)
+        return { states, more: memory.pending.length > 0, refused: memory.refused }
+      }),
+
+    confirm: (seen) => alone(() => inBatches(seen, confirmOne)),
+
+    markAllUnseen: ({ isDiverged = false } = {}) =>
+      alone(async () => {
+        const isUncertain = isDiverged && side === 'home'
+        for (const collection of collections) {
+          const all = [...shadows.of(collection)].map(({ shadow }) => shadow.id)
+          await inBatches(all, (id) =>
+            changeShadow({ collection, id }, (shadow) =>
+              shadow.isSeen || (isUncertain && !shadow.isUncertain)
+                ? { ...shadow, isSeen: false, ...(isUncertain && !shadow.isSeen && { isUncertain }) }
+                : undefined,
+            ),
+          )
+        }
+        memory.pending = []
+      }),
+
+    settleCollisions: (report = async () => {}) => alone(() => settleCollisions({ scanner, clock, report })),
+    forgetOthers: () => inTurn(() => shadows.removeOthers()),
+  }
+}
+
+/** What the states of one message may take as JSON, in characters; each takes up to three bytes, and sealed a third more. */
+const MOST_CHARACTERS = 1_500_000
+
+const AT_ONCE = 32
+
+async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < all.length; from += AT_ONCE) await Promise.all(all.slice(from, from + AT_ONCE).map(work))
+}

@@ -1,0 +1,150 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { gatewayError } from '../../../src/errors.ts'
+import { exchange } from '../../../src/sync/exchange.ts'
+import type { SyncAnswer, SyncRequest, Verdict } from '../../../src/sync/protocol.ts'
+import { MAX_STATES } from '../../../src/sync/protocol.ts'
+import type { Conflict, Exchanged, ExchangeState } from '../../../src/sync/types.ts'
+import type { Clock, Storage } from '../../../src/types.ts'
+import { openSide, type Side, type SideOptions } from './sides.ts'
+
+/** What the proxy remembers of the mirror, in its storage. */
+interface MirrorRecord {
+  id: string
+  current: string
+  previous: string | null
+}
+
+/** The proxy's part of the protocol, without sessions, over a storage. */
+export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
+  const { storage } = given
+  const side = openSide({ ...given, side: 'cloud' })
+  const replicas = new Map<string, ReturnType<Side['replica']>>()
+  const newId = () => crypto.randomUUID()
+
+  const read = async (): Promise<MirrorRecord | undefined> => {
+    const stored = await storage.get('mirror')
+    return stored && JSON.parse(stored.value)
+  }
+  const write = async (record: MirrorRecord) => void (await storage.set('mirror', JSON.stringify(record)))
+
+  async function mirrorFor(request: SyncRequest): Promise<{ mirror: MirrorRecord; isDiverged: boolean }> {
+    const stored = await read()
+    if (stored && stored.id === request.mirror) {
+      const isDiverged = request.stamp === null || ![stored.current, stored.previous].includes(request.stamp)
+      if (isDiverged && !request.full) throw refusal('HISTORY_DIVERGED')
+      return { mirror: stored, isDiverged }
+    }
+    if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw refusal('MIRROR_GONE')
+    const mirror = { id: newId(), current: newId(), previous: null }
+    await write(mirror)
+    return { mirror, isDiverged: false }
+  }
+
+  async function sync(text: string): Promise<SyncAnswer> {
+    const request: SyncRequest = JSON.parse(text)
+    const { mirror, isDiverged } = await mirrorFor(request)
+    const replica = replicas.get(mirror.id) ?? side.replica(mirror.id)
+    replicas.set(mirror.id, replica)
+    if (request.full) await replica.markAllUnseen({ isDiverged })
+    await replica.confirm(request.seen)
+    const verdicts: Verdict[] = []
+    for (const change of request.changes) verdicts.push(await replica.accept(change))
+    const { states, more } = await replica.unseen(MAX_STATES)
+    const hasMoved = request.full || request.changes.length > 0 || request.seen.length > 0
+    const stamp = hasMoved ? newId() : mirror.current
+    if (hasMoved) await write({ ...mirror, current: stamp, previous: request.stamp })
+    const answer: SyncAnswer = { mirror: mirror.id, stamp, verdicts, changes: states, more }
+    return JSON.parse(JSON.stringify(answer))
+  }
+
+  return { ...side, sync, storage }
+}
+
+export const refusal = (code: string) =>
+  gatewayError('CLOUD_FAILED', { message: `The proxy refused: ${code}.`, data: { refusal: code } })
+
+export type Proxy = ReturnType<typeof openProxy>
+
+/** A gateway's part of the protocol over a storage. */
+export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
+  const { storage } = given
+  const side = openSide({ ...given, side: 'home' })
+
+  const state = async (): Promise<ExchangeState> => {
+    const stored = await storage.get('cloud/state')
+    return stored ? JSON.parse(stored.value) : { mirror: null, stamp: null }
+  }
+
+  /** `reported` gets each conflict at once. */
+  async function sync(
+    send: (text: string) => Promise<SyncAnswer>,
+    { create, signal = new AbortController().signal, reported }: SyncOptions = {},
+  ): Promise<Exchanged> {
+    return exchange({
+      replica: side.replica,
+      send: (request) => send(JSON.stringify(request)),
+      state: await state(),
+      save: async (next) => void (await storage.set('cloud/state', JSON.stringify(next))),
+      signal,
+      ...(create && { create }),
+      ...(reported && { onConflict: async (conflict) => void reported.push(conflict) }),
+    })
+  }
+
+  return { ...side, sync, storage }
+}
+
+interface SyncOptions {
+  create?: boolean
+  signal?: AbortSignal
+  reported?: Conflict[]
+}
+
+export type Home = ReturnType<typeof openHome>
+
+/** Both sides over storages of their own, mirrored once. */
+export async function openPair(
+  clock: Clock,
+  { home: homeStorage = memoryStorage(), cloud: cloudStorage = memoryStorage(), ...more }: PairOptions = {},
+) {
+  const home = openHome({ storage: homeStorage, clock })
+  const cloud = openProxy({ storage: cloudStorage, clock, ...more })
+  await home.sync(cloud.sync, { create: true })
+  return { home, cloud, sync: () => home.sync(cloud.sync) }
+}
+
+type PairOptions = Partial<Omit<SideOptions, 'side' | 'storage'>> & { home?: Storage; cloud?: Storage }
+
+/** Everything that is mirrored of a side, without what differs: the order of records, and the values of keys. */
+export async function dataOf({ store }: Side): Promise<Record<string, unknown>> {
+  const vault = await store.vault()
+  const keys = await Promise.all(
+    (await store.keys.all()).map(async ({ sealedKey, mac, sha256, isActive, ...key }) => ({
+      ...key,
+      isActive: isActive !== false,
+    })),
+  )
+  const connections = await Promise.all(
+    (await store.connections.all()).map(async ({ sealedApiKey, isActive, ...connection }) => ({
+      ...connection,
+      isActive: isActive !== false,
+      hasKey: sealedApiKey !== undefined,
+    })),
+  )
+  await vault
+  const { requireApiKey } = await store.settings.read()
+  return {
+    settings: { requireApiKey },
+    keys: byText(keys),
+    connections: byText(connections),
+    combos: byText((await store.combos.all()).map(({ revision, ...combo }) => combo)),
+    customModels: byText(await store.customModels.all()),
+    aliases: byText(await store.aliases.all()),
+    providers: byText(await store.providers.all()),
+  }
+}
+
+const byText = (records: readonly object[]) =>
+  records
+    .map((record) => JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(record).sort()))))
+    .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
