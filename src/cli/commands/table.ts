@@ -48,11 +48,13 @@ const padded = (cell: string, width: number) => cell + ' '.repeat(width - widthO
 
 /** In columns of a terminal: characters of East Asia and emoji take two, marks on other characters none. */
 function widthOf(text: string): number {
+  if (NARROW.test(text)) return text.length // most are, and there may be very many
   let width = 0
   for (const character of text) width += MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1
   return width
 }
 
+const NARROW = /^[\x20-\x7e…]*$/
 const MARK = /\p{M}/u
 const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
 
