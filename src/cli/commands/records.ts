@@ -51,7 +51,7 @@ function recordCommand<T extends NamedRecord>(kind: RecordActions<T>): CliComman
         help: `All ${noun}s`,
         async run({ api }) {
           const { body, all } = await operations(api).list()
-          const words = kind.words.join(' ').replace(/\[(.*?)\]/g, '<$1>')
+          const words = kind.words.join(' ').replace(/\[([^[\]]*)\]/g, '<$1>')
           const none = `There are no ${noun}s. Make one: signalbox ${noun}s create ${words}`
           return printedList(body, { columns, all, none })
         },
