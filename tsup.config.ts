@@ -5,6 +5,7 @@ import type { Options } from 'tsup'
 export const entries: Record<string, string> = {
   index: 'src/index.ts',
   catalog: 'src/providers/catalog.ts',
+  cloud: 'src/cloud/proxy.ts',
   client: 'src/client/client.ts',
   'storage/memory': 'adapters/storage/memory.ts',
   'storage/file': 'adapters/storage/file.ts',

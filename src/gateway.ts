@@ -30,7 +30,7 @@ import {
 } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
 import { createKeyWatch } from './store/keyring.ts'
-import { createStore, type Store } from './store/store.ts'
+import { createStore, type Store, type StoreOptions } from './store/store.ts'
 
 /**
  * A gateway: a request handler that can also be mounted, managed and closed. On Cloudflare Workers it is a plain object instead of a
@@ -88,7 +88,11 @@ export interface Steps {
 const NO_STEPS: Steps = { afterKey: [], aroundAttempt: [], atEnd: [] }
 
 /** A gateway of checked options, with steps of features that are no options, and its store. */
-export function createGatewayWith(options: GatewayOptions, steps: Steps): { gateway: Gateway; store: Store } {
+export function createGatewayWith(
+  options: GatewayOptions,
+  steps: Steps,
+  { filesBySha256 = false }: Pick<StoreOptions, 'filesBySha256'> = {},
+): { gateway: Gateway; store: Store } {
   const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
   const limits = { ...defaultLimits, ...options.limits }
   const logger = loggerFor(options.logger)
@@ -111,6 +115,7 @@ export function createGatewayWith(options: GatewayOptions, steps: Steps): { gate
     secret: options.secret,
     maxAgeMs: limits.storeMaxAgeMs,
     cryptoInPlace: platformCrypto,
+    filesBySha256,
     turnEnd,
     onError,
   })

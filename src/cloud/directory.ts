@@ -44,7 +44,7 @@ export function createDirectory(deps: {
   const { documents, vault, clock, hasKey } = deps
   const known = new Map<string, string>() // tenant by credential
 
-  const nameOf = async (digest: string) => (await vault()).digest(digest)
+  const nameOf = async (digest: string) => (await vault()).digestBySha256(digest)
 
   async function isHeld({ tenant, at }: Claim, digest: string): Promise<boolean> {
     return Math.abs(clock.now() - at) < CLAIM_MS || hasKey(tenant, digest)

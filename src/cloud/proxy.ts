@@ -4,6 +4,7 @@ import { createFetchHandlers } from '../http/fetch.ts'
 import { createHealthCheck } from '../http/health-check.ts'
 import { settlesWithin } from '../lib/deadline.ts'
 import { createBackground, once } from '../lib/promises.ts'
+import { deferredManagement, type Management } from '../management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from '../options.ts'
 import { createObserver } from '../pipeline/hooks.ts'
 import {
@@ -23,8 +24,8 @@ import { createDirectory } from './directory.ts'
 import { createDocuments } from './documents.ts'
 import { createFront, elsewhereOfProxy, isOfProxy, KEY_REQUIRED } from './front.ts'
 import { createMirrors } from './mirrors.ts'
+import { repeatingStorage } from './repeating-storage.ts'
 import { createScopes } from './scope.ts'
-import { createSessions } from './sessions.ts'
 import { createTenants, requireKey } from './tenants.ts'
 
 /** The options of `createCloudProxy`; only `storage` is required. All but `enrolment` are as those of `createGateway`. */
@@ -47,6 +48,34 @@ export interface CloudProxy
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Answers every request and never rejects; a path outside the proxy gets a 404. Needs no `this`. */
   readonly fetch: CloudProxy
+  /** The gateways that have a mirror here. */
+  readonly tenants: {
+    /** In the order of their ids. */
+    list(): Promise<{ tenants: ShownTenant[] }>
+    /**
+     * Removes all that there is of a gateway, its enrolment and sessions included, and ends its requests under way. Repeat it when it has
+     * failed. Rejects with `NOT_FOUND` for an id that is not known.
+     */
+    delete(id: string): Promise<{ success: true }>
+  }
+  /** The data of one tenant. */
+  tenant(id: string): {
+    /**
+     * The operations of `gateway.api` on the mirror, in process; the gateway takes over what they change with its next exchange. They reject
+     * with `NOT_FOUND` while the tenant has no mirror, and with `CLOUD_CONFLICT` for the value of a key that another tenant has.
+     */
+    readonly api: Omit<Management, 'cloud'>
+  }
+}
+
+/** A gateway that has a mirror at the proxy. */
+export interface ShownTenant {
+  /** The SHA-256 of the gateway's public key, in hex. */
+  id: string
+  /** When its mirror was made, in ISO 8601. */
+  createdAt: string
+  /** When it has last exchanged anything, or asked whether there is something to exchange, in ISO 8601. */
+  lastSyncAt: string
 }
 
 /** Makes a cloud proxy. Throws a TypeError on options that cannot work; nothing is read or called before the first request. */
@@ -64,38 +93,51 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     if (isClosed) throw gatewayError('CLOSED')
   }
 
-  const scopes = createScopes(storage)
-  const timed = timedStorage(storage, clock)
+  const kept = storage.atomic ? storage : repeatingStorage(storage, clock)
+  const scopes = createScopes(kept)
+  const timed = timedStorage(kept, clock)
   const documents = createDocuments(timed)
   const vault = once(() => openVault({ storage: timed, secret, logger, cryptoInPlace: platformCrypto }))
   const mirrors = createMirrors({ documents, scopes, clock, maxAgeMs: limits.storeMaxAgeMs })
   const tenants = createTenants({
     scopes,
     mirrors,
-    makeGateway: (scope) =>
-      createGatewayWith(
-        { ...gatewayOptions, storage: scope },
-        { afterKey: [requireKey], aroundAttempt: [], atEnd: [] },
-      ),
+    makeGateway: (scope) => createGatewayWith({ ...gatewayOptions, storage: scope }, STEPS, { filesBySha256: true }),
   })
-  const directory = createDirectory({ documents, vault, clock, hasKey: async () => false })
-  const underWay = createBackground(onError)
-  const protocol = once(async () => {
-    const { createProtocol } = await import('./protocol.ts')
-    return createProtocol({
-      sessions: createSessions({ documents, vault, clock, enrolment }),
-      actions: { sync: async () => Promise.reject(gatewayError('NOT_FOUND')), remove: async () => {} },
+  const directory = createDirectory({
+    documents,
+    vault,
+    clock,
+    async hasKey(id, digest) {
+      const tenant = await tenants.open(id)
+      if (!tenant) return false
+      const { keys, vault } = tenant.store
+      return (await keys.get(await (await vault()).digestBySha256(digest))) !== undefined
+    },
+  })
+  const control = once(async () => {
+    const { createControl } = await import('./control.ts')
+    return createControl({
+      documents,
+      mirrors,
+      tenants,
+      directory,
+      vault,
+      clock,
+      enrolment,
+      keepsSecrets: secret !== undefined || storage.ownSecret !== undefined,
       time: { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd },
       admit,
       onError,
     })
   })
+  const underWay = createBackground(onError)
 
   const app = createFront({
     directory,
     tenants,
     async protocol(exchange) {
-      const answering = protocol().then((serve) => serve(exchange))
+      const answering = control().then(({ serve }) => serve(exchange))
       underWay.run(answering)
       return answering
     },
@@ -130,6 +172,22 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     basePath: '',
     exchange: app,
     elsewhere: elsewhereOfProxy,
+    tenants: {
+      async list() {
+        const all: ShownTenant[] = []
+        for await (const { tenant, mirror } of mirrors.list())
+          all.push({ id: tenant, createdAt: mirror.createdAt, lastSyncAt: mirror.lastSyncAt })
+        return { tenants: all }
+      },
+      async delete(id) {
+        await (await control()).forget(id)
+        return { success: true }
+      },
+    },
+    tenant(id) {
+      const { cloud, ...api } = deferredManagement(async () => (await control()).api(id))
+      return { api }
+    },
     async close({ graceMs } = {}) {
       isClosed = true
       await settlesWithin(underWay.settled(), LAST_WORK_MS, clock)
@@ -141,6 +199,9 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which only now has its members
   return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
 }
+
+/** Before anything else of a tenant's gateway. */
+const STEPS = { afterKey: [requireKey], aroundAttempt: [], atEnd: [] }
 
 /** A message that never comes to its end, or a hook, must not keep the process. */
 const LAST_WORK_MS = 10_000

@@ -45,7 +45,8 @@ export interface Sessions {
   /** Resolves to whether the tenant had this session. */
   revoke(tenant: string, session: string): Promise<boolean>
   revokeAll(tenant: string): Promise<void>
-  unenrol(tenant: string): Promise<boolean>
+  isEnrolled(tenant: string): Promise<boolean>
+  unenrol(tenant: string): Promise<void>
 }
 
 const CHALLENGE_MS = 60_000
@@ -102,6 +103,8 @@ export function createSessions(deps: {
     return presented === undefined ? refusal('NOT_ENROLLED') : refusal('NOT_ENROLLED', WRONG_ENROLMENT)
   }
 
+  const isEnrolled = async (tenant: string) => (await documents.read(enrolmentOf(tenant), parseEnrolment)) !== undefined
+
   /** Makes room for one more session: those that were not used for longest go. */
   async function discardOldest(tenant: string): Promise<void> {
     const sessions: Array<{ key: string; value: Session }> = []
@@ -124,8 +127,8 @@ export function createSessions(deps: {
       if (random === undefined || !(await isSigned(publicKey, openingText(opening), signature)))
         throw refusal('SESSION_INVALID', OPENING_INVALID)
       const tenant = await gatewayId(publicKey)
-      const isEnrolled = (await documents.read(enrolmentOf(tenant), parseEnrolment)) !== undefined
-      if (!isEnrolled && !(await isRightEnrolment(presented))) throw notEnrolled(presented)
+      const isKnown = await isEnrolled(tenant)
+      if (!isKnown && !(await isRightEnrolment(presented))) throw notEnrolled(presented)
 
       const half = await createExchangeHalf()
       const secret = await sessionSecret(half, exchangeKey, challenge).catch(() => {
@@ -133,7 +136,7 @@ export function createSessions(deps: {
       })
       const isFirst = await documents.write(usedChallenge(random), {}, { ifVersion: null, ttlMs: 2 * CHALLENGE_MS })
       if (!isFirst) throw refusal('SESSION_INVALID', OPENING_INVALID)
-      if (!isEnrolled)
+      if (!isKnown)
         await documents.write(enrolmentOf(tenant), { publicKey, createdAt: clock.now() }, { ifVersion: null })
       await discardOldest(tenant)
       const name = toHex(randomBytes(16))
@@ -195,7 +198,8 @@ export function createSessions(deps: {
     },
 
     revokeAll: (tenant) => documents.removeAll(sessionsOf(tenant)),
-    unenrol: (tenant) => documents.remove(enrolmentOf(tenant)),
+    isEnrolled,
+    unenrol: async (tenant) => void (await documents.remove(enrolmentOf(tenant))),
   }
 }
 

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { once } from '../lib/promises.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { CloudOperations } from './cloud.ts'
 import type { ComboOperations } from './combos.ts'
@@ -185,14 +184,13 @@ export function servedOperations(): ServedOperation[] {
   )
 }
 
-/** `gateway.api` before the code of the operations is loaded: the first call of any of them loads it. */
+/** `gateway.api` before the code of the operations is loaded: each call of any of them asks for it. */
 export function deferredManagement(load: () => Promise<Management<unknown>>): Management<unknown> {
-  const loaded = once(load)
   const deferred = (rows: TableRows, before: readonly string[]): object =>
     Object.fromEntries(
       Object.entries(rows).map(([name, inner]) => {
         const names = [...before, name]
-        const call: UntypedCall = async (...args) => callOf(await loaded(), names)(...args)
+        const call: UntypedCall = async (...args) => callOf(await load(), names)(...args)
         return [name, isRow(inner) ? call : deferred(inner, names)]
       }),
     )

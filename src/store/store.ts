@@ -51,7 +51,7 @@ export interface Store {
   close(): void
 }
 
-interface StoreOptions {
+export interface StoreOptions {
   storage: Storage
   clock: Clock
   logger: Logger

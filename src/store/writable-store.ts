@@ -30,8 +30,16 @@ export interface WritableStore extends Store {
   alone: Alone
 }
 
-/** Call it once for each store. */
+const made = new WeakMap<Store, WritableStore>()
+
+/** The same for the same store, so that all its writers know of each other. */
 export function createWritableStore(store: Store, clock: Clock): WritableStore {
+  const known = made.get(store) ?? makeWritableStore(store, clock)
+  made.set(store, known)
+  return known
+}
+
+function makeWritableStore(store: Store, clock: Clock): WritableStore {
   const { storage, damage, settings, keys, connections, combos, customModels, aliases, providers, vault } = store
   const repair = createRepair({
     storage,

@@ -86,7 +86,7 @@ export function settled(
 ): Settlement {
   const kept = new Set<Conflict['kept']>()
   let isConcurrent = false
-  const registers: Registers = { ...own }
+  const registers: Registers = { hash: own.hash, revision: own.revision, ...(own.active && { active: own.active }) } // no more of a shadow
   let content: Settlement['content'] = 'own'
 
   const isBehind = isUncertain && other.revision[0] > own.revision[0]

@@ -55,7 +55,7 @@ test('has types that resolve as its modules do', async ({ tarball }) => {
 test('holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
   const names = await packed(tarball)
   const known =
-    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:formats|routing))\/)?[A-Z]+\.md$)/
+    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:cloud|formats|routing))\/)?[A-Z]+\.md$)/
   assert.equal(
     names.filter((name) => !known.test(name)),
     [],

@@ -26,6 +26,7 @@ export function openProxy(options: Partial<CloudProxyOptions> = {}) {
     get proxy() {
       return proxy
     },
+    current: () => proxy,
     /** Another process on the same storage in place of the one before, which is dropped as it is. */
     restart() {
       proxy = make()

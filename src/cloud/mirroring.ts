@@ -1,0 +1,150 @@
+import { randomBytes, toHex } from '../lib/bytes.ts'
+import { createMutex, type Mutex } from '../lib/promises.ts'
+import { parseMirrored } from '../management/mirror-input.ts'
+import { createWritableStore } from '../store/writable-store.ts'
+import { MAX_STATES, type SyncAnswer, type SyncRequest, type Verdict } from '../sync/protocol.ts'
+import { createReplica } from '../sync/replica.ts'
+import type { Replica } from '../sync/types.ts'
+import type { Clock } from '../types.ts'
+import type { Directory } from './directory.ts'
+import type { Documents } from './documents.ts'
+import type { Mirror, Mirrors } from './mirrors.ts'
+import type { MirrorActions } from './protocol.ts'
+import { refusal } from './refusals.ts'
+import type { Sessions } from './sessions.ts'
+import { dataOf, type Tenant, type Tenants } from './tenants.ts'
+
+/** What is done with the mirror of a tenant, one thing after the other in this process. */
+export interface Mirroring extends MirrorActions {
+  /** Runs work on the data of a tenant in its turn. */
+  inTurn<T>(tenant: string, work: () => Promise<T>): Promise<T>
+  /** Removes all that there is of a tenant. Resolves to whether there was anything. */
+  forget(tenant: string): Promise<boolean>
+}
+
+/** `keepsSecrets`: may credentials be stored? */
+export function createMirroring(deps: {
+  documents: Documents
+  mirrors: Mirrors
+  tenants: Tenants
+  directory: Directory
+  sessions: Sessions
+  clock: Clock
+  keepsSecrets: boolean
+}): Mirroring {
+  const { documents, mirrors, tenants, directory, sessions, clock, keepsSecrets } = deps
+  const turns = createTurns()
+  const replicas = new WeakMap<Tenant, Replica>()
+
+  const now = () => new Date(clock.now()).toISOString()
+
+  function replicaOf(tenant: Tenant): Replica {
+    const replica =
+      replicas.get(tenant) ??
+      createReplica({
+        store: createWritableStore(tenant.store, clock),
+        side: 'cloud',
+        mirror: tenant.mirror,
+        validate: parseMirrored,
+        clock,
+        claims: {
+          take: (digest) => directory.take(tenant.id, digest),
+          release: (digest) => directory.release(tenant.id, digest),
+        },
+        keepsSecrets,
+      })
+    replicas.set(tenant, replica)
+    return replica
+  }
+
+  /** The mirror that the request is about: made when the request says so and there is no such mirror. */
+  async function mirrorFor(tenant: string, request: SyncRequest): Promise<Mirror> {
+    const stored = await mirrors.read(tenant)
+    if (stored && !stored.isEnding && stored.id === request.mirror) {
+      const isRemembered = request.stamp !== null && [stored.current, stored.previous].includes(request.stamp)
+      if (!isRemembered && !request.full) throw refusal('HISTORY_DIVERGED')
+      return stored
+    }
+    // The revisions of states count from the beginning of a mirror: those of another one would be wrong here.
+    if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw refusal('MIRROR_GONE')
+    if (stored) await removeMirror(tenant)
+    const mirror: Mirror = { id: newId(), current: newId(), previous: null, createdAt: now(), lastSyncAt: now() }
+    let isMade = false
+    await mirrors.change(tenant, (current) => {
+      isMade = current === undefined
+      return isMade ? mirror : undefined
+    })
+    if (!isMade) throw refusal('MIRROR_GONE') // another process has just made one
+    return mirror
+  }
+
+  async function sync(tenantId: string, request: SyncRequest): Promise<SyncAnswer> {
+    const mirror = await mirrorFor(tenantId, request)
+    const tenant = await tenants.open(tenantId)
+    if (tenant?.mirror !== mirror.id) throw refusal('MIRROR_GONE')
+    const replica = replicaOf(tenant)
+    if (request.full) await replica.markAllUnseen()
+    await replica.confirm(request.seen)
+    const verdicts: Verdict[] = []
+    for (const change of request.changes) verdicts.push(await replica.accept(change))
+    const { states, more } = await replica.unseen(MAX_STATES)
+
+    const hasMoved = request.full || request.changes.length > 0 || request.seen.length > 0
+    const stamp = hasMoved ? newId() : mirror.current
+    let isThere = false
+    await mirrors.change(tenantId, (stored) => {
+      isThere = stored?.id === mirror.id && !stored.isEnding
+      if (!stored || !isThere) return undefined
+      return { ...stored, ...(hasMoved && { current: stamp, previous: request.stamp }), lastSyncAt: now() }
+    })
+    if (!isThere) throw refusal('MIRROR_GONE')
+    return { mirror: mirror.id, stamp, verdicts, changes: states, more }
+  }
+
+  /**
+   * Ends the mirror first, so that its keys open nothing more; what is left of it after a crash is removed with the next one. The record of the
+   * mirror goes last.
+   */
+  async function removeMirror(tenant: string): Promise<void> {
+    await mirrors.change(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))
+    await tenants.drop(tenant)
+    await directory.releaseAll(tenant)
+    await documents.removeAll(dataOf(tenant))
+    await mirrors.remove(tenant)
+  }
+
+  return {
+    inTurn: turns,
+    sync: (tenant, request) => turns(tenant, () => sync(tenant, request)),
+    remove: (tenant) =>
+      turns(tenant, async () => {
+        await removeMirror(tenant)
+        await sessions.revokeAll(tenant)
+      }),
+    forget: (tenant) =>
+      turns(tenant, async () => {
+        const isKnown = (await mirrors.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
+        await sessions.unenrol(tenant) // first, or its gateway could make another mirror
+        await sessions.revokeAll(tenant)
+        await removeMirror(tenant)
+        return isKnown
+      }),
+  }
+}
+
+const newId = () => toHex(randomBytes(16))
+
+/** A mutex for each tenant that something is done for. */
+function createTurns(): Mirroring['inTurn'] {
+  const turns = new Map<string, { mutex: Mutex; waiting: number }>()
+  return async (tenant, work) => {
+    const turn = turns.get(tenant) ?? { mutex: createMutex(), waiting: 0 }
+    turns.set(tenant, turn)
+    turn.waiting++
+    try {
+      return await turn.mutex(work)
+    } finally {
+      if (--turn.waiting === 0) turns.delete(tenant)
+    }
+  }
+}

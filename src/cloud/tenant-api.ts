@@ -1,0 +1,80 @@
+import { gatewayError } from '../errors.ts'
+import { parseInput } from '../management/input.ts'
+import { type KeyOperations, keyInputs } from '../management/keys.ts'
+import type { Management } from '../management/operations.ts'
+import { mintClientKey } from '../store/client-key.ts'
+import type { KeyRecord } from '../store/collections.ts'
+import { openKey } from '../store/vault.ts'
+import { digestOfKey } from '../sync/cryptography.ts'
+import type { Directory } from './directory.ts'
+import type { Mirroring } from './mirroring.ts'
+import type { Tenant } from './tenants.ts'
+
+/** The operations of a tenant's gateway. Keys are entered in the directory before they are made, and released after they are deleted. */
+export function createTenantApi(
+  { id: tenant, gateway, store }: Tenant,
+  { directory, inTurn }: { directory: Directory; inTurn: Mirroring['inTurn'] },
+): Management<unknown> {
+  const api = gateway.api as Management<unknown> // each operation checks its input itself
+  const alone = <T>(work: () => Promise<T>) => inTurn(tenant, work)
+
+  async function digestOf(record: KeyRecord): Promise<string | undefined> {
+    if (record.sha256 !== undefined) return record.sha256
+    const value = await openKey(await store.vault(), record)
+    return value === undefined ? undefined : digestOfKey(value)
+  }
+
+  /** Does work that makes the key of this value, which no other tenant may have. */
+  async function claimed<T>(value: string, work: () => Promise<T>): Promise<T> {
+    const digest = await digestOfKey(value)
+    if (!(await directory.take(tenant, digest))) throw taken()
+    try {
+      return await work()
+    } catch (error) {
+      const isThere = await store.keys.get(await (await store.vault()).digestBySha256(digest))
+      if (!isThere) await directory.release(tenant, digest)
+      throw error
+    }
+  }
+
+  const keys: KeyOperations<unknown> = {
+    ...api.keys,
+
+    create: (input) =>
+      alone(async () => {
+        const { name } = parseInput(keyInputs.create, input)
+        const value = mintClientKey()
+        const { key } = await claimed(value, () => api.keys.put({ id: crypto.randomUUID(), name, key: value }))
+        return { key: value, id: key.id, name: key.name, createdAt: key.createdAt }
+      }),
+
+    put: (input) =>
+      alone(async () => {
+        const given = parseInput(keyInputs.put, input)
+        const entries = await store.keys.entries({ fresh: true })
+        const isMeant = ({ id, name }: KeyRecord) => (given.id === undefined ? name === given.name : id === given.id)
+        const before = entries.find(({ record }) => isMeant(record))?.record
+        if (before && given.key === undefined) return api.keys.put(given)
+        const value = given.key ?? mintClientKey()
+        const replaced = before && (await digestOf(before))
+        const result = await claimed(value, () => api.keys.put({ ...given, key: value }))
+        if (replaced !== undefined && replaced !== (await digestOfKey(value))) await directory.release(tenant, replaced)
+        return result
+      }),
+
+    delete: (id) =>
+      alone(async () => {
+        const entries = await store.keys.entries()
+        const before = entries.find(({ record }) => record.id === id)?.record
+        const digest = before && (await digestOf(before))
+        const result = await api.keys.delete(id)
+        if (digest !== undefined) await directory.release(tenant, digest)
+        return result
+      }),
+  }
+
+  return { ...api, keys }
+}
+
+const taken = () =>
+  gatewayError('CLOUD_CONFLICT', { message: 'Another gateway of this cloud proxy has this API key. Make a new one.' })

@@ -1,0 +1,227 @@
+import { cloudRoutes, type SignedRoute } from '../../src/cloud/protocol.ts'
+import { headers, paths, SESSION_MS } from '../../src/sync/protocol.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import type { Client, Message } from './support/client.ts'
+import { ENROLMENT, openProxy } from './support/proxy.ts'
+import { keyState } from './support/states.ts'
+
+const test = suite('requests with a wrong credential')
+
+const none = async (): Promise<never> => Promise.reject(new Error('The table alone is read.'))
+const unused = { challenge: none, open: none, authorise: none, list: none, revoke: none, revokeAll: none }
+const { open, signed } = cloudRoutes(
+  { ...unused, isEnrolled: none, unenrol: none },
+  { sync: none, remove: none },
+  { timeoutMs: 1, clock: { now: () => 0, sleep: none }, turnEnd: none },
+)
+
+/** Two gateways with a mirror each, and a client key of the first. */
+async function openWorld() {
+  const world = openProxy()
+  const [client, stranger] = [await world.enrolled(), await world.enrolled()]
+  const { value, state } = await keyState('one')
+  const { mirror, stamp } = await client.sync({ create: true })
+  const { stamp: current } = await client.sync({ mirror, stamp, changes: [state] })
+  await stranger.sync({ create: true })
+  const sync = { mirror, stamp: current, changes: [], seen: [] }
+  const right = (route: SignedRoute, by = client.session(), from: Client = client): Promise<Message> => {
+    const path = route.path.replace(':id', client.session().session)
+    return from.signed(route.method, path, route.method === 'POST' ? sync : undefined, by)
+  }
+  return { ...world, client, stranger, value, right }
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>
+type Attack = (world: World, route: SignedRoute) => Promise<Message | Message[]>
+
+const withHeaders = (message: Message, changed: Record<string, string>): Message => ({
+  ...message,
+  headers: { ...message.headers, ...changed },
+})
+
+const unsigned = ({ headers: given, ...message }: Message, added: Record<string, string> = {}): Message => ({
+  ...message,
+  headers: { 'content-type': given['content-type'] ?? 'application/json', ...added },
+})
+
+/** The text with one bit of one character changed, for each bit that leaves a character of the header's or the body's alphabet. */
+function flips(text: string): string[] {
+  return [...text].flatMap((character, at) =>
+    [1, 2, 4, 8, 16, 32].flatMap((bit) => {
+      const code = character.charCodeAt(0) ^ bit
+      const isPlain = code > 0x20 && code < 0x7f
+      return isPlain ? [text.slice(0, at) + String.fromCharCode(code) + text.slice(at + 1)] : []
+    }),
+  )
+}
+
+/** Some of many, the first and the last included. */
+const some = (texts: string[], most = 40) =>
+  texts.filter((_, at) => at % Math.ceil(texts.length / most) === 0 || at === texts.length - 1)
+
+const attacks: Readonly<Record<string, Attack>> = {
+  none: async ({ right }, route) => unsigned(await right(route)),
+
+  'a client key': async ({ right, value }, route) => {
+    const message = await right(route)
+    return [
+      unsigned(message, { authorization: `Bearer ${value}` }),
+      unsigned(message, { 'x-api-key': value }),
+      unsigned(message, { [headers.session]: value, [headers.counter]: '1000', [headers.signature]: value }),
+      withHeaders(message, { [headers.signature]: value, authorization: `Bearer ${value}` }),
+    ]
+  },
+
+  'a token of an administrator, or the enrolment credential': async (_, route) =>
+    ['sbx_admin_0123456789012345678901234567890123456789', ENROLMENT].flatMap((token) => [
+      { method: route.method, path: route.path, headers: { authorization: `Bearer ${token}` } },
+      { method: route.method, path: route.path, headers: { [headers.session]: token, [headers.signature]: token } },
+    ]),
+
+  "the session of another gateway, signed with one's own key": async ({ right, client, stranger }, route) =>
+    right(route, client.session(), stranger),
+
+  "one's own session with the session of another gateway in its place": async ({ right, client, stranger }, route) =>
+    withHeaders(await right(route, stranger.session(), stranger), { [headers.session]: client.session().session }),
+
+  'an expired session': async ({ right, clock, client }, route) => {
+    const message = await right(route)
+    await clock.advance(SESSION_MS)
+    await client.open() // another one is there
+    return message
+  },
+
+  'a revoked session': async ({ right, client }, route) => {
+    const session = client.session()
+    await client.open()
+    await client.call('DELETE', paths.session(session.session))
+    return right(route, session)
+  },
+
+  'a counter that goes back, or stands still': async ({ right, client }, route) => {
+    const by = client.session()
+    const counter = by.counter
+    return Promise.all([0, 1, counter - 1].map((before) => right(route, { ...by, counter: before })))
+  },
+
+  'a counter that is no number': async ({ right }, route) =>
+    Promise.all(
+      ['', '0', '-1', '1e9', '01', ' ', '99999999999999999999', 'NaN', '0x99', '٣'].map(async (counter) =>
+        withHeaders(await right(route), { [headers.counter]: encodeURI(counter) }),
+      ),
+    ),
+
+  'another method': async ({ right }, route) => {
+    const message = await right(route)
+    const { body: _, ...bare } = message
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].filter((one) => one !== route.method)
+    return others.map((method) =>
+      method === 'GET' || method === 'HEAD' ? { ...bare, method } : { ...message, method },
+    )
+  },
+
+  'another path': async ({ right }, route) => {
+    const message = await right(route)
+    const changed = flips(message.path).filter((path) => /^\/[\w/-]+$/.test(path) && path.startsWith('/cloud/'))
+    const others = signed.map(({ path }) => path).filter((path) => path !== message.path)
+    return [
+      ...some(changed),
+      ...others,
+      `${message.path}/`,
+      `${message.path}?a=1`,
+      '/cloud',
+      '/cloud/',
+      '/cloud/2/mirror',
+    ].map((path) => ({ ...message, path }))
+  },
+
+  'another body': async ({ right }, route) => {
+    const message = await right(route)
+    if (message.body === undefined)
+      return route.method === 'GET' ? [] : ['{}', ' ', '\uFEFF'].map((body) => ({ ...message, body }))
+    const { body } = message
+    return [...some(flips(body)), '', '{}', `${body} `, `\uFEFF${body}`].map((changed) => ({
+      ...message,
+      body: changed,
+    }))
+  },
+
+  ...Object.fromEntries(
+    [headers.counter, headers.session, headers.signature].map((name): [string, Attack] => [
+      `another ${name}`,
+      async ({ right }, route) => {
+        const message = await right(route)
+        const changed = flips(message.headers[name] ?? '')
+        return some(changed, 60).map((value) => withHeaders(message, { [name]: value }))
+      },
+    ]),
+  ),
+}
+
+/** The routes that ask for no session answer by themselves: see sessions.test.ts. */
+const isOpen = (message: Message) => open.some(({ method, path }) => method === message.method && path === message.path)
+
+/** What requests have changed; sessions opened by the test itself are older. */
+const bytes = async (storage: Storage) => JSON.stringify(await storage.list(''))
+
+test('come to every route that needs one', () => {
+  const every = [...open, ...signed].map(({ method, path }) => `${method} ${path}`)
+  assert.equal(every, [
+    'GET /cloud/1',
+    'POST /cloud/1/challenges',
+    'POST /cloud/1/sessions',
+    'GET /cloud/1/sessions',
+    'DELETE /cloud/1/sessions/:id',
+    'POST /cloud/1/mirror',
+    'DELETE /cloud/1/mirror',
+  ])
+})
+
+for (const route of signed) {
+  for (const [name, attack] of Object.entries(attacks)) {
+    test(`are refused at ${route.method} ${route.path}: ${name}`, async () => {
+      const world = await openWorld()
+      const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))
+      const before = await bytes(world.storage)
+      for (const message of messages) {
+        const { status, body } = await world.client.send(message)
+        const shown = JSON.stringify(message)
+        assert.is(status, 401, shown)
+        if (message.method !== 'HEAD') assert.is(body.code, 'SESSION_INVALID', shown)
+      }
+      assert.is(await bytes(world.storage), before)
+    })
+  }
+
+  test(`are refused at ${route.method} ${route.path}: a replay, after a restart of the proxy too`, async () => {
+    const world = await openWorld()
+    await world.client.open()
+    const session = world.client.session()
+    const earlier = await world.right(route, session)
+    const later = await world.right(route, session)
+    assert.is((await world.client.send(later)).status, 200)
+    const before = await bytes(world.storage)
+    for (let restarts = 0; restarts < 2; restarts++) {
+      for (const message of [later, earlier])
+        assert.equal((await world.client.send(message)).body.code, 'SESSION_INVALID')
+      world.restart()
+    }
+    assert.is(await bytes(world.storage), before)
+  })
+}
+
+test('are refused the same whether the session is there or not', async () => {
+  const { client, right } = await openWorld()
+  const route = signed[0]
+  assert.ok(route)
+  const message = await right(route)
+  const answers = await Promise.all(
+    [
+      withHeaders(message, { [headers.session]: message.headers[headers.session]?.replace(/.$/, 'x') ?? '' }),
+      withHeaders(message, { [headers.session]: `${'0'.repeat(64)}-${'0'.repeat(32)}` }),
+      withHeaders(message, { [headers.signature]: 'AAAA' }),
+    ].map(client.send),
+  )
+  assert.is(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1)
+})

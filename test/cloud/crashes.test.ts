@@ -1,0 +1,134 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { gatewayId } from '../../src/sync/cryptography.ts'
+import { assert, suite } from '../support/suite.ts'
+import { createClient } from './support/client.ts'
+import { dyingStorage } from './support/dying-storage.ts'
+import { createHome } from './support/home.ts'
+import { openProxy } from './support/proxy.ts'
+import { connectionState, deleted, keyState, settingsState } from './support/states.ts'
+
+const test = suite('a proxy that is killed at a write')
+
+async function openWorld() {
+  const storage = dyingStorage(memoryStorage())
+  const world = openProxy({ storage })
+  const home = createHome(await createClient(world.door))
+  const id = await gatewayId(home.client.kept.publicKey)
+  const { value, state } = await keyState('one')
+  const models = async (key = value) => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await world.current().fetch(new Request('http://proxy.test/v1/models', { headers }))).status
+  }
+  const states = [settingsState(true), state, connectionState('c', 'sk-provider-key-of-the-connection')]
+  const keys = async () => (await storage.list('')).map(({ key }) => key)
+  return { ...world, storage, home, id, value, state, states, models, keys }
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>
+
+/** What is done before, what is killed and then repeated, and what must hold in the end. */
+interface Case {
+  before(world: World): Promise<unknown>
+  work(world: World): Promise<unknown>
+  after(world: World): Promise<void>
+}
+
+const enabled = async ({ home, states }: World) => {
+  await home.open()
+  await home.enable(states)
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'while a gateway enrols': {
+    before: async () => {},
+    work: ({ home }) => home.open(),
+    async after({ home, states, models }) {
+      await home.enable(states)
+      assert.is(await models(), 200)
+    },
+  },
+
+  'while a mirror is made': {
+    before: ({ home }) => home.open(),
+    work: ({ home, states }) => home.enable(states),
+    async after({ models, proxy }) {
+      assert.is((await proxy.tenants.list()).tenants.length, 1)
+      assert.is(await models(), 200)
+    },
+  },
+
+  'while a key is paused': {
+    before: enabled,
+    async work({ home, value }) {
+      const { state } = await keyState('one', { value, edits: 2, isActive: false })
+      await home.sync([state])
+    },
+    async after({ models }) {
+      assert.is(await models(), 403)
+    },
+  },
+
+  'while a key is deleted': {
+    before: enabled,
+    work: ({ home, state }) => home.sync([deleted(state, 2)]),
+    async after({ models, keys }) {
+      assert.is(await models(), 401)
+      assert.equal(
+        (await keys()).filter((key) => /^(directory|claims)\//.test(key)),
+        [],
+      )
+    },
+  },
+
+  'while a mirror is removed': {
+    before: enabled,
+    work: ({ home }) => home.disable(),
+    async after({ keys, models, proxy, id, home, states }) {
+      assert.is(await models(), 401)
+      assert.equal((await proxy.tenants.list()).tenants, [])
+      const left = (await keys()).filter((key) => !key.startsWith('challenges/'))
+      assert.equal(left, [`enrolments/${id}`, 'settings', 'vault'])
+      await home.enable(states)
+      assert.is(await models(), 200)
+    },
+  },
+
+  'while a tenant is deleted': {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenants.delete(id),
+    async after({ keys, models }) {
+      assert.is(await models(), 401)
+      const left = (await keys()).filter((key) => !key.startsWith('challenges/'))
+      assert.equal(left, ['settings', 'vault'])
+    },
+  },
+}
+
+for (const [name, { before, work, after }] of Object.entries(cases))
+  test(`goes on where it ended: ${name}`, async () => {
+    for (const when of ['before', 'after'] as const) {
+      for (let write = 1; ; write++) {
+        const world = await openWorld()
+        await before(world)
+        world.storage.dieAt(write, when)
+        await work(world).catch(() => {})
+        const wasKilled = world.storage.revive()
+        world.restart()
+        const again = { ...world, proxy: world.current() }
+        if (wasKilled) await work(again).catch((error: unknown) => assertGone(name, error))
+        await after(again).catch((error: Error) => {
+          throw new Error(`killed ${when} write ${write}: ${error.message}`, { cause: error })
+        })
+        if (!wasKilled) {
+          assert.ok(write > 1, 'nothing was written')
+          break
+        }
+      }
+    }
+  })
+
+/** What was done already may be said to be gone. */
+function assertGone(name: string, error: unknown): void {
+  const isGone = error instanceof Error && 'code' in error && error.code === 'NOT_FOUND'
+  assert.ok(isGone && name === 'while a tenant is deleted', String(error))
+}

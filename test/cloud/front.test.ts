@@ -1,0 +1,144 @@
+import { gatewayId } from '../../src/sync/cryptography.ts'
+import { assert, suite } from '../support/suite.ts'
+import type { Client } from './support/client.ts'
+import { ENROLMENT, openProxy } from './support/proxy.ts'
+import { deleted, keyState, settingsState } from './support/states.ts'
+
+const test = suite('model requests at a cloud proxy')
+
+type World = ReturnType<typeof openProxy>
+
+async function ask(world: World, path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const response = await world.proxy.fetch(new Request(`http://proxy.test${path}`, { method, headers }))
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text }
+}
+
+const withKey = (value: string) => ({ authorization: `Bearer ${value}` })
+const models = async (world: World, value: string) => (await ask(world, '/v1/models', withKey(value))).status
+
+/** A mirror with these states; what a sync needs to go on with it. */
+async function mirrored(client: Client, states: Parameters<typeof client.sync>[0]['changes'] = []) {
+  const { mirror, stamp } = await client.sync({ create: true })
+  const answer = await client.sync({ mirror, stamp, changes: states })
+  return { mirror, stamp: answer.stamp, verdicts: answer.verdicts }
+}
+
+test('need a key that is known, whatever the mirror says, and are answered in the format of the caller', async () => {
+  const world = openProxy()
+  const client = await world.enrolled()
+  const { value, state } = await keyState('one')
+  await mirrored(client, [settingsState(false), state])
+  const { value: unknown } = await keyState('other')
+  for (const credentials of [{}, withKey(unknown), withKey(ENROLMENT), { 'x-api-key': 'sk-provider-key-of-someone' }]) {
+    const answer = await ask(world, '/v1/models', credentials)
+    assert.is(answer.status, 401)
+    assert.type(JSON.parse(answer.text).error.message, 'string')
+  }
+  const google = await ask(world, '/v1beta/models', { 'x-goog-api-key': unknown })
+  assert.is(JSON.parse(google.text).error.code, 401)
+  assert.is(await models(world, value), 200)
+  const probe = await ask(world, '/v1/chat/completions', {}, 'OPTIONS')
+  assert.is(probe.status, 204)
+})
+
+test('are refused at once when their key is paused or deleted, and served again when it is resumed', async () => {
+  const world = openProxy()
+  const client = await world.enrolled()
+  const { value, state } = await keyState('one')
+  const { mirror, stamp } = await mirrored(client, [state])
+  assert.is(await models(world, value), 200)
+  const { state: paused } = await keyState('one', { value, edits: 2, isActive: false })
+  const second = await client.sync({ mirror, stamp, changes: [paused] })
+  assert.is(await models(world, value), 403)
+  const { state: resumed } = await keyState('one', { value, edits: 3 })
+  const third = await client.sync({ mirror, stamp: second.stamp, changes: [resumed] })
+  assert.is(await models(world, value), 200)
+  await client.sync({ mirror, stamp: third.stamp, changes: [deleted(state, 4)] })
+  assert.is(await models(world, value), 401)
+})
+
+test('go to the gateway that has their key now, also when another had it before', async () => {
+  const world = openProxy()
+  const [one, other] = [await world.enrolled(), await world.enrolled()]
+  const { value, state } = await keyState('one')
+  const first = await mirrored(one, [state])
+  assert.is(await models(world, value), 200)
+  const second = await mirrored(other, [state])
+  assert.is((second.verdicts[0] as { code: string }).code, 'KEY_TAKEN')
+  await one.sync({ mirror: first.mirror, stamp: first.stamp, changes: [deleted(state, 2)] })
+  await other.sync({ mirror: second.mirror, stamp: second.stamp, changes: [state] })
+  assert.is(await models(world, value), 200)
+  await one.call('DELETE', '/cloud/1/mirror')
+  assert.is(await models(world, value), 200)
+  await other.call('DELETE', '/cloud/1/mirror')
+  assert.is(await models(world, value), 401)
+})
+
+test('cost no look into the directory for a key that was seen before', async () => {
+  const world = openProxy()
+  const client = await world.enrolled()
+  const { value, state } = await keyState('one')
+  await mirrored(client, [state])
+  await models(world, value)
+  const reads: string[] = []
+  const { get } = world.storage
+  world.storage.get = (key) => {
+    reads.push(key)
+    return get(key)
+  }
+  world.restart()
+  await models(world, value)
+  assert.is(reads.filter((key) => key.startsWith('directory/')).length, 1)
+  reads.length = 0
+  for (let more = 0; more < 5; more++) await models(world, value)
+  assert.equal(reads, [])
+})
+
+test('are never answered by another release of the same mirror', async () => {
+  const world = openProxy()
+  const client = await world.enrolled()
+  const { value, state } = await keyState('one')
+  await mirrored(client, [state])
+  assert.is(await models(world, value), 200)
+  const { mirror: second } = await client.sync({ create: true }) // the gateway has forgotten the first
+  assert.is(await models(world, value), 401)
+  const third = await client.sync({ mirror: second, stamp: (await client.sync({ create: true })).stamp, create: true })
+  assert.is.not(third.mirror, second)
+})
+
+test('find no management API, and what else is there', async () => {
+  const world = openProxy()
+  for (const path of ['/api', '/api/keys', '/api/sync/cloud', '/elsewhere', '/cloudy'])
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      assert.is((await ask(world, path, {}, method)).status, 404, path)
+      assert.is(world.proxy.matches(`http://proxy.test${path}`), false)
+      assert.is(await world.proxy.handle(new Request(`http://proxy.test${path}`, { method })), undefined)
+    }
+  for (const path of ['/v1', '/v1/x', '/v1beta/x', '/health', '/cloud', '/cloud/1'])
+    assert.is(world.proxy.matches(`http://proxy.test${path}`), true)
+  assert.is(JSON.parse((await ask(world, '/')).text).name, 'signalbox-cloud')
+  assert.is(JSON.parse((await ask(world, '/health')).text).status, 'ok')
+  await world.proxy.close()
+  assert.is((await ask(world, '/health')).status, 503)
+  assert.is((await ask(world, '/v1/models')).status, 503)
+})
+
+test('are served to each gateway apart, of which the host sees those that have a mirror', async () => {
+  const world = openProxy()
+  const [one, other] = [await world.enrolled(), await world.enrolled()]
+  await world.enrolled()
+  const ids = await Promise.all([one, other].map((client) => gatewayId(client.kept.publicKey)))
+  assert.equal(await world.proxy.tenants.list(), { tenants: [] })
+  for (const client of [one, other]) await mirrored(client)
+  const { tenants } = await world.proxy.tenants.list()
+  assert.equal(
+    tenants.map(({ id }) => id),
+    ids.toSorted(),
+  )
+  assert.equal(tenants[0], {
+    id: tenants[0]?.id,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    lastSyncAt: '2026-01-01T00:00:00.000Z',
+  })
+})

@@ -1,0 +1,142 @@
+import { paths, type SyncAnswer } from '../../src/sync/protocol.ts'
+import { assert, suite } from '../support/suite.ts'
+import { createHome } from './support/home.ts'
+import { openProxy } from './support/proxy.ts'
+import { connectionState, keyState, settingsState } from './support/states.ts'
+
+const test = suite('a mirror at a cloud proxy')
+
+async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
+  const world = openProxy(options)
+  const client = await world.enrolled()
+  const send = (content: object) => client.call('POST', paths.mirror, content)
+  return { ...world, client, home: createHome(client), send }
+}
+
+const EMPTY = { mirror: null, stamp: null, changes: [], seen: [] }
+
+test('is made by a request that says so, and by no other', async () => {
+  const { send, home, proxy } = await openWorld()
+  const refused = await send(EMPTY)
+  assert.equal([refused.status, refused.body.code], [409, 'MIRROR_GONE'])
+  const unknown = await send({ ...EMPTY, mirror: 'other', create: true, changes: [settingsState(true)] })
+  assert.equal([unknown.status, unknown.body.code], [409, 'MIRROR_GONE'])
+  assert.equal(await proxy.tenants.list(), { tenants: [] })
+  const { verdicts } = await home.enable([settingsState(true)])
+  assert.equal(verdicts, ['taken'])
+})
+
+test('is gone for a gateway that names another one', async () => {
+  const { send, home } = await openWorld()
+  await home.enable([])
+  for (const mirror of [null, 'other', '']) {
+    const { status, body } = await send({ ...home.memory, changes: [], seen: [], mirror })
+    assert.equal([status, body.code], [409, 'MIRROR_GONE'])
+  }
+})
+
+test('knows the last two stamps, and no other', async () => {
+  const { send, home, restart } = await openWorld()
+  await home.enable([])
+  const first = home.memory
+  const lost = await send({ ...first, changes: [settingsState(true)], seen: [] })
+  restart()
+  const repeated = await send({ ...first, changes: [settingsState(true)], seen: [] })
+  assert.equal([lost.body.verdicts, repeated.body.verdicts], [['taken'], ['known']])
+  const second = { ...first, stamp: String(repeated.body.stamp) }
+  const moved = (await send({ ...second, changes: [settingsState(false, 2)], seen: [] })).body as unknown as SyncAnswer
+  for (const stamp of [first.stamp, String(lost.body.stamp), null, 'other']) {
+    const { status, body } = await send({ ...first, stamp, changes: [settingsState(true, 3)], seen: [] })
+    assert.equal([status, body.code], [409, 'HISTORY_DIVERGED'], String(stamp))
+  }
+  const { status } = await send({ ...first, stamp: moved.stamp, changes: [], seen: [] })
+  assert.is(status, 200)
+  assert.is((await send({ ...first, full: true, changes: [], seen: [] })).status, 200)
+})
+
+test('keeps its stamp while nothing moves', async () => {
+  const { home } = await openWorld()
+  await home.enable([settingsState(true)])
+  const { stamp } = home.memory
+  await home.sync([])
+  await home.sync([])
+  assert.is(home.memory.stamp, stamp)
+})
+
+test('takes requests that come at once one after the other', async () => {
+  const { home, client, send } = await openWorld()
+  await home.enable([])
+  const other = createHome(client)
+  const states = await Promise.all(Array.from({ length: 6 }, (_, at) => keyState(`key ${at}`)))
+  const answers = await Promise.all(
+    states.map(async ({ state }) => {
+      await other.open() // a session of its own, whose requests do not wait for those of others
+      return state
+    }),
+  )
+  const { body } = await send({ ...home.memory, changes: answers, seen: [] })
+  assert.equal(
+    body.verdicts,
+    answers.map(() => 'taken'),
+  )
+})
+
+test('refuses messages that are none of the protocol, names what is wrong, and changes nothing', async () => {
+  const { send, home, storage, client } = await openWorld()
+  await home.enable([])
+  const { state } = await keyState('one')
+  const whole = { ...home.memory, changes: [state], seen: [] }
+  const data = async () => JSON.stringify(await storage.list('tenants/'))
+  const before = await data()
+  let deep: unknown = 'deep'
+  for (let depth = 0; depth < 80; depth++) deep = [deep]
+  for (const [message, says] of [
+    [{}, /a member is missing or unknown|"\w+" is wrong/],
+    [{ ...whole, more: 1 }, /"more" is wrong/],
+    [{ ...whole, changes: {} }, /"changes" is wrong/],
+    [{ ...whole, changes: [{ ...state, collection: 'vault' }] }, /"changes\.0\.collection"/],
+    [{ ...whole, changes: [{ ...state, revision: [1] }] }, /"changes\.0\.revision/],
+    [{ ...whole, changes: [{ ...state, revision: [-1, 0] }] }, /"changes\.0\.revision\.0"/],
+    [{ ...whole, changes: [{ ...state, revision: [0.5, 0] }] }, /"changes\.0\.revision\.0"/],
+    [{ ...whole, changes: [{ ...state, id: '' }] }, /"changes\.0\.id"/],
+    [{ ...whole, changes: [{ ...state, record: 5 }] }, /"changes\.0\.record"/],
+    [{ ...whole, changes: Array.from({ length: 201 }, () => state) }, /"changes" is wrong/],
+    [{ ...whole, create: false }, /"create" is wrong/],
+    [{ ...whole, stamp: 'x'.repeat(200) }, /"stamp" is wrong/],
+    [{ ...whole, changes: [{ ...state, record: { deep } }] }, /nests deeper/],
+  ] as const) {
+    const { status, body } = await send(message)
+    assert.equal([status, body.code], [400, 'INVALID_MESSAGE'], JSON.stringify(message).slice(0, 200))
+    assert.match(String(body.error), says)
+  }
+  const plain = await client.signed('POST', paths.mirror, whole)
+  assert.is((await client.send({ ...plain, body: 'x'.repeat(9 * 1024 * 1024) })).status, 413)
+  assert.is(await data(), before)
+})
+
+test('refuses records that the schemas of /api refuse, and takes the others', async () => {
+  const { home, storage } = await openWorld()
+  const { state } = await keyState('one')
+  const { verdicts } = await home.enable([
+    { ...state, id: 'bad', record: { ...state.record, id: 'bad', digest: 'x' } },
+    { ...state, id: 'more', record: { ...state.record, id: 'more', isAdmin: true } },
+    state,
+  ])
+  const codes = verdicts.map((verdict) => (typeof verdict === 'object' ? verdict.code : verdict))
+  assert.equal(codes, ['INVALID', 'INVALID', 'taken'])
+  assert.is((await storage.list('directory/')).length, 1)
+})
+
+test('takes no credential where nothing seals it, and says so', async () => {
+  const world = openProxy({ logger: false })
+  const { ownSecret: _, ...storage } = world.storage
+  const { home } = await openWorld({ storage, secret: undefined, logger: false } as object)
+  const canary = 'sk-provider-key-of-the-connection'
+  const { state } = await keyState('one')
+  const { verdicts } = await home.enable([connectionState('c', canary), state])
+  const [first, second] = verdicts
+  assert.is(typeof first === 'object' && first.code, 'NO_SECRET')
+  assert.match(typeof first === 'object' ? first.refused : '', /secret/)
+  assert.is(second, 'taken')
+  assert.ok(!JSON.stringify(await storage.list('')).includes(canary))
+})

@@ -1,0 +1,87 @@
+import { serveNode } from '../../adapters/mount/node.ts'
+import { toWorkersHandler } from '../../adapters/mount/workers.ts'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { paths } from '../../src/sync/protocol.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { createClient } from './support/client.ts'
+import { createHome } from './support/home.ts'
+import { ENROLMENT, openProxy } from './support/proxy.ts'
+import { keyState, settingsState } from './support/states.ts'
+
+const test = suite('a cloud proxy behind mounts and on stores')
+
+test('is served by serveNode as a gateway is', async () => {
+  const { proxy } = openProxy()
+  const server = await serveNode(proxy, { port: 0 })
+  try {
+    const door = {
+      fetch: async (request: Request) => {
+        const { pathname, search } = new URL(request.url)
+        const body = request.method === 'GET' ? undefined : await request.text()
+        const { method, headers } = request
+        return fetch(`${server.url}${pathname}${search}`, { method, headers, ...(body && { body }) })
+      },
+    }
+    const client = await createClient(door)
+    assert.is((await client.open(ENROLMENT)).status, 200)
+    const { value, state } = await keyState('one')
+    await createHome(client).enable([state])
+    const models = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${value}` } })
+    assert.is(models.status, 200)
+    const large = await client.signed('POST', paths.mirror, {})
+    assert.is((await client.send({ ...large, body: 'x'.repeat(9 * 1024 * 1024) })).status, 413)
+    assert.is((await fetch(`${server.url}/api/keys`)).status, 404)
+    assert.is((await fetch(`${server.url}/cloud/1`, { method: 'HEAD' })).status, 401)
+  } finally {
+    await server.close()
+    await proxy.close()
+  }
+})
+
+test('is a worker', async () => {
+  const { proxy } = openProxy()
+  const handler = toWorkersHandler(() => proxy)
+  const answer = await handler.fetch(new Request('http://proxy.test/cloud/1'), {}, { waitUntil() {} })
+  assert.equal(await answer.json(), { service: 'signalbox-cloud', protocol: 1 })
+})
+
+/** One that does not keep writers apart, reports nothing, and takes one write of a key in a second, as Workers KV does. */
+function slowStorage(now: () => number): Storage {
+  const { get, set, delete: remove, list } = memoryStorage({ clock: { now } })
+  const writtenAt = new Map<string, number>()
+  async function write<T>(key: string, work: () => Promise<T>): Promise<T> {
+    if (now() - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < 1_000)
+      throw Object.assign(new Error('KV PUT failed: 429'), { code: 'STORAGE_UNREACHABLE' })
+    writtenAt.set(key, now())
+    return work()
+  }
+  return {
+    atomic: false,
+    get,
+    list,
+    set: (key, ...rest) => write(key, () => set(key, ...rest)),
+    delete: (key, ...rest) => write(key, () => remove(key, ...rest)),
+  }
+}
+
+test('works on a store that is not atomic and takes one write of a key in a second', async () => {
+  let isDone = false
+  const { clock } = openProxy()
+  const world = openProxy({ clock, storage: slowStorage(clock.now) })
+  const work = (async () => {
+    const home = createHome(await createClient(world.door))
+    await home.open()
+    const { value, state } = await keyState('one')
+    const { verdicts } = await home.enable([settingsState(true), state])
+    assert.equal(verdicts, ['taken', 'taken'])
+    const headers = { authorization: `Bearer ${value}` }
+    assert.is((await world.proxy.fetch(new Request('http://proxy.test/v1/models', { headers }))).status, 200)
+    await home.disable()
+    assert.equal((await world.proxy.tenants.list()).tenants, [])
+  })().finally(() => {
+    isDone = true
+  })
+  while (!isDone) await clock.advance(1_100)
+  await work
+})

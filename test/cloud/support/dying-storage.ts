@@ -1,0 +1,56 @@
+import type { Storage } from '../../../src/types.ts'
+
+/** A storage whose process can be killed at a write. */
+export interface DyingStorage extends Storage {
+  /** Kills the process at the n-th write from now, before it is made or after: all that follows fails. */
+  dieAt(write: number, when: 'before' | 'after'): void
+  /** Another process opens the same data. Returns whether the one before had been killed. */
+  revive(): boolean
+}
+
+export function dyingStorage(storage: Storage): DyingStorage {
+  let left = Number.POSITIVE_INFINITY
+  let when = 'before'
+  let isDead = false
+
+  const died = () => Object.assign(new Error('The process is gone.'), { code: 'STORAGE_CLOSED' })
+  const alive = () => {
+    if (isDead) throw died()
+  }
+
+  async function write<T>(make: () => Promise<T>): Promise<T> {
+    alive()
+    left--
+    isDead = left <= 0
+    if (isDead && when === 'before') throw died()
+    const made = await make()
+    alive()
+    return made
+  }
+
+  const { increment } = storage
+  return {
+    ...storage,
+    async get(key) {
+      alive()
+      return storage.get(key)
+    },
+    async list(prefix, options) {
+      alive()
+      return storage.list(prefix, options)
+    },
+    set: (...args) => write(() => storage.set(...args)),
+    delete: (...args) => write(() => storage.delete(...args)),
+    ...(increment && { increment: (...args: Parameters<typeof increment>) => write(() => increment(...args)) }),
+    dieAt(writes, moment) {
+      left = writes
+      when = moment
+    },
+    revive() {
+      const wasDead = isDead
+      isDead = false
+      left = Number.POSITIVE_INFINITY
+      return wasDead
+    },
+  }
+}

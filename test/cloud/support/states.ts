@@ -1,0 +1,45 @@
+import { mintClientKey } from '../../../src/store/client-key.ts'
+import { digestOfKey } from '../../../src/sync/cryptography.ts'
+import type { MirrorState } from '../../../src/sync/protocol.ts'
+import { plant } from '../../support/canaries.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+/** A key as a gateway mirrors it, with its value, which is not in the state. */
+export async function keyState(id: string, options: { value?: string; edits?: number; isActive?: boolean } = {}) {
+  const { value = mintClientKey(), edits = 1, isActive = true } = options
+  plant(value)
+  const revision = [edits, 0] as const
+  const state: MirrorState = {
+    collection: 'keys',
+    id,
+    revision,
+    record: { id, name: id, createdAt: AT, digest: await digestOfKey(value) },
+    active: { isActive, revision },
+  }
+  return { value, state }
+}
+
+export const connectionState = (id: string, apiKey: string): MirrorState => {
+  plant(apiKey)
+  return {
+    collection: 'connections',
+    id,
+    revision: [1, 0],
+    record: { id, provider: 'openai', name: id, priority: 1, apiKey, createdAt: AT, updatedAt: AT },
+    active: { isActive: true, revision: [1, 0] },
+  }
+}
+
+export const settingsState = (requireApiKey: boolean, edits = 1): MirrorState => ({
+  collection: 'settings',
+  id: 'settings',
+  revision: [edits, 0],
+  record: { requireApiKey },
+})
+
+export const deleted = ({ active: _, ...state }: MirrorState, edits: number): MirrorState => ({
+  ...state,
+  revision: [edits, 0],
+  record: null,
+})
