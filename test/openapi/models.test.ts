@@ -1,0 +1,120 @@
+import { parse } from 'valibot'
+import { endpoints, formats } from '../../src/formats/formats.ts'
+import { listingPaths } from '../../src/http/listing-routes.ts'
+import { formatSchemas } from '../../src/http/openapi/model-schemas.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { describedOperations } from './description.ts'
+
+const test = suite('what clients of models get, and its description')
+
+/** The headers by which a client of a format is known. */
+const senders: Record<WireFormat, Record<string, string>> = {
+  'openai-chat': {},
+  'openai-responses': {},
+  'anthropic-messages': { 'anthropic-version': '2023-06-01' },
+  gemini: { 'x-goog-api-client': 'test' },
+}
+
+test('lists and single models have the form of each format', async () => {
+  const { gateway, api } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
+  await api.combos.create({ name: 'searching', models: ['one/m'], kind: 'webSearch' })
+  const described = await describedOperations(gateway)
+  for (const { path, kinds } of listingPaths) {
+    const template = path.replace(':id+', '{id}')
+    const operation = described.find((one) => one.path === template && one.method === 'GET')
+    for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
+      const format = path.startsWith('/v1beta') ? 'gemini' : name
+      const get = (at: string) => gateway.fetch(new Request(`http://gateway${at}`, { headers }))
+      const response = await get(path.replace(':id+', 'one/m'))
+      const body: unknown = await response.json()
+      assert.is(response.status, 200, path)
+      parse(formatSchemas[format][kinds ? 'list' : 'model'][1], body)
+      const check = operation?.response(200)
+      assert.ok(check?.(body), `${path} ${JSON.stringify(check?.errors)}`)
+      const missing = await get(`${path.replace(':id+', 'nobody')}${kinds ? '?limit=x&pageSize=x' : ''}`)
+      if (missing.status === 200) continue // OpenAI's lists have no pages
+      parse(formatSchemas[format].error[1], await missing.json())
+    }
+  }
+})
+
+test('the list of OpenAI clients is that of the specification', async () => {
+  const { gateway } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
+  const body = await (await gateway.fetch(new Request('http://gateway/v1/models'))).json()
+  assert.equal(parse(formatSchemas['openai-chat'].list[1], body), body) // no member more, and none less
+})
+
+test('the query parameters of a list are those that its format reads', async () => {
+  const { gateway } = await openWorld({ connections: ['one'] })
+  for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
+    const at = async (query: string) => gateway.fetch(new Request(`http://gateway/v1/models?${query}`, { headers }))
+    const whole = await (await at('')).text()
+    for (const parameter of Object.keys(formatSchemas[name].paging)) {
+      const isRead = (await (await at(`${parameter}=nothing-of-this-name`)).text()) !== whole
+      assert.ok(isRead, `${name} ${parameter}`)
+    }
+  }
+})
+
+test('errors of each status have the form of each format', async () => {
+  for (const { name, errors } of formats) {
+    for (const status of [400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 529]) {
+      parse(formatSchemas[name].error[1], errors.body({ status, code: 'UPSTREAM_FAILED', message: 'It failed.' }))
+    }
+  }
+})
+
+/** A request that each format takes. */
+const bodies: Record<WireFormat, object> = {
+  'openai-chat': { messages: [{ role: 'user', content: 'Hi' }], prompt: 'Hi' },
+  'openai-responses': { input: 'Hi' },
+  'anthropic-messages': { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 },
+  gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+}
+
+test('every endpoint answers with a described media type and described headers, streamed and not', async () => {
+  const up = fakeUpstream(({ body }) =>
+    JSON.parse(body).stream
+      ? new Response(chatEvents().join(''), { headers: { 'content-type': 'text/event-stream' } })
+      : json(chatAnswer()),
+  )
+  const { gateway, api } = await openWorld({ fetch: up, connections: ['one'] })
+  const { paths } = await api.openapi()
+  const seen = new Set<string>()
+  for (const { path, format, streams } of endpoints) {
+    for (const stream of streams === 'asked' ? [false, true] : [false]) {
+      for (const query of streams === 'always' ? ['', '?alt=sse'] : ['']) {
+        const at = `http://gateway${path.replace('{model}', 'one/m')}${query}`
+        const named = path.includes('{model}') ? {} : { model: 'one/m', ...(stream && { stream }) }
+        const headers = { 'content-type': 'application/json' }
+        const body = JSON.stringify({ ...bodies[format], ...named })
+        const response = await gateway.fetch(new Request(at, { method: 'POST', headers, body }))
+        const text = await response.text()
+        const type = response.headers.get('content-type')?.replace(/;.*/, '') ?? ''
+        assert.is(response.status, 200, `${at} ${text}`)
+        const described = Object(paths[path]?.post?.responses)[200]
+        assert.ok(Object.hasOwn(described.content, type), `${at} ${type}`)
+        for (const [name] of response.headers)
+          if (name.startsWith('x-signalbox-')) assert.ok(Object.hasOwn(described.headers, name), `${at} ${name}`)
+        seen.add(`${path} ${type}`)
+      }
+    }
+  }
+  const described = endpoints.flatMap(({ path }) =>
+    Object.keys(Object(paths[path]?.post?.responses)[200].content).map((type) => `${path} ${type}`),
+  )
+  assert.equal([...seen].sort(), described.sort())
+})
+
+test('what an endpoint refuses for being stateful is described', async () => {
+  const { api } = await openWorld()
+  const { paths } = await api.openapi()
+  const content = Object(paths['/v1/responses']?.post?.requestBody).content
+  const { properties, required, additionalProperties } = content['application/json'].schema
+  assert.equal(Object.keys(properties), ['model', 'stream', 'previous_response_id', 'conversation', 'background'])
+  assert.equal([required, additionalProperties], [['model'], true])
+})
