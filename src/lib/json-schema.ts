@@ -59,10 +59,9 @@ export function createJsonSchemaConverter(names: ReadonlyMap<object, string>, pr
         return inner(node.wrapped)
       case 'union':
       case 'lazy': // one that lists its options: `oneShapeOf` in src/management/input.ts
-        return { anyOf: (node.options ?? []).map(inner) }
-      default:
-        throw new TypeError(`There is no JSON Schema for the schema "${node.type}".`)
+        if (node.options) return { anyOf: node.options.map(inner) }
     }
+    throw new TypeError(`There is no JSON Schema for the schema "${node.type}".`)
   }
 
   /** A member that is always refused is not shown. */

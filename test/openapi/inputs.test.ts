@@ -1,0 +1,165 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { type GenericSchema, safeParse } from 'valibot'
+import { inputs } from '../../src/management/management.ts'
+import { servedOperations } from '../../src/management/operations.ts'
+import { openDoor } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+import { describedOperations } from './description.ts'
+
+const test = suite('the inputs in the description')
+
+const when = { model: ['a*'], bytes: { min: 1, max: 9 }, stream: true, headers: { 'x-a': 'b' }, metadata: { c: ['d'] } }
+const health = { failureShare: 0.5, windowMs: 1_000, minCalls: 1, cooldownMs: 1, maxCooldownMs: 2 }
+const rules = { health, maxAttempts: 3, timeouts: { headersMs: 1, idleMs: 2, totalMs: 3 } }
+const combo = {
+  name: 'c',
+  models: ['a', { model: 'b', weight: 1, when }],
+  strategy: 'weighted',
+  kind: 'llm',
+  stickyLimit: 1,
+  connectionStrategy: 'random',
+  hedge: true,
+  ...rules,
+}
+const connection = {
+  provider: 'openai',
+  name: 'n',
+  isActive: true,
+  draining: false,
+  priority: 1.5,
+  apiKey: 'sk-1',
+  providerSpecificData: {
+    prefix: 'p',
+    enabledModels: ['m'],
+    baseUrl: 'https://a.example',
+    format: 'gemini',
+    region: 'eu',
+  },
+  prefix: 'p',
+  enabledModels: null,
+  baseUrl: 'https://a.example',
+  format: null,
+}
+
+/** A valid input of each operation, with every member that it may have. */
+const samples: Record<string, object> = {
+  'keys.create': { name: 'a' },
+  'keys.update': { name: 'a', isActive: true },
+  'settings.update': { requireApiKey: true, cloudUrl: 'https://a.example', ...rules, timeouts: null },
+  'combos.create': combo,
+  'combos.update': { ...combo, id: 'i', createdAt: 'x', updatedAt: 'x', hedge: null },
+  'connections.create': connection,
+  'connections.update': { ...connection, id: 'i', createdAt: 'x', updatedAt: 'x', health: [] },
+  'customModels.create': { id: 'm', type: 'tts', providerAlias: 'p' },
+  'aliases.set': { alias: 'a', model: 'm' },
+  'providers.update': { strategy: 'random', stickyLimit: 2 },
+  'cloud.enable': { enrolment: 'e'.repeat(32) },
+  'cloud.sync': {},
+  'cloud.disable': { force: true },
+  'cloud.check': {},
+  explain: { model: 'm', body: {}, headers: { a: 'b' }, path: '/v1/messages' },
+  'damagedRecords.put': { record: {} },
+}
+
+/** Each operation with a body: its schema, if it has one, and that of its description. */
+async function described() {
+  const operations = await describedOperations(openDoor().gateway)
+  return servedOperations().flatMap(({ names, path, method, action }) => {
+    const template = path.replace(/:(\w+)\+?/g, '{$1}')
+    const request = operations.find((one) => one.path === template && one.method === method)?.request
+    const schema = names.reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), inputs)
+    return request ? [{ name: names.join('.'), action, request, schema: schema as GenericSchema | undefined }] : []
+  })
+}
+
+/** Does a description take an input? Texts count without the blanks around them. */
+const takes = (request: ValidateFunction, input: object, action: string | undefined) =>
+  request(
+    JSON.parse(JSON.stringify({ ...(action && { action }), ...input }), (_, value) =>
+      typeof value === 'string' ? value.trim() : value,
+    ),
+  )
+
+test('are one for each operation with a body', async () => {
+  assert.equal((await described()).map(({ name }) => name).sort(), Object.keys(samples).sort())
+})
+
+test('take every member that an operation takes, and no other', async () => {
+  for (const { name, action, request, schema } of await described()) {
+    const sample = samples[name] ?? {}
+    if (schema) assert.ok(safeParse(schema, sample).success, name)
+    assert.ok(takes(request, sample, action), `${name}: ${JSON.stringify(request.errors)}`)
+    assert.not.ok(takes(request, { ...sample, more: 1 }, action), name)
+    const entries: Record<string, GenericSchema & { wrapped?: GenericSchema }> = Object(schema).entries ?? {}
+    for (const [member, entry] of Object.entries(entries)) {
+      const isShown = entry.wrapped?.type !== 'never'
+      assert.is(Object.hasOwn(sample, member), isShown, `${name}: ${member} is in the sample`)
+      const { [member]: _, ...without } = sample as Record<string, unknown>
+      assert.is(takes(request, without, action), Boolean(entry.wrapped), `${name} without ${member}`)
+    }
+  }
+})
+
+test('an action is one of those that the operation knows', async () => {
+  const cloud = (await described()).find(({ name }) => name === 'cloud.sync')
+  const is = (body: object) => cloud?.request(body)
+  assert.equal([{ action: 'check' }, { action: 'none' }, {}, { action: 'sync', force: true }].map(is), [
+    true,
+    false,
+    false,
+    false,
+  ])
+})
+
+/** The paths to all values within a value. */
+function placesIn(value: unknown, before: readonly string[] = []): (readonly string[])[] {
+  const inner = Object.entries(typeof value === 'object' && value !== null ? value : {})
+  return [before, ...inner.flatMap(([name, member]) => placesIn(member, [...before, name]))]
+}
+
+function withValue(target: unknown, [first, ...rest]: readonly string[], value: unknown): unknown {
+  if (first === undefined) return value
+  const copy: object = Array.isArray(target) ? [...target] : { ...Object(target) }
+  Reflect.set(copy, first, withValue(Reflect.get(copy, first), rest, value))
+  return copy
+}
+
+test('what the description refuses, the gateway refuses', async () => {
+  const odd = fc.oneof(
+    fc.constantFrom<unknown>(
+      null,
+      true,
+      0,
+      -1,
+      1.5,
+      1e9,
+      '',
+      ' a ',
+      'a',
+      'a\n',
+      {},
+      { a: 1 },
+      [],
+      ['a'],
+      [1],
+      'x'.repeat(600),
+    ),
+    fc.jsonValue({ maxDepth: 2 }),
+  )
+  let refusals = 0
+  for (const { name, action, request, schema } of await described()) {
+    if (!schema) continue
+    const sample = samples[name] ?? {}
+    fc.assert(
+      fc.property(fc.constantFrom(...placesIn(sample).slice(1), ['more']), odd, (place, value) => {
+        const input = withValue(sample, place, value) as object
+        if (takes(request, input, action)) return true
+        refusals++
+        return !safeParse(schema, input).success
+      }),
+      { numRuns: 300, seed: 25 },
+    )
+  }
+  assert.ok(refusals > 1_000, `${refusals} were refused`)
+})
