@@ -26,7 +26,7 @@ export type { ConnectionChange, ConnectionPut, NewConnection, ShownConnection } 
 export type { ExplainedRequest } from './management/explain.ts'
 export type { ShownDamage } from './management/health.ts'
 export type { KeyPut, ShownKey } from './management/keys.ts'
-export type { Management } from './management/operations.ts'
+export type { Management, OpenApiDocument } from './management/operations.ts'
 export type { Provider, ProviderChange } from './management/providers.ts'
 export type { SettingsChange } from './management/settings.ts'
 export type { GatewayOptions, Limits } from './options.ts'
