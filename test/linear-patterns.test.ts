@@ -123,7 +123,7 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
   ],
 }
 
-patterns('that is built at run time is known here', () => {
+patterns('every pattern in the source that is built at run time is known here', () => {
   assert.equal(builders, Object.keys(built).sort(), 'a file that builds patterns needs a line in this test')
   for (const [path, use] of Object.entries(built)) {
     if (typeof use === 'string') continue

@@ -1,22 +1,23 @@
 import type { Clock } from '../types.ts'
 import { type CancelDeadline, startDeadline } from './deadline.ts'
 
-/** Tells of what changes often: at once, then again after a pause when there is news, and now and then as long as there is reason to. */
-export interface Telling {
-  news(): void
-  /** No more is told once it has resolved. */
+/** Publishes what changes often: at once, then again after a pause when it has changed, and every `beatMs` as long as there is reason to. */
+export interface ThrottledPublisher {
+  /** Must be called when it has changed. */
+  changed(): void
+  /** Nothing more is published once it has resolved. */
   stop(): Promise<void>
 }
 
-/** `tell` must not reject; it resolves to whether to tell again after `beatMs` though nothing has changed. */
+/** `publish` must not reject; it resolves to whether to publish again after `beatMs` though nothing has changed. */
 export function createThrottledPublisher(
-  tell: () => Promise<boolean>,
+  publish: () => Promise<boolean>,
   { clock, pauseMs, beatMs }: { clock: Clock; pauseMs: number; beatMs: number },
-): Telling {
-  let toldAt = Number.NEGATIVE_INFINITY
+): ThrottledPublisher {
+  let publishedAt = Number.NEGATIVE_INFINITY
   let due: { at: number; cancelDeadline: CancelDeadline } | undefined
-  let telling: Promise<void> | undefined
-  let hasNews = false
+  let publishing: Promise<void> | undefined
+  let hasChanged = false
   let isOver = false
 
   function cancel() {
@@ -24,7 +25,7 @@ export function createThrottledPublisher(
     due = undefined
   }
 
-  function tellAt(at: number) {
+  function publishAt(at: number) {
     if (isOver || (due && due.at <= at)) return
     cancel()
     due = { at, cancelDeadline: startDeadline(clock, at - clock.now(), start) }
@@ -32,26 +33,26 @@ export function createThrottledPublisher(
 
   function start() {
     cancel()
-    toldAt = clock.now()
-    hasNews = false
-    telling = tell().then((goesOn) => {
-      telling = undefined
-      if (hasNews) tellAt(toldAt + pauseMs)
-      else if (goesOn) tellAt(toldAt + beatMs)
+    publishedAt = clock.now()
+    hasChanged = false
+    publishing = publish().then((goesOn) => {
+      publishing = undefined
+      if (hasChanged) publishAt(publishedAt + pauseMs)
+      else if (goesOn) publishAt(publishedAt + beatMs)
     })
   }
 
   return {
-    news() {
-      hasNews = true
-      if (isOver || telling !== undefined) return
-      if (clock.now() - toldAt < pauseMs) tellAt(toldAt + pauseMs)
+    changed() {
+      hasChanged = true
+      if (isOver || publishing !== undefined) return
+      if (clock.now() - publishedAt < pauseMs) publishAt(publishedAt + pauseMs)
       else start()
     },
     async stop() {
       isOver = true
       cancel()
-      await telling
+      await publishing
     },
   }
 }

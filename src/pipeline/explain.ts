@@ -88,7 +88,7 @@ async function explainTargets(
 ): Promise<Pick<Explanation, 'targets' | 'error'>> {
   const { context, call } = request
   const { health, limits } = context
-  const standings = routes.map(({ target }) => health.cooldownOf(target))
+  const cooldowns = routes.map(({ target }) => health.cooldownOf(target))
   const refusals = new Map<Route, GatewayError | undefined>()
   const targets: ExplainedTarget[] = []
   let used = 0
@@ -106,13 +106,13 @@ async function explainTargets(
   /** Is there another model behind it, for which the last attempt is kept? */
   async function isBeforeAnother(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
-      if (later > at && isFree(route, standings[later]) && modelOf(route) !== only && !(await refused(route)))
+      if (later > at && isFree(route, cooldowns[later]) && modelOf(route) !== only && !(await refused(route)))
         return true
     return false
   }
 
   for (const [at, route] of routes.entries()) {
-    const standing = standings[at]
+    const cooldown = cooldowns[at]
     const { connection, model } = route.target
     const place = `${connection.id}/${model}`
     if (seen.has(place)) {
@@ -127,9 +127,9 @@ async function explainTargets(
       )
       continue
     }
-    if (standing) {
-      cooling.push({ at, route, standing })
-      targets.push(explained(route, 'skipped', isCooling(standing)))
+    if (cooldown) {
+      cooling.push({ at, route, cooldown })
+      targets.push(explained(route, 'skipped', isCooling(cooldown)))
       continue
     }
     if (used > 0 && used === limits.maxAttempts - 1 && modelOf(route) === only && (await isBeforeAnother(at))) {
@@ -142,13 +142,13 @@ async function explainTargets(
     targets.push(reason ? explained(route, 'skipped', cannotCarry(reason)) : explained(route, usable, whyOf(route)))
     if (!reason) only = used++ === 0 || only === modelOf(route) ? modelOf(route) : undefined
   }
-  for (const { at, route, standing } of cooling.sort(byRecovery)) {
-    if (used > 0 && (standing.isFirm || used >= limits.maxAttempts)) continue
+  for (const { at, route, cooldown } of cooling.sort(byRecovery)) {
+    if (used > 0 && (cooldown.isFirm || used >= limits.maxAttempts)) continue
     const reason = await refused(route)
     refusal ??= reason
     targets[at] = reason
       ? explained(route, 'skipped', cannotCarry(reason))
-      : explained(route, 'last-resort', isCooling(standing))
+      : explained(route, 'last-resort', isCooling(cooldown))
     if (!reason) used++
   }
   const isEstimated = call.endpoint.operation.withoutEndpoint === 'estimate' && refusal?.data.param !== 'model'
@@ -161,13 +161,13 @@ async function explainTargets(
 interface CoolingRoute {
   at: number
   route: Route
-  standing: CooldownState
+  cooldown: CooldownState
 }
 
-const isFree = ({ target }: Route, standing: CooldownState | undefined) => !standing && !target.connection.draining
+const isFree = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
 
 /** Those whose cooldown is firm come after all others. */
-const byRecovery = ({ standing: one }: CoolingRoute, { standing: other }: CoolingRoute) =>
+const byRecovery = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
   Number(one.isFirm) - Number(other.isFirm) || one.dueAt - other.dueAt
 
 const modelOf = ({ target }: Route) => `${target.provider}/${target.model}`

@@ -17,7 +17,7 @@ export interface AttemptRecord {
   outcome: 'answered' | 'cancelled' | 'outrun' | FailureClass
   /** The provider's HTTP status; 502 or 504 where it gave none, 499 when the client left or another attempt was faster. */
   status: number
-  /** When it failed: what the provider said, without credentials, or what happened. */
+  /** When it failed: the provider's message without credentials, or what happened. */
   message?: string
   /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
@@ -66,7 +66,7 @@ export interface RequestRecord {
   /** Why no other target was tried though there was one. */
   stopped?: Stop
   /**
-   * What was lost in translation, as `x-signalbox-warning` tells it, of a stream also what was lost behind its headers; absent when
+   * What was lost in translation, as `x-signalbox-warning` names it, of a stream also what was lost after its headers; absent when
    * nothing was.
    */
   warnings?: readonly string[]
@@ -99,7 +99,7 @@ export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 /** The header that names the target that answered (`targetHeader`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
-/** The name last said of each model. */
+/** The latest name of each model. */
 const namesByModel = new Map<string, { provider: string; name: string }>()
 /** In models: clients choose their names. */
 const MAX_NAMES = 1_000
@@ -184,9 +184,9 @@ const percentEncoded = (character: string) =>
 
 /** `x-signalbox-warning: dropped:seed, clamped:temperature`; a long list is cut and ends with the number of the others, `more:12`. */
 export function warningHeader(warnings: readonly string[]): Record<string, string> {
-  const told = warnings.slice(0, MAX_WARNINGS).map(headerSafe)
-  if (warnings.length > MAX_WARNINGS) told.push(`more:${warnings.length - MAX_WARNINGS}`)
-  return told.length === 0 ? {} : { 'x-signalbox-warning': told.join(', ') }
+  const named = warnings.slice(0, MAX_WARNINGS).map(headerSafe)
+  if (warnings.length > MAX_WARNINGS) named.push(`more:${warnings.length - MAX_WARNINGS}`)
+  return named.length === 0 ? {} : { 'x-signalbox-warning': named.join(', ') }
 }
 
 const MAX_WARNINGS = 30

@@ -3,7 +3,7 @@ import { unmet } from './facts.ts'
 import type { Group, GroupChoice, GroupEntry, GroupOrder, GroupTurn, Inputs, Route, RouteTarget } from './group.ts'
 import type { TargetHealth } from './health.ts'
 import type { RoundRobin } from './round-robin.ts'
-import type { Lookahead, Select } from './select.ts'
+import type { GroupReach, Select } from './select.ts'
 import type { AnsweredSessions, SessionAffinity } from './session-affinity.ts'
 import { strategyOf } from './strategies.ts'
 import type { Measures, RunningCall } from './target-stats.ts'
@@ -45,27 +45,27 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
   /** The target that an entry will probably lead to now. */
   function likelyOf(
     entry: GroupEntry,
-    { representativeOf, reach }: Lookahead,
-    isWell: IsWell,
+    { representativeOf, reach }: GroupReach,
+    isHealthy: IsHealthy,
   ): RouteTarget | undefined {
     const first = representativeOf(entry)
-    return first && isWell(first) ? first : (find(reach(entry), isWell) ?? first)
+    return first && isHealthy(first) ? first : (find(reach(entry), isHealthy) ?? first)
   }
 
   /** The number of requests under way to all targets of an entry. */
-  function loadOf(entry: GroupEntry, { reach }: Lookahead): number {
+  function loadOf(entry: GroupEntry, { reach }: GroupReach): number {
     let load = 0
     for (const target of new Set(reach(entry))) load += measures.loadOf(target)
     return load
   }
 
   /** `onChosen` is called with each choice, before any other request chooses. */
-  function preview({ facts, isWell }: SelectionRequest, turnOf: RoundRobin['take'], onChosen?: OnChosen): Select {
-    return async (group, lookahead) => {
+  function preview({ facts, isHealthy }: SelectionRequest, turnOf: RoundRobin['take'], onChosen?: OnChosen): Select {
+    return async (group, groupReach) => {
       const { label } = group
       const { order, needs } = strategyOf(group.strategy)
       const isMeant = ({ when }: GroupEntry) => when === undefined || unmet(facts, when) === undefined
-      const isUsable = (entry: GroupEntry) => isMeant(entry) && find(lookahead.reach(entry), isWell) !== undefined
+      const isUsable = (entry: GroupEntry) => isMeant(entry) && find(groupReach.reach(entry), isHealthy) !== undefined
       const session = sessionIn(group, facts)
 
       function chosen(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
@@ -75,14 +75,14 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
           label,
           session,
           pin,
-          costOf: lookahead.costOf,
+          costOf: groupReach.costOf,
           latencyOf: (entry) =>
-            ask(likelyOf(entry, lookahead, isWell), (target) => measures.averageOf(target, facts.stream)),
-          loadOf: (entry) => loadOf(entry, lookahead),
+            ask(likelyOf(entry, groupReach, isHealthy), (target) => measures.averageOf(target, facts.stream)),
+          loadOf: (entry) => loadOf(entry, groupReach),
         }
         const entries = order(group.entries.filter(isMeant), inputs)
         const chosen: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
-        onChosen?.(group, chosen, lookahead)
+        onChosen?.(group, chosen, groupReach)
         return chosen
       }
 
@@ -94,24 +94,24 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
   }
 
   function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): GroupSelection {
-    const isWell = isUsed(health)
+    const isHealthy = isUsed(health)
     let reserved: RunningCall[] = []
     const turns = new Map<string, { group: Group; turn: GroupTurn }>()
 
     /** Counts the choice as load at once; otherwise all requests of a burst would find the same target idle. */
-    function reserve(group: Group, { entries, turn }: GroupOrder, lookahead: Lookahead) {
+    function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
       if (turn) {
         const { label } = group
         turns.set(label, { group, turn: rotation.joined(turns.get(label)?.turn, turn) })
       }
       if (!strategyOf(group.strategy).reservesLoad) return
       for (const entry of entries) {
-        const target = likelyOf(entry, lookahead, isWell)
-        if (target && isWell(target)) return void reserved.push(measures.begin(target, facts.stream))
+        const target = likelyOf(entry, groupReach, isHealthy)
+        if (target && isHealthy(target)) return void reserved.push(measures.begin(target, facts.stream))
       }
     }
 
-    const choose = preview({ facts, isWell }, rotation.take, reserve)
+    const choose = preview({ facts, isHealthy }, rotation.take, reserve)
 
     function begun() {
       for (const run of reserved) run.ended()
@@ -119,9 +119,9 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
     }
 
     return {
-      select(group, lookahead) {
+      select(group, groupReach) {
         if (strategyOf(group.strategy).reservesLoad) begun() // a request is not in its own way
-        return choose(group, lookahead)
+        return choose(group, groupReach)
       },
       begun,
       async answered(route, failed) {
@@ -152,7 +152,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
 
   function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select {
     const turns = new Map<string, GroupTurn>() // a request that comes to the connections of a provider twice takes two turns
-    return preview({ facts, isWell: isUsed(health) }, async (group, isUsable) => {
+    return preview({ facts, isHealthy: isUsed(health) }, async (group, isUsable) => {
       const turn = await rotation.peek(group, isUsable, turns.get(group.label))
       turns.set(group.label, turn)
       return turn
@@ -169,17 +169,17 @@ const sessionIn = ({ strategy }: Group, facts: RequestFacts) =>
 /** A request, and whether a target may be used for it. */
 interface SelectionRequest {
   facts: RequestFacts
-  isWell: IsWell
+  isHealthy: IsHealthy
 }
 
-type IsWell = (target: RouteTarget) => boolean
+type IsHealthy = (target: RouteTarget) => boolean
 
 const isUsed =
-  (health: Pick<TargetHealth, 'cooldownOf'>): IsWell =>
+  (health: Pick<TargetHealth, 'cooldownOf'>): IsHealthy =>
   (target) =>
     !target.connection.draining && !health.cooldownOf(target)
 
-type OnChosen = (group: Group, chosen: GroupOrder, lookahead: Lookahead) => void
+type OnChosen = (group: Group, chosen: GroupOrder, groupReach: GroupReach) => void
 
 function leadsThrough(way: GroupChoice | undefined, chosen: GroupOrder, entry: GroupEntry | undefined): boolean {
   for (let choice = way; choice; choice = choice.before)

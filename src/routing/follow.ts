@@ -1,5 +1,5 @@
 import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route } from './group.ts'
-import type { Lookahead, Select } from './select.ts'
+import type { GroupReach, Select } from './select.ts'
 
 /** The most combos that are followed for one request, as they may be nested. */
 const MAX_COMBOS = 1_000
@@ -16,7 +16,7 @@ interface Stage {
 /** How groups choose, and what the names of their entries mean. */
 export interface FollowDependencies {
   select: Select
-  lookahead: Lookahead
+  groupReach: GroupReach
   resolutionOf(entry: GroupEntry, within: Group): Resolution
   /** Called with each entry whose name leads nowhere, when its turn comes. */
   onDeadEnd?: OnDeadEnd | undefined
@@ -31,7 +31,7 @@ export type OnDeadEnd = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'be
  */
 export async function* follow(
   outermost: Group,
-  { select, lookahead, resolutionOf, onDeadEnd }: FollowDependencies,
+  { select, groupReach, resolutionOf, onDeadEnd }: FollowDependencies,
 ): AsyncGenerator<Route, undefined> {
   const seen = new Set<Group>()
   const stages: Stage[] = []
@@ -39,7 +39,7 @@ export async function* follow(
   async function enter(group: Group, before?: GroupChoice): Promise<void> {
     if (seen.has(group) || seen.size >= MAX_COMBOS) return
     seen.add(group)
-    stages.push({ group, chosen: await select(group, lookahead, before), before, followed: 0 })
+    stages.push({ group, chosen: await select(group, groupReach, before), before, followed: 0 })
   }
 
   await enter(outermost)

@@ -13,26 +13,26 @@ export type ProbeEnding = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
   /** What stands against the target. */
-  standing: readonly HealthRecord[]
+  unhealthy: readonly HealthRecord[]
   /** Those of them that the call probes. */
   probed: readonly HealthRecord[]
   now: number
 }
 
 /** Notes that a call is under way, on all that stands against its target. Answers how to tell its end, which gives the probes back. */
-export function startProbe({ standing, probed, now }: ProbedTarget): (ending: ProbeEnding) => void {
+export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeEnding) => void {
   let settle: (ending: ProbeEnding) => void = () => {}
   const ended = new Promise<ProbeEnding>((resolve) => {
     settle = resolve
   })
   const probeCall: Probe = { since: now, ended }
-  for (const record of standing) record.probeCall ??= probeCall
+  for (const record of unhealthy) record.probeCall ??= probeCall
   for (const record of probed) {
     record.probing = true
     record.probeCall = probeCall
   }
   return (ending) => {
-    for (const record of standing) {
+    for (const record of unhealthy) {
       if (record.probeCall !== probeCall) continue // another call has taken its place
       record.probing = false
       delete record.probeCall
@@ -164,13 +164,13 @@ export function createHealthRecords(): HealthRecords {
       }
     },
     current(connections) {
-      const standing = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
+      const updates = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
       const providers = new Set(connections.map(({ provider }) => provider))
       return [...records.values()].filter((record) => {
         const { level, provider, connectionId = '', updatedAt } = record
         return level === 'provider'
           ? providers.has(provider) && !connections.some((connection) => isMended(record, connection))
-          : standing.get(connectionId) === updatedAt
+          : updates.get(connectionId) === updatedAt
       })
     },
     reset(connectionId) {

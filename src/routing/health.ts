@@ -30,9 +30,9 @@ interface TurnDependencies {
 }
 
 /**
- * The turn of a request whose only target is unhealthy. Where the standing is firm, one request at a time calls it, and the others wait for
- * the outcome: an answer lets all of them through; a failure that each would meet is theirs too, and they get the target's standing; after
- * any other the next one calls. While a call has no outcome, one more may follow every five seconds, and the rest get the standing.
+ * The turn of a request whose only target is unhealthy. Where the cooldown is firm, one request at a time calls it, and the others wait for
+ * the outcome: an answer lets all of them through; a failure that each would meet is theirs too, and they get the target's cooldown; after
+ * any other the next one calls. While a call has no outcome, one more may follow every five seconds, and the rest get the cooldown.
  */
 export async function takeTurn(
   target: HealthTarget,
@@ -45,17 +45,17 @@ export async function takeTurn(
   })
   const probeCall = () => records.of(target, combo).find((record) => record.probeCall)?.probeCall
   for (;;) {
-    const standing = cooldownOf(target)
-    const current = standing?.isFirm && probeCall()
+    const cooldown = cooldownOf(target)
+    const current = cooldown?.isFirm && probeCall()
     if (!current) return begin(target)
     const now = clock.now()
     if (now - since >= MAX_WAIT_MS) {
-      if (now - current.since < MAX_WAIT_MS) return standing
+      if (now - current.since < MAX_WAIT_MS) return cooldown
       records.release(target, combo)
       return begin(target)
     }
     const ending = await within(since + MAX_WAIT_MS - now, { ended: current.ended, left, clock })
-    if (isLeft) return standing
+    if (isLeft) return cooldown
     const after = ending === 'failed' ? cooldownOf(target) : undefined
     if (after) return after
   }
@@ -95,11 +95,11 @@ export interface CooldownState {
 
 /** The health of targets, as the requests see it that are judged by the same terms. */
 export interface TargetHealth {
-  /** The target's standing; `undefined` when it may be used. */
+  /** The target's cooldown; `undefined` when it may be used. */
   cooldownOf(target: HealthTarget): CooldownState | undefined
   begin(target: HealthTarget): CircuitPermit
   /**
-   * For a request without another target: resolves to its trial when its turn comes, or to the target's standing after another request has
+   * For a request without another target: resolves to its permit when its turn comes, or to the target's cooldown after another request has
    * failed there. `left` settles when the client no longer waits.
    */
   turn(target: HealthTarget, left: Promise<unknown>): Promise<CircuitPermit | CooldownState>
@@ -120,8 +120,8 @@ export interface Health extends TargetHealth {
 
 const NONE: HealthRecord[] = []
 
-const isStanding = ({ retryAt }: HealthRecord) => retryAt !== undefined
-const dueAmong = (standing: readonly HealthRecord[], now: number) => standing.filter((record) => isDue(record, now))
+const isCooled = ({ retryAt }: HealthRecord) => retryAt !== undefined
+const dueAmong = (unhealthy: readonly HealthRecord[], now: number) => unhealthy.filter((record) => isDue(record, now))
 const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== undefined && retryAt <= now && !probing
 
 /** Makes the health of a gateway without failures, under the default terms. `random`: a random number in [0, 1). */
@@ -142,8 +142,8 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
         if (dueAt === undefined || (dueAt <= now && !probing)) continue
         const retryAt = probing ? Number.POSITIVE_INFINITY : dueAt
         const isFirm = isAsked === true || failureRules[reason].isLasting === true
-        const standing = { level, class: reason, retryAt, dueAt, isFirm }
-        if (!worst || isWorse(standing, worst)) worst = standing
+        const cooldown = { level, class: reason, retryAt, dueAt, isFirm }
+        if (!worst || isWorse(cooldown, worst)) worst = cooldown
       }
       return worst
     }
@@ -151,11 +151,11 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     function begin(target: HealthTarget): CircuitPermit {
       const began = ++order
       const shared = { began, combo, records, cooldowns }
-      const standing = records.isEmpty() ? NONE : records.of(target, combo).filter(isStanding)
-      if (standing.length === 0) return createPermit(target, { ...shared, probed: NONE, end: undefined })
+      const unhealthy = records.isEmpty() ? NONE : records.of(target, combo).filter(isCooled)
+      if (unhealthy.length === 0) return createPermit(target, { ...shared, probed: NONE, end: undefined })
       const now = clock.now()
-      const probed = dueAmong(standing, now)
-      const end = startProbe({ standing, probed, now })
+      const probed = dueAmong(unhealthy, now)
+      const end = startProbe({ unhealthy, probed, now })
       return createPermit(target, { ...shared, probed, end })
     }
 

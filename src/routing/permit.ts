@@ -15,7 +15,7 @@ export interface CircuitPermit {
   dropped(): void
 }
 
-/** What a trial knows of its beginning, and the records that it reports to. */
+/** What a permit knows of the beginning of its call, and the records that it reports to. */
 export interface PermitTerms {
   /** The place of its beginning in the order of calls and cooldowns. */
   began: number
@@ -29,7 +29,7 @@ export interface PermitTerms {
   cooldowns: Cooldowns
 }
 
-/** Begins a trial of a target. */
+/** Makes the permit of a call that begins. */
 export const createPermit = (target: HealthTarget, terms: PermitTerms): CircuitPermit => new TargetPermit(target, terms)
 
 class TargetPermit implements CircuitPermit {

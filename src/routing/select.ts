@@ -9,10 +9,10 @@ export interface Representatives {
 }
 
 /** Look-ups about the entries of a group. */
-export interface Lookahead extends Representatives {
+export interface GroupReach extends Representatives {
   /** The targets that the entry can lead to, as far as they are found within a hundred steps. */
   reach(entry: GroupEntry): Iterable<RouteTarget>
 }
 
 /** Orders the entries of a group for one request; `before` is the way to the group. */
-export type Select = (group: Group, lookahead: Lookahead, before?: GroupChoice) => Promise<GroupOrder>
+export type Select = (group: Group, groupReach: GroupReach, before?: GroupChoice) => Promise<GroupOrder>

@@ -11,11 +11,11 @@ import { type Measured, statsKeyOf, type TargetStats } from './target-stats.ts'
 const TTL_MS = 60 * 60 * 1_000
 /** How old may be what is known of the others, and what they know. */
 const PAUSE_MS = 100
-/** Load is told anew so often as long as there is any. */
+/** An instance publishes its load so often as long as it has any. */
 const BEAT_MS = 20_000
-/** An instance that has not told of its load for so long has ended without a word. */
+/** An instance that has published no load for so long was killed. */
 const LOAD_MS = 60_000
-/** Speed is told when it has changed by this part, and again after a time. */
+/** An average is published when it has changed by this part, and again after a time. */
 const CHANGE = 0.1
 const SPEED_MS = 10 * 60 * 1_000
 /** Of so many targets; the oldest are dropped first. */
@@ -23,32 +23,32 @@ const MAX_TARGETS = 1_000
 
 const FOLDER = 'measures'
 
-/** What one instance tells of its targets. The averages are absent before the first answer. */
-interface Told {
+/** What one instance publishes of its targets. The averages are absent before the first answer. */
+interface Published {
   /** Epoch ms. */
   at: number
-  targets: Record<string, ToldTarget>
+  targets: Record<string, PublishedTarget>
 }
 
-interface ToldTarget {
+interface PublishedTarget {
   load: number
   streams?: number | undefined
   answers?: number | undefined
 }
 
 /**
- * What all instances have measured: the sum of their loads, and the mean of their averages. Each tells of the targets that it has itself
- * chosen among, in an entry of its own, which nobody else writes.
+ * What all instances have measured: the sum of their loads, and the mean of their averages. Each publishes those of the targets that it has
+ * chosen among, in an entry of its own.
  */
 export function sharedMeasures(stats: TargetStats, { state, clock }: { state: SharedState; clock: Clock }): Measures {
   const ownKey = `${FOLDER}/${crypto.randomUUID()}`
   const chosenBy = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
-  let told: Told | undefined
-  let others: Told[] = []
+  let published: Published | undefined
+  let others: Published[] = []
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
-  /** Whoever asks for a measure chooses by it. */
+  /** A measure that is asked for is chosen by, and from then on published. */
   function share(target: RouteTarget, what: Measured): string {
     const key = statsKeyOf(target)
     if (chosenBy[what].has(key)) return key
@@ -57,19 +57,19 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
     return key
   }
 
-  function measured(target: RouteTarget): ToldTarget {
+  function measured(target: RouteTarget): PublishedTarget {
     const averageOf = (stream: boolean) => stats.averageOf(target, stream)
     return { load: stats.loadOf(target), streams: averageOf(true), answers: averageOf(false) }
   }
 
-  const telling = createThrottledPublisher(
+  const publisher = createThrottledPublisher(
     async () => {
-      const targets: Told['targets'] = {}
-      // a load that is not told again when it ends would go on counting
+      const targets: Published['targets'] = {}
+      // a load that is not published again when it ends would go on counting
       for (const [key, target] of chosenBy.average) targets[key] = { ...measured(target), load: 0 }
       for (const [key, target] of chosenBy.load) targets[key] = measured(target)
-      told = { at: clock.now(), targets }
-      await state.write(ownKey, JSON.stringify(told), { ttlMs: TTL_MS })
+      published = { at: clock.now(), targets }
+      await state.write(ownKey, JSON.stringify(published), { ttlMs: TTL_MS })
       return Object.values(targets).some(({ load }) => load > 0)
     },
     { clock, pauseMs: PAUSE_MS, beatMs: BEAT_MS },
@@ -77,15 +77,15 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
 
   function isNews(key: string, what: Measured): boolean {
     const target = chosenBy[what].get(key)
-    if (!target || what === 'load' || !told) return target !== undefined
+    if (!target || what === 'load' || !published) return target !== undefined
     const { streams, answers } = measured(target)
-    const before = told.targets[key]
-    const isOld = clock.now() - told.at > SPEED_MS
+    const before = published.targets[key]
+    const isOld = clock.now() - published.at > SPEED_MS
     return isOld || hasChanged(before?.streams, streams) || hasChanged(before?.answers, answers)
   }
 
   stats.watch((key, what) => {
-    if (isNews(key, what)) telling.news()
+    if (isNews(key, what)) publisher.changed()
   })
 
   async function read() {
@@ -116,8 +116,8 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
       return load
     },
     async close() {
-      await telling.stop()
-      if (told) await state.drop(ownKey)
+      await publisher.stop()
+      if (published) await state.drop(ownKey)
     },
   }
 }
@@ -130,11 +130,11 @@ function meanOf(values: ReadonlyArray<number | undefined>): number | undefined {
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length
 }
 
-/** What another instance has told, perhaps in another version of this program; what cannot be read is left out. */
-function toldIn(text: string): Told[] {
+/** What another instance has published, perhaps in another version of this program; what cannot be read is left out. */
+function toldIn(text: string): Published[] {
   const read = tryParseJson(text)
   if (!isObject(read) || typeof read.at !== 'number' || !isObject(read.targets)) return []
-  const targets: Told['targets'] = {}
+  const targets: Published['targets'] = {}
   for (const [key, target] of Object.entries(read.targets)) {
     if (!isObject(target)) continue
     const { load, streams, answers } = target

@@ -49,7 +49,7 @@ const MAX_RECORDS = 10_000
 export function createTargetStats(): TargetStats {
   const records = new Map<string, Record>()
   let changed: (key: string, what: Measured) => void = () => {}
-  const tell: typeof changed = (key, what) => changed(key, what)
+  const report: typeof changed = (key, what) => changed(key, what)
 
   function recordOf(key: string): Record {
     const known = records.get(key)
@@ -66,7 +66,7 @@ export function createTargetStats(): TargetStats {
   return {
     begin(target, stream) {
       const key = statsKeyOf(target)
-      return new MeasuredCall(key, { record: recordOf(key), stream, tell })
+      return new MeasuredCall(key, { record: recordOf(key), stream, report })
     },
     averageOf: (target, stream) => measureOf(target, stream)?.average,
     p95Of(target, stream) {
@@ -85,7 +85,7 @@ export function createTargetStats(): TargetStats {
 interface Measuring {
   record: Record
   stream: boolean
-  tell(key: string, what: Measured): void
+  report(key: string, what: Measured): void
 }
 
 /** One request to one target. */
@@ -98,21 +98,21 @@ class MeasuredCall implements RunningCall {
     this.#key = key
     this.#measuring = measuring
     measuring.record.load += 1
-    measuring.tell(key, 'load')
+    measuring.report(key, 'load')
   }
 
   answeredAfter(ms: number): void {
-    const { record, stream, tell } = this.#measuring
+    const { record, stream, report } = this.#measuring
     add(stream ? record.streams : record.answers, ms)
-    tell(this.#key, 'average')
+    report(this.#key, 'average')
   }
 
   ended(): void {
-    const { record, tell } = this.#measuring
+    const { record, report } = this.#measuring
     if (this.#over) return
     this.#over = true
     record.load -= 1
-    tell(this.#key, 'load')
+    report(this.#key, 'load')
   }
 }
 

@@ -108,7 +108,7 @@ test('what was read of a key just before its pause is not remembered behind it',
   assert.is(await status(key), 403)
 })
 
-test('two gateways on one storage that tells of changes: what one does holds in the other', async () => {
+test('two gateways on one storage that reports changes: what one does holds in the other', async () => {
   const storage = memoryStorage()
   const one = await open({ storage })
   const two = await open({ storage, connections: [] })
@@ -125,7 +125,7 @@ test('two gateways on one storage that tells of changes: what one does holds in 
   assert.is(await two.status(key), 401)
 })
 
-test('on a storage that tells of nothing it holds after the age that is documented: a second', async () => {
+test('on a storage that reports nothing it holds after the age that is documented: a second', async () => {
   const { watch: _, ...silent } = memoryStorage()
   const one = await open({ storage: silent })
   const two = await open({ storage: silent, connections: [], clock: one.world.clock })

@@ -110,7 +110,7 @@ for (const [status, outcome] of [
   [503, 'server'],
   [400, 'client'],
 ] as const)
-  test(`that is an error of ${status} is that failure, whoever sent it`, async () => {
+  test(`an answer in a JSON array that is an error of ${status} is that failure, whoever sent it`, async () => {
     const error = { code: status, message: 'It is so.', status: 'SO' }
     const text = JSON.stringify([{ error }], null, 1)
     for (const model of ['google/g', 'one/m'])

@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the list of attempts')
 
-test('connections of one name are told apart', async () => {
+test('connections of one name are distinguished', async () => {
   const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const connections = [{ provider: 'one', name: 'a' }, { provider: 'one', name: 'b' }, 'two']
   const world = await openWorld({ fetch: up, connections, combos: { chain: ['one/m', 'two/m'] } })

@@ -109,7 +109,7 @@ for (const name of names) {
   const bare = JSON.stringify(error)
   const model = 'model' in body ? body.model : 'google/g'
 
-  test(`in place of it, or before its first word, is the failure of the attempt: ${name}`, async () => {
+  test(`an error as bare JSON in place of an answer, or before its first word, is the failure of the attempt: ${name}`, async () => {
     for (const [contentType, sent] of [
       ['text/event-stream', bare],
       ['text/event-stream', `${JSON.stringify(error, null, 2)}\n\n`],
@@ -127,7 +127,7 @@ for (const name of names) {
     }
   })
 
-  test(`behind its first words is told in the words of the format, and no good end follows: ${name}`, async () => {
+  test(`an error as bare JSON after the first words of an answer is reported in the words of the format, and no good end follows: ${name}`, async () => {
     const begin = opening + content
     const pretty = JSON.stringify(error, null, 2)
     for (const [chunks, how] of [

@@ -52,7 +52,7 @@ test('the failure is a whole response by the schema', async () => {
   assert.equal(problems('ResponseResource', told.at(-1)?.response), [])
 })
 
-test('a failure that the provider tells in its own way is completed in the same numbers', async () => {
+test('a failure that the provider reports in its own way is completed in the same numbers', async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
   const { told } = await cut([...numbered.slice(0, 4), ...eventsOf('openai-responses', [error])])
   const [failed] = told.slice(-1)

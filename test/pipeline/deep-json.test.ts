@@ -72,7 +72,7 @@ const parsing = ['claude/m', 'google/m', 'bedrock/m', 'vertex/m', 'vertex/claude
 
 for (const [format, conversation] of Object.entries(conversations)) {
   for (const model of parsing) {
-    test(`in the arguments of a call is a 400 for a client of ${format} with ${model}`, async () => {
+    test(`JSON that nests too deep in the arguments of a call is a 400 for a client of ${format} with ${model}`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const leaf of LEAVES) {
@@ -95,7 +95,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
   }
 
   for (const model of ['google/m', 'vertex/m']) {
-    test(`in the result of a call is a 400 for a client of ${format} with ${model}`, async () => {
+    test(`JSON that nests too deep in the result of a call is a 400 for a client of ${format} with ${model}`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const result of [nested(LIMIT + 1), nested(5_000), `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
@@ -275,7 +275,7 @@ function isParsed(provider: string, client: WireFormat, stream: boolean): boolea
 for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
-    test(`in a whole answer of ${said} is a 502 for a client of ${client}, unless it is passed through as it is`, async () => {
+    test(`JSON that nests too deep in a whole answer of ${said} is a 502 for a client of ${client}, unless it is passed through as it is`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const args = nested(depth, leaf)
@@ -297,7 +297,7 @@ for (const [said, answer] of Object.entries(answers)) {
       }
     })
 
-    test(`in a stream of ${said} ends it with an error for a client of ${client}, unless it is passed through as it is`, async () => {
+    test(`JSON that nests too deep in a stream of ${said} ends it with an error for a client of ${client}, unless it is passed through as it is`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const up = fakeUpstream(() => answer.stream(nested(depth, leaf)))
@@ -317,7 +317,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('in an answer that is to be a list is a 502, whole and streamed', async () => {
+test('JSON that nests too deep in an answer that is to be a list is a 502, whole and streamed', async () => {
   const deep = `{"answer":${nested(5_000)}}`
   const schema = { type: 'array', items: { type: 'object' } }
   const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: schema }
@@ -337,7 +337,7 @@ test('in an answer that is to be a list is a 502, whole and streamed', async () 
   }
 })
 
-test('in the error of a provider reaches the client as an error of the provider, and onError is not called', async () => {
+test('JSON that nests too deep in the error of a provider reaches the client as an error of the provider, and onError is not called', async () => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
   for (const said of [
     `{"error":{"message":"Not \\"today\\"","details":${deep}}}`,

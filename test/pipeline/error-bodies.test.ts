@@ -39,7 +39,7 @@ test('one that is large is read to 64 kB, which say as much as they can', async 
 })
 
 for (const body of ['{}', '[]', 'null', '""']) {
-  test(`one without words, ${body}, is told by its status, to clients of its own format as to others`, async () => {
+  test(`one without words, ${body}, is reported by its status, to clients of its own format as to others`, async () => {
     for (const ask of ['chat', 'messages'] as const) {
       for (const model of ['one/m', 'claude/c']) {
         const world = await openWorld({ fetch: fakeUpstream(() => json(body, 400)) })

@@ -246,7 +246,7 @@ test('402 of OpenRouter for requests under way is a rate limit, and for one that
   assert.is(told(402, { error: { code: 402, message: 'Too dear', metadata: tooDear } }).class, 'over-budget')
 })
 
-test('an account without credit is told of as such, whatever the status', () => {
+test('an account without credit is reported as such, whatever the status', () => {
   for (const [status, body] of [
     [429, openai('x', { code: 'insufficient_quota' })],
     [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],

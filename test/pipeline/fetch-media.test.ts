@@ -156,7 +156,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   })
 }
 
-test('the first bytes tell what it is where the type is wrong or missing', async () => {
+test('the first bytes show what it is where the type is wrong or missing', async () => {
   const { world, sent } = await openMedia(({ url }) =>
     url.pathname === '/1' ? media(WEBP, 'image/jpeg') : media(PNG, url.pathname === '/2' ? 'binary/octet-stream' : ''),
   )

@@ -52,7 +52,7 @@ for (const status of [429, 500, 503, 529]) {
   })
 }
 
-test('a lone failure without a body of its own is told in the format of the caller, with its status', async () => {
+test('a lone failure without a body of its own is reported in the format of the caller, with its status', async () => {
   for (const status of [500, 502, 503, 529, 404, 429]) {
     const { world } = await chained({ one: page(status) })
     const response = await world.chat({ model: 'one/m' })
@@ -175,7 +175,7 @@ test('every attempt counts, however many targets there are, and the limit is an 
   }
 })
 
-test('an error in the envelope of another format, or in none, is told in the one that its caller reads', async () => {
+test('an error in the envelope of another format, or in none, is reported in the one that its caller reads', async () => {
   const foreign: Array<[what: string, body: () => Response]> = [
     [
       'another format',

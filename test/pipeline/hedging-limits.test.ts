@@ -77,7 +77,7 @@ test('the second attempt begins when nearly all answers would be there', async (
   assert.is((await asked).headers.get('x-signalbox-target'), 'two/m')
 })
 
-test('the header tells of both, and the slower one is as well as before', async () => {
+test('the header names both, and the slower one is as well as before', async () => {
   const { world, told, ask, warm } = await timed()
   await warm(100)
   told.msOf = slowFirst

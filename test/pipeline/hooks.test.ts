@@ -92,7 +92,7 @@ test('each attempt, each usage and each request once, with its facts', async () 
   }
 })
 
-test('what a request passed over, and why it stopped, is told with it', async () => {
+test('what a request passed over, and why it stopped, is reported with it', async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => json({ error: { message: 'no' } }, provider === 'one' ? 401 : 500)),
     combos: { chain: { models: [{ model: 'two/m', when: { tools: true } }, 'none/m', 'one/m', 'two/m', 'three/m'] } },

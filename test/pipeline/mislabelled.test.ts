@@ -67,7 +67,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
   })
 
-  test(`a whole error as ${type ?? 'nothing at all'} is the failure that it tells of`, async () => {
+  test(`a whole error as ${type ?? 'nothing at all'} is the failure that it reports`, async () => {
     const told = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
     const { world } = await open(() => labelled(type, [JSON.stringify(told)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })

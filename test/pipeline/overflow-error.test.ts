@@ -54,7 +54,7 @@ test('a prompt that was too long keeps its words and code, and the failures of t
   }
 })
 
-test('two prompts that were too long are told by the larger target alone', async () => {
+test('two prompts that were too long are reported by the larger target alone', async () => {
   const world = await openWorld({
     fetch: fakeUpstream(() => json({ error: tooLong }, 400)),
     catalog: sized({ one: 8_000, two: 200_000 }),

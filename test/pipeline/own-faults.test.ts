@@ -51,7 +51,7 @@ for (const [how, path, told] of [
   })
 }
 
-test('what it fails at while it reads the end of a stream that it passes on is told as well, also when the client has left', async () => {
+test('what it fails at while it reads the end of a stream that it passes on is reported as well, also when the client has left', async () => {
   const observe = () => {
     throw new RangeError('too odd')
   }

@@ -142,7 +142,7 @@ test('is tried after the wait that the answer asks for', async () => {
   }
 })
 
-test('whose last answer is a failure, too, is told in its own words of last', async () => {
+test('a target whose last answer is a failure, too, is reported in its own words of last', async () => {
   const last = json({ error: { message: 'still not' } }, 503)
   const { up, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
   const { status, text, attempts, header } = await asked(world, up)

@@ -30,7 +30,7 @@ async function open(answer: () => Response) {
 }
 
 for (const status of [400, 401, 404, 429, 500, 503]) {
-  test(`in the body of a ${status}, plain, in JSON, or spelt in another way`, async () => {
+  test(`a quoted credential in the body of a ${status}, plain, in JSON, or spelt in another way`, async () => {
     for (const said of SPELLINGS) {
       const bodies = [
         JSON.stringify({ error: { message: `Bad: ${said}` } }),
@@ -49,7 +49,7 @@ for (const status of [400, 401, 404, 429, 500, 503]) {
   })
 }
 
-test('in a header of an error', async () => {
+test('a quoted credential in a header of an error', async () => {
   const error = { error: { message: 'no' } }
   const { world, assertKept } = await open(() => json(error, 429, { 'x-debug': `Bearer ${SECRET}`, 'x-other': 'kept' }))
   const response = await world.chat({})
@@ -70,7 +70,7 @@ const SHAPES = [
 ]
 
 for (const status of [400, 429, 500]) {
-  test(`in a ${status}: what looks like one, whoever's it is, and the rest is as it came`, async () => {
+  test(`a quoted credential in a ${status}: what looks like one, whoever's it is, and the rest is as it came`, async () => {
     for (const shape of SHAPES) {
       for (const [said, kept] of [
         [`Key ${shape} is odd`, 'Key [credential] is odd'],
@@ -146,7 +146,7 @@ test('an answer itself is passed on untouched', async () => {
   assert.equal(await (await world.chat({})).json(), answer)
 })
 
-test('in an error in mid stream: what looks like one', async () => {
+test('a quoted credential in an error in mid stream: what looks like one', async () => {
   const [shape = ''] = SHAPES
   const error = `data: ${JSON.stringify({ error: { message: `Bad: ${shape}` } })}\n\n`
   for (const ask of ['chat', 'messages'] as const) {
@@ -160,7 +160,7 @@ test('in an error in mid stream: what looks like one', async () => {
 const chatError = `data: ${JSON.stringify({ error: { message: `Bad: ${SECRET}` } })}\n\n`
 const messageError = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: `Bad: ${SECRET}` } })}\n\n`
 
-test('in an error in mid stream: another error stands in its place', async () => {
+test('a quoted credential in an error in mid stream: another error stands in its place', async () => {
   for (const rest of ['', 'data: [DONE]\n\n', 'data: [DONE]']) {
     for (const glued of [false, true]) {
       const events = [...chatEvents().slice(0, 3), chatError + rest]
@@ -179,12 +179,12 @@ test('in an error in mid stream: another error stands in its place', async () =>
   assert.match(await assertKept(await world.messages({ stream: true }), 'messages'), /event: error\ndata: [^\n]*quoted/)
 })
 
-test('in an error in mid stream that lacks its blank line', async () => {
+test('a quoted credential in an error in mid stream that lacks its blank line', async () => {
   const { world, assertKept } = await open(() => sse([...chatEvents().slice(0, 3), chatError.trimEnd()]))
   assert.match(await assertKept(await world.chat({ stream: true }), 'no blank line'), /quoted the credential/)
 })
 
-test('in an error in mid stream that is translated, and in one before the first word', async () => {
+test('a quoted credential in an error in mid stream that is translated, and in one before the first word', async () => {
   const begun = await open(() => sse([...chatEvents().slice(0, 3), chatError]))
   const translated = await begun.assertKept(await begun.world.messages({ model: 'one/m', stream: true }), 'translated')
   assert.match(translated, /event: error\ndata: [^\n]*Bad: \[credential\]/)

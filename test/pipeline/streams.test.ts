@@ -119,7 +119,7 @@ test('an error by its name that comes before the first word is a failure of the 
   await response.text()
 })
 
-test('a cut in mid stream is told in the format of the caller', async () => {
+test('a cut in mid stream is reported in the format of the caller', async () => {
   const chat = await relayed('chat', chatEvents().slice(0, 3), 'error')
   assert.match(
     chat.text,

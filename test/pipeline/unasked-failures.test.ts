@@ -10,7 +10,7 @@ const test = suite('a stream that nobody has asked for, when it fails:')
 
 const passed = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
 
-test('that is cut, by its end or by the network, goes to the next target wherever it is cut', async () => {
+test('a stream that nobody has asked for that is cut, by its end or by the network, goes to the next target wherever it is cut', async () => {
   const events = chatEvents('Hello there')
   for (const end of ['close', 'error'] as const)
     for (let count = 0; count < events.length - 3; count++) {
@@ -22,7 +22,7 @@ test('that is cut, by its end or by the network, goes to the next target whereve
     }
 })
 
-test('that is cut after it has begun is told as one that has broken off', async () => {
+test('a stream that nobody has asked for that is cut after it has begun is reported as one that has broken off', async () => {
   const { ask } = await openChain(() => sse(chatEvents().slice(0, 3)))
   const response = await ask({ model: 'one/m' })
   assert.is(await textOf(response), '502 The provider "one" ended the stream before its answer was complete.')
@@ -33,7 +33,7 @@ test('that says nothing to its end goes to the next target', async () => {
   assert.is(attemptsOf(await ask()), passed('200:content'))
 })
 
-test('with an error at its beginning, or in its middle, is the failure that it tells of', async () => {
+test('a stream that nobody has asked for with an error at its beginning, or in its middle, is the failure that it reports', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
     const { up, world, ask } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
@@ -46,7 +46,7 @@ test('with an error at its beginning, or in its middle, is the failure that it t
   }
 })
 
-test('with an error in it is told in the format of the client', async () => {
+test('a stream that nobody has asked for with an error in it is reported in the format of the client', async () => {
   const overloaded =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const up = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
@@ -55,7 +55,7 @@ test('with an error in it is told in the format of the client', async () => {
   assert.is(await textOf(response), '503 Overloaded')
 })
 
-test('that is empty goes to the next target, and to the client when none says more', async () => {
+test('a stream that nobody has asked for that is empty goes to the next target, and to the client when none says more', async () => {
   const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
   const { ask } = await openChain(() => sse(ending))
   assert.is(attemptsOf(await ask()), passed('200:content'))

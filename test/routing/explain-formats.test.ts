@@ -1,7 +1,7 @@
 import { fault } from '../pipeline/support/fault.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { told } from './support/explain.ts'
+import { linesOf } from './support/explain.ts'
 import { openPool } from './support/pool.ts'
 
 const test = suite('targets whose format cannot carry a request, when others are not well')
@@ -10,8 +10,8 @@ const test = suite('targets whose format cannot carry a request, when others are
 const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
 
 /** What an explanation foretells, and then whom a request calls. */
-async function foretold(pool: Awaited<ReturnType<typeof openPool>>) {
-  const uses = (await told(pool, { body })).map((line) => line.split(':')[0])
+async function predicted(pool: Awaited<ReturnType<typeof openPool>>) {
+  const uses = (await linesOf(pool, { body })).map((line) => line.split(':')[0])
   return { uses, called: await pool.asks(1, body) }
 }
 
@@ -30,19 +30,19 @@ async function cooling(models: string[], seconds: Record<string, number>) {
 }
 
 test('one that is cooling is the last resort, though one that is well stands before it', async () => {
-  const { uses, called } = await foretold(await cooling(['claude/c', 'one/m'], { one: 30 }))
+  const { uses, called } = await predicted(await cooling(['claude/c', 'one/m'], { one: 30 }))
   assert.equal([uses, called], [['claude skipped', 'one last-resort'], 'one'])
 })
 
 test('of those that are cooling it is the first to recover that can be asked', async () => {
   const pool = await cooling(['claude/c', 'one/m', 'two/m'], { claude: 10, one: 40, two: 30 })
-  const { uses, called } = await foretold(pool)
+  const { uses, called } = await predicted(pool)
   assert.equal([uses, called], [['claude skipped', 'one skipped', 'two last-resort'], 'two'])
 })
 
 test('when none can be asked, the client is told so, whatever is cooling', async () => {
   const pool = await cooling(['claude/c', 'claude/d'], { claude: 10 })
-  const { uses, called } = await foretold(pool)
+  const { uses, called } = await predicted(pool)
   assert.equal([uses, called], [['claude skipped', 'claude skipped'], ''])
   const { error } = await pool.world.api.explain({ model: 'pool', body })
   const response = await pool.world.chat({ model: 'pool', ...body })
@@ -52,7 +52,7 @@ test('when none can be asked, the client is told so, whatever is cooling', async
 test('no attempt is kept for one of them', async () => {
   const connections = ['one', { provider: 'one', name: 'spare' }, { provider: 'one', name: 'third' }, 'claude']
   const pool = await openPool(['one/m', 'claude/c'], { connections, catalog, answer: fault(500, 'down') })
-  const { uses, called } = await foretold(pool)
+  const { uses, called } = await predicted(pool)
   assert.equal(uses, ['one first', 'one next', 'one next', 'claude beyond'])
   assert.is(called, 'one>one>one')
 })

@@ -70,10 +70,10 @@ test('is the first call of the request that follows, through whatever combos, at
         const body = { user: session, messages: [{ role: 'user', content: 'Hi' }], ...(tools && { tools: [{}] }) }
         const headers = { 'x-team': team }
         const { targets } = await world.api.explain({ model: 'pool', body, headers })
-        const foretold = targets.find(({ use }) => use === 'first' || use === 'last-resort')
+        const predicted = targets.find(({ use }) => use === 'first' || use === 'last-resort')
         await world.chat({ model: 'pool', ...body }, { headers })
         const called = world.told.requests.at(-1)?.attempts[0]
-        assert.equal([called?.connectionId, called?.model], [foretold?.connectionId, foretold?.model])
+        assert.equal([called?.connectionId, called?.model], [predicted?.connectionId, predicted?.model])
       }
     }),
     { numRuns: times(40) },

@@ -3,13 +3,13 @@ import { chatAnswer } from '../pipeline/support/answers.ts'
 import { type Call, json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { open, told } from './support/explain.ts'
+import { linesOf, open } from './support/explain.ts'
 
 const test = suite('explanations of strategies')
 
 test('fallback: each stands where it is listed', async () => {
   const pool = await open('fallback')
-  assert.equal(await told(pool), [
+  assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
     'two next: pool: listed 2nd',
     'three next: pool: listed 3rd',
@@ -24,23 +24,23 @@ test('round-robin: whose turn it is, and no turn is moved by asking', async () =
     'three next: pool: 1 after the one whose turn it is',
     'one next: pool: 2 after the one whose turn it is',
   ]
-  for (let time = 0; time < 3; time++) assert.equal(await told(pool), wanted)
+  for (let time = 0; time < 3; time++) assert.equal(await linesOf(pool), wanted)
   assert.is(await pool.asks(1), 'two')
 })
 
 test('weighted and random: as they might be drawn', async () => {
   const entries = [{ model: 'one/m', weight: 3 }, { model: 'two/m', weight: 0 }, 'three/m']
-  for (const line of await told(await open('weighted', {}, entries))) {
+  for (const line of await linesOf(await open('weighted', {}, entries))) {
     const [, provider, drawn] = /^(\w+) \w+: pool: drawn (\w+), weight/.exec(line) ?? []
     assert.match(line, provider === 'one' ? 'weight 3 of 4' : provider === 'two' ? 'weight 0 of 4' : 'weight 1 of 4')
     assert.is(drawn === '3rd', provider === 'two')
   }
-  const drawn = (await told(await open('random'))).map((line) => line.replace(/^\w+ /, ''))
+  const drawn = (await linesOf(await open('random'))).map((line) => line.replace(/^\w+ /, ''))
   assert.equal(drawn, ['first: pool: drawn 1st', 'next: pool: drawn 2nd', 'next: pool: drawn 3rd'])
 })
 
 test('least-cost: the price, or that there is none', async () => {
-  assert.equal(await told(await open('least-cost')), [
+  assert.equal(await linesOf(await open('least-cost')), [
     'two first: pool: $0.35 per million tokens, input and output',
     'one next: pool: $20 per million tokens, input and output',
     'three next: pool: no known price',
@@ -49,10 +49,10 @@ test('least-cost: the price, or that there is none', async () => {
 
 test('least-latency: what was measured', async () => {
   const pool = await open('least-latency', {}, ['one/m'])
-  assert.equal(await told(pool), ['one first: pool: not measured yet'])
+  assert.equal(await linesOf(pool), ['one first: pool: not measured yet'])
   await pool.asks(1)
-  assert.equal(await told(pool), ['one first: pool: 0 ms on average'])
-  assert.equal(await told(pool, { body: { stream: true } }), ['one first: pool: not measured yet'])
+  assert.equal(await linesOf(pool), ['one first: pool: 0 ms on average'])
+  assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: not measured yet'])
 })
 
 test('least-latency: which is only tried to learn whether it is faster', async () => {
@@ -62,14 +62,14 @@ test('least-latency: which is only tried to learn whether it is faster', async (
     return json(chatAnswer())
   }
   const pool = await open('least-latency', { clock, answer }, ['one/m', 'two/m'])
-  while ((await told(pool)).join().includes('not measured')) {
+  while ((await linesOf(pool)).join().includes('not measured')) {
     const asked = pool.asks(1)
     await clock.untilPending()
     await clock.advance(200)
     await asked
   }
   const seen = new Set<string>()
-  while (seen.size < 2) seen.add((await told(pool)).join())
+  while (seen.size < 2) seen.add((await linesOf(pool)).join())
   assert.equal([...seen].sort(), [
     'one first: pool: 100 ms on average,two next: pool: 200 ms on average',
     'two first: pool: 200 ms on average, tried first now and then to see whether it is faster,one next: pool: 100 ms on average',
@@ -82,7 +82,7 @@ test('least-busy: how much is under way', async () => {
     void pool.world.chat({ model: 'pool' })
     while (pool.up.open < time) await pool.world.clock.advance(0)
   }
-  assert.equal(await told(pool), [
+  assert.equal(await linesOf(pool), [
     'two first: pool: 1 request under way',
     'three next: pool: 1 request under way',
     'one next: pool: 2 requests under way',
@@ -91,14 +91,14 @@ test('least-busy: how much is under way', async () => {
 
 test('sticky: where the session is at home, and where it was moved', async () => {
   const pool = await open('sticky')
-  assert.equal(await told(pool), [
+  assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st, since the request has no session',
     'two next: pool: listed 2nd, since the request has no session',
     'three next: pool: listed 3rd, since the request has no session',
   ])
   const body = { user: 'somebody' }
-  const [home = '', second = '', third = ''] = (await told(pool, { body })).map((line) => line.split(' ')[0])
-  assert.equal(await told(pool, { body }), [
+  const [home = '', second = '', third = ''] = (await linesOf(pool, { body })).map((line) => line.split(' ')[0])
+  assert.equal(await linesOf(pool, { body }), [
     `${home} first: pool: the session is at home here`,
     `${second} next: pool: 2nd for this session`,
     `${third} next: pool: 3rd for this session`,
@@ -106,8 +106,8 @@ test('sticky: where the session is at home, and where it was moved', async () =>
   assert.is(await pool.asks(1, body), home)
   pool.down.set(home, 500)
   await pool.asks(1, body)
-  assert.equal((await told(pool, { body }))[0], `${second} first: pool: the session was moved here`)
-  const named = await told(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
+  assert.equal((await linesOf(pool, { body }))[0], `${second} first: pool: the session was moved here`)
+  const named = await linesOf(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
   assert.match(named[0] ?? '', /the session was moved here/, 'headers of any case')
 })
 
@@ -130,7 +130,7 @@ test('conditional: what is not meant for the request, and for want of what', asy
     'pool one/m tools',
     'pool two/m bytes',
   ])
-  assert.equal(await told(pool), ['three first: pool: listed 3rd'])
+  assert.equal(await linesOf(pool), ['three first: pool: listed 3rd'])
 })
 
 for (const strategy of [

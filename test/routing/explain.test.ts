@@ -4,7 +4,7 @@ import type { ErrorAnswer } from '../pipeline/support/answers.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { apiKeyOf, token, catalog as worldCatalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { models, open, told } from './support/explain.ts'
+import { linesOf, models, open } from './support/explain.ts'
 import { openPool } from './support/pool.ts'
 
 const test = suite('explanations')
@@ -13,7 +13,7 @@ test('what is cooling is skipped, with why and until when; the rest is used, as 
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.asks(1)
-  const [first, ...rest] = await told(pool)
+  const [first, ...rest] = await linesOf(pool)
   assert.match(
     first ?? '',
     /^one skipped: connection is cooling after "credentials" until 2026-01-01T00:01:0\d\.\d{3}Z$/,
@@ -30,7 +30,7 @@ test('when all are cooling, the one that recovers first is the last resort', asy
   ] as const)
     pool.down.set(provider, status)
   await pool.asks(1)
-  const uses = (await told(pool)).map((line) => line.split(':')[0])
+  const uses = (await linesOf(pool)).map((line) => line.split(':')[0])
   assert.equal(uses, ['one skipped', 'two last-resort', 'three skipped'])
   pool.down.clear()
   assert.is(await pool.asks(1), 'two')
@@ -44,7 +44,7 @@ test('a target that cools after failures by chance is the last resort beside a g
     const pool = await open('fallback', { limits: { maxAttempts } })
     pool.down.set('one', 503)
     for (let at = 0; at < 5; at++) await pool.world.chat({ model: 'one/m' })
-    const uses = (await told(pool)).map((line) => line.split(':')[0])
+    const uses = (await linesOf(pool)).map((line) => line.split(':')[0])
     assert.equal(uses.slice(0, 2), [`one ${use}`, 'two first'])
   }
 })
@@ -64,7 +64,7 @@ test('a model without a combo: its connections by priority', async () => {
 test('the last attempt is kept for another model, as it is when the keys of the first fail', async () => {
   const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two', 'three']
   const pool = await openPool(['one/m', 'two/m', 'three/m'], { connections })
-  assert.equal(await told(pool), [
+  assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
     'one next: pool: listed 1st',
     'one beyond: pool: listed 1st; the last attempt is kept for another model',
@@ -82,7 +82,7 @@ test('the last attempt is kept for another model, as it is when the keys of the 
 
 test('a target that is named twice is used once, as it is tried', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
-  assert.equal(await told(pool), [
+  assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
     'two next: pool: listed 2nd',
     'one skipped: it stands in this list already',
@@ -95,13 +95,13 @@ test('two models of a provider whose connections take turns: each begins at anot
   const { world, up } = await openPool(['one/m', 'one/other'], { connections, limits: { maxAttempts: 4 }, answer })
   await world.api.providers.update('one', { strategy: 'round-robin' })
   const { targets } = await world.api.explain({ model: 'pool' })
-  const told = targets.map(({ connection, model }) => `${connection}/${model}`)
-  assert.equal(told, ['a/m', 'b/m', 'b/other', 'a/other'])
+  const lines = targets.map(({ connection, model }) => `${connection}/${model}`)
+  assert.equal(lines, ['a/m', 'b/m', 'b/other', 'a/other'])
   await world.chat({ model: 'pool' })
   const called = up.calls.map(
     ({ headers, body }) => `${headers.get('authorization')?.slice(-1)}/${JSON.parse(body).model}`,
   )
-  assert.equal(called, told)
+  assert.equal(called, lines)
 })
 
 test('the way through combos and providers, with each reason on it', async () => {
@@ -127,11 +127,11 @@ test('what its format cannot carry is skipped, as the request will do', async ()
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
-  const lines = await told(pool, { body })
+  const lines = await linesOf(pool, { body })
   assert.match(lines[0] ?? '', /^claude skipped: its format cannot carry the request: "n"/)
   assert.is(lines[1], 'one first: pool: listed 2nd')
   assert.is(await pool.asks(1, body), 'one')
-  const sketched = (await told(pool, { body: { n: 2 } })).map((line) => line.split(':')[0])
+  const sketched = (await linesOf(pool, { body: { n: 2 } })).map((line) => line.split(':')[0])
   assert.equal(sketched, ['claude first', 'one next'])
   const { error } = await pool.world.api.explain({ model: 'claude/c', body })
   const response = await pool.world.chat({ model: 'claude/c', ...body })
@@ -148,12 +148,12 @@ test('size and streaming are those that the request will have', async () => {
     [bytes - 1, 'two'],
   ] as const) {
     const pool = await open('conditional', {}, entries(max))
-    assert.match((await told(pool, { body }))[0] ?? '', `${provider} first`)
+    assert.match((await linesOf(pool, { body }))[0] ?? '', `${provider} first`)
     await pool.world.post('/v1/chat/completions', { model: 'pool', ...body })
     assert.is(pool.up.providers[0], provider)
   }
   const pool = await open('conditional', {}, [{ model: 'one/m', when: { stream: true } }, 'two/m'])
-  const counted = await told(pool, { path: '/v1/messages/count_tokens', body: { stream: true } })
+  const counted = await linesOf(pool, { path: '/v1/messages/count_tokens', body: { stream: true } })
   assert.match(counted[0] ?? '', 'two first', 'counts are never streamed')
 })
 
@@ -169,7 +169,7 @@ test('what leads nowhere is explained with the error that its client would read'
   assert.equal(leftOut, [{ combo: 'pool', model: 'one/m', unmet: 'tools' }])
 })
 
-test('over HTTP as in process; nobody is called, nothing is kept, and no secret is told', async () => {
+test('over HTTP as in process; nobody is called, nothing is kept, and no secret is shown', async () => {
   const storage = memoryStorage()
   const pool = await open('sticky', { storage })
   await pool.world.api.combos.create({ name: 'turns', models, strategy: 'round-robin' })

@@ -138,7 +138,7 @@ test('where they differ, the mean counts', async () => {
   assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
 })
 
-test('what was under way while a speed was told does not go on counting', async () => {
+test('what was under way while a speed was published does not go on counting', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
   await first.world.api.combos.create({ name: 'busy', ...busy })
   assert.equal(await race(first, 1), ['one'])
@@ -151,14 +151,14 @@ test('what was under way while a speed was told does not go on counting', async 
   assert.is(clock.pending(), 0, 'there is nothing more to tell')
 })
 
-test('with `sharedState: false` each goes by itself, and tells nothing', async () => {
+test('with `sharedState: false` each goes by itself, and publishes nothing', async () => {
   const { first, second, hold, storage } = await openTwo(busy, { sharedState: false })
   await hold(first)
   assert.is(await second.asks(1), 'one')
   assert.equal(await toldIn(storage), [])
 })
 
-test('nothing is told of targets that are not chosen so', async () => {
+test('nothing is published of targets that are not chosen so', async () => {
   const { first, storage, hold } = await openTwo(busy)
   await first.world.chat({ model: 'one/m' })
   assert.equal(await toldIn(storage), [])

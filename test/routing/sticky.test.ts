@@ -173,7 +173,7 @@ test('two instances on one storage agree where sessions are, and where they were
   }
 })
 
-test('what is stored of a moved session tells nobody who it is', async () => {
+test('what is stored of a moved session does not show who it is', async () => {
   const storage = memoryStorage()
   const { down, asks } = await openPool(sticky, { storage })
   const body = { user: 'jane.doe@example.test' }

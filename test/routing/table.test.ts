@@ -1,6 +1,6 @@
 import { follow } from '../../src/routing/follow.ts'
 import type { Group, GroupChoice, Inputs, Route } from '../../src/routing/group.ts'
-import { lookaheadOf, resolutionOfEntry } from '../../src/routing/lookahead.ts'
+import { groupReachOf, resolutionOfEntry } from '../../src/routing/group-reach.ts'
 import type { Select } from '../../src/routing/select.ts'
 import { createRouteTable, type RouteTable } from '../../src/routing/table.ts'
 import type { ProviderRecord } from '../../src/store/store.ts'
@@ -68,10 +68,10 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
 function routesOf(model: string, table: RouteTable, select: Select): AsyncIterable<Route> | readonly Route[] {
   const meaning = table.resolutionOf(model)
   if (meaning && 'strategy' in meaning) {
-    const lookahead = lookaheadOf(table)
+    const groupReach = groupReachOf(table)
     return follow(meaning, {
       select,
-      lookahead,
+      groupReach,
       resolutionOf: (entry, within) => resolutionOfEntry(table, entry, within),
     })
   }

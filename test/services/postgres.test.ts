@@ -36,7 +36,7 @@ test.after(async () => {
   await server.remove()
 })
 
-test('a change elsewhere is told within 100 ms by LISTEN, and within the poll without it', async () => {
+test('a change elsewhere is reported within 100 ms by LISTEN, and within the poll without it', async () => {
   for (const [listen, limitMs] of [
     [undefined, 100],
     [false as const, 400],
@@ -92,7 +92,7 @@ test('a pool of one connection is polled, with one warning, and every call is an
   await single.end()
 })
 
-test('what changed while the server was away is told within three seconds of its return, and a write meanwhile is refused by name', {
+test('what changed while the server was away is reported within three seconds of its return, and a write meanwhile is refused by name', {
   timeoutMs: 60_000,
 }, async () => {
   if (!server.isOwn) return

@@ -9,7 +9,7 @@ test('take objects for equal whose keys have the names of members', () => {
   assert.equal(parsed(), parsed())
 })
 
-test('tell objects apart that differ under such a key', () => {
+test('distinguish objects that differ under such a key', () => {
   throws(() => assert.equal({ constructor: { a: 1 } }, { constructor: { a: 2 } }))
 })
 

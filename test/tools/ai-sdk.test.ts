@@ -46,7 +46,7 @@ for (const generation of [5, 6, 7]) {
 
   for (const client of wireFormats)
     for (const stream of [false, true])
-      test(`as a client of ${client} reads an answer that cites a page without a title, ${stream ? 'streamed' : 'whole'}`, async () => {
+      test(`AI SDK ${generation} as a client of ${client} reads an answer that cites a page without a title, ${stream ? 'streamed' : 'whole'}`, async () => {
         const { fetch } = await openBefore('gemini', upstream(http.post('*', () => citing(stream))))
         assert.is(await sdk.ask({ client, model: MODEL, prompt: QUESTION, stream, fetch }), 'It rains.')
       })
@@ -57,12 +57,12 @@ for (const generation of [5, 6, 7]) {
         const where = `a provider of ${format}, ${stream ? 'streamed' : 'whole'}`
         const request = { client, model: MODEL, prompt: QUESTION, stream }
 
-        test(`as a client of ${client} reads the text of ${where}`, async () => {
+        test(`AI SDK ${generation} as a client of ${client} reads the text of ${where}`, async () => {
           const { fetch } = await openAnswering(format, client)
           assert.is(await sdk.ask({ ...request, fetch }), ANSWER.join(''))
         })
 
-        test(`as a client of ${client} runs its tools with ${where}`, async () => {
+        test(`AI SDK ${generation} as a client of ${client} runs its tools with ${where}`, async () => {
           const { fetch, asked } = await openToolLoop(format, client)
           const calls: Heard['calls'] = []
           const execute = async ({ city }: { city: string }) => {
@@ -74,7 +74,7 @@ for (const generation of [5, 6, 7]) {
           assert.is(asked.length, 2)
         })
 
-        test(`as a client of ${client} fills a form by ${where}`, async () => {
+        test(`AI SDK ${generation} as a client of ${client} fills a form by ${where}`, async () => {
           const { fetch, asked } = await openAnswering(format, client, JSON.stringify(FILLED))
           assert.equal(await sdk.fill({ ...request, fetch, form }), FILLED)
           assert.match(JSON.stringify(asked), /"celsius":\{"type":"integer"\}/)

@@ -87,7 +87,7 @@ async function follow(
 const test = suite('the recipe')
 
 for (const name of Object.keys(tools))
-  test(`for ${name} has it answer and run its own tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
+  test(`the recipe for ${name} has it answer and run its own tool`, { timeoutMs: RUN_MS + 10_000 }, () =>
     follow(name, ({ code, output }, { refused, requests }) => {
       assert.ok(output.includes(READ), output)
       assert.is(code, 0, output)
@@ -96,14 +96,14 @@ for (const name of Object.keys(tools))
     }),
   )
 
-test('for Claude Code names a model that it knows', { timeoutMs: RUN_MS + 10_000 }, () =>
+test('the recipe for Claude Code names a model that it knows', { timeoutMs: RUN_MS + 10_000 }, () =>
   follow('Claude Code', ({ output }, { requests }) => {
     assert.not.match(output, /recognize/)
     assert.equal([...new Set(requests.map(({ model }) => model))], ['claude-sonnet-5-5'])
   }),
 )
 
-test('for Claude Code covers the model that it calls haiku', { timeoutMs: RUN_MS + 10_000 }, () =>
+test('the recipe for Claude Code covers the model that it calls haiku', { timeoutMs: RUN_MS + 10_000 }, () =>
   follow(
     'Claude Code',
     ({ output }, { requests }) => {
@@ -114,21 +114,27 @@ test('for Claude Code covers the model that it calls haiku', { timeoutMs: RUN_MS
   ),
 )
 
-test('for Codex reaches a model without a search, though Codex offers one', { timeoutMs: RUN_MS + 10_000 }, () =>
-  follow('Codex', (_, { requests }) => {
-    for (const { warnings } of requests) assert.match(warnings?.join() ?? '', /dropped:tools\[\d+\](?:,|$)/)
-  }),
+test(
+  'the recipe for Codex reaches a model without a search, though Codex offers one',
+  { timeoutMs: RUN_MS + 10_000 },
+  () =>
+    follow('Codex', (_, { requests }) => {
+      for (const { warnings } of requests) assert.match(warnings?.join() ?? '', /dropped:tools\[\d+\](?:,|$)/)
+    }),
 )
 
-test('for Codex lets one that asks for a WebSocket turn to HTTP at once', { timeoutMs: RUN_MS + 10_000 }, () =>
-  follow(
-    'Codex',
-    ({ output }, { refused }) => {
-      assert.ok(output.includes(READ), output)
-      assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
-    },
-    { config: 'supports_websockets = true\n' },
-  ),
+test(
+  'the recipe for Codex lets one that asks for a WebSocket turn to HTTP at once',
+  { timeoutMs: RUN_MS + 10_000 },
+  () =>
+    follow(
+      'Codex',
+      ({ output }, { refused }) => {
+        assert.ok(output.includes(READ), output)
+        assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
+      },
+      { config: 'supports_websockets = true\n' },
+    ),
 )
 
 test('is there for every tool of the page, but for Cursor, which no package has', () => {

@@ -37,8 +37,8 @@ export function relayTranslated(
   let error: StreamEnd['error']
   let fault: StreamEnd['fault']
   let isOver = false // nothing more is read
-  let reported: Reported | undefined // the provider's error, until it is told
-  let isTold = false
+  let reported: Reported | undefined // the provider's error, until the client gets it
+  let hasEnded = false
   let pulling: Promise<void> | undefined
 
   const watched = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
@@ -46,9 +46,9 @@ export function relayTranslated(
     if (event.type === 'error') error = endOf(event.error)
     if (event.type === 'end') isOver = true
     if (event.type !== 'error') return emit(event)
-    const tell = (error: CanonicalError) => emit({ ...event, error })
-    if (isOver) tell(event.error)
-    else reported = { error: event.error, tell }
+    const send = (error: CanonicalError) => emit({ ...event, error })
+    if (isOver) send(event.error)
+    else reported = { error: event.error, send }
   }
   const { restore = (emit) => emit, write } = translation
 
@@ -58,13 +58,13 @@ export function relayTranslated(
     emit(event)
   }
 
-  function tellLosses() {
+  function writeLosses() {
     const comment = lossComment(write.responseWarnings)
     if (comment) unsent += comment
   }
 
   const translator = translateStream(
-    { ...translation, restore: (emit) => limited(restore(watched(emit))), write: { ...write, beforeEnd: tellLosses } },
+    { ...translation, restore: (emit) => limited(restore(watched(emit))), write: { ...write, beforeEnd: writeLosses } },
     (event) => {
       if (unsent.length > LARGE) {
         before.push(unsent)
@@ -85,9 +85,9 @@ export function relayTranslated(
     return encodeUtf8(withoutLineSeparators(redacted(text, secrets)))
   }
 
-  function tell(cancelled: boolean) {
-    if (isTold) return
-    isTold = true
+  function end(cancelled: boolean) {
+    if (hasEnded) return
+    hasEnded = true
     onEnd({ usage, error, cancelled, fault })
   }
 
@@ -97,12 +97,12 @@ export function relayTranslated(
     const known = toGatewayError(thrown)
     if (known.code === 'INTERNAL') fault = thrown
     isOver = true
-    if (reported) reported.tell(errorOf(known))
+    if (reported) reported.send(errorOf(known))
     else translator.fail(errorOf(known))
   }
 
   /** Ends the stream with the provider's error, without the credentials that it may quote. */
-  async function tellReported({ error, tell }: Reported) {
+  async function sendReported({ error, send }: Reported) {
     const quotable = [...secrets, ...(await knownKeys())]
     if (isOver) return // the stream was cancelled meanwhile, or has failed in another way
     isOver = true
@@ -111,7 +111,7 @@ export function relayTranslated(
     // A code that quotes a credential names no kind of error, and clients would search for it in vain.
     if (code !== undefined && censored(code, quotable) === code) clean.code = code
     if (param !== undefined && censored(param, quotable) === param) clean.param = param
-    tell(clean)
+    send(clean)
   }
 
   function push(chunk: Uint8Array) {
@@ -128,7 +128,7 @@ export function relayTranslated(
       held = NOTHING
       if (chunks.length === 0) translator.end()
       for (const one of chunks) push(one)
-      if (reported) await tellReported(reported)
+      if (reported) await sendReported(reported)
     } catch (thrown) {
       fail(thrown)
     }
@@ -143,8 +143,8 @@ export function relayTranslated(
         if (!(await settlesWithin(pulling, KEEP_ALIVE_MS, clock))) return encodeUtf8(translator.keepAlive())
       }
       if (unsent !== '') return take()
-      body.cancel() // it has said all, though it may not have closed
-      tell(false)
+      body.cancel() // all of it was read, though it may not have closed
+      end(false)
       return undefined
     },
     fail,
@@ -153,14 +153,14 @@ export function relayTranslated(
       isOver = true
       before.length = 0
       unsent = ''
-      tell(true)
+      end(true)
     },
   }
 }
 
 interface Reported {
   error: CanonicalError
-  tell(error: CanonicalError): void
+  send(error: CanonicalError): void
 }
 
 const endOf = ({ status, code, source }: CanonicalError): StreamError =>

@@ -40,6 +40,6 @@ const recoveryOf = ({ route, failure }: Failed, context: PipelineContext): numbe
 
 /** When the target is used again; nothing where it is not left alone, or for a reason that waiting does not mend. */
 function recoveryAt({ target }: Route, { health }: PipelineContext): number[] {
-  const standing = health.cooldownOf(target)
-  return standing && failureRules[standing.class].isOverInTime ? [standing.dueAt] : []
+  const cooldown = health.cooldownOf(target)
+  return cooldown && failureRules[cooldown.class].isOverInTime ? [cooldown.dueAt] : []
 }

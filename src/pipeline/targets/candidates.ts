@@ -58,10 +58,10 @@ export function isPassedOver(route: Route, progress: Progress): boolean {
     log.skipped(route, 'draining')
     return true
   }
-  const standing = context.health.cooldownOf(target)
-  if (standing) {
-    addCooling({ ...standing, route }, cooling)
-    log.skipped(route, standing.class)
+  const cooldown = context.health.cooldownOf(target)
+  if (cooldown) {
+    addCooling({ ...cooldown, route }, cooling)
+    log.skipped(route, cooldown.class)
     return true
   }
   if (failures.length === 0 || !isTooSmall(target, progress)) return false

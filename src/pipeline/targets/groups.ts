@@ -4,7 +4,7 @@ import { unmet } from '../../routing/facts.ts'
 import { follow, type OnDeadEnd } from '../../routing/follow.ts'
 import type { Group, GroupChoice, GroupEntry, GroupOrder, Route } from '../../routing/group.ts'
 import { viaOf } from '../../routing/group.ts'
-import { lookaheadOf, resolutionOfEntry } from '../../routing/lookahead.ts'
+import { groupReachOf, resolutionOfEntry } from '../../routing/group-reach.ts'
 import type { Select } from '../../routing/select.ts'
 import type { RouteTable } from '../../routing/table.ts'
 import { factsOf } from '../facts.ts'
@@ -55,9 +55,9 @@ export async function* routesOfGroup(
   let isAny = false
   let leftOut: Group | undefined
 
-  async function select(group: Group, lookahead: Parameters<Select>[1], before?: GroupChoice): Promise<GroupOrder> {
+  async function select(group: Group, groupReach: Parameters<Select>[1], before?: GroupChoice): Promise<GroupOrder> {
     resolver.onGroup?.(group)
-    const chosen = await resolver.select(group, lookahead)
+    const chosen = await resolver.select(group, groupReach)
     if (chosen.entries.length === group.entries.length) return chosen
     leftOut ??= group
     for (const entry of group.entries)
@@ -66,7 +66,7 @@ export async function* routesOfGroup(
   }
 
   const routes = follow(outermost, {
-    lookahead: lookaheadOf(table),
+    groupReach: groupReachOf(table),
     resolutionOf: (entry, within) => resolutionOfEntry(table, entry, within),
     select,
     onDeadEnd: (entry, where) => resolver.onDeadEnd?.(entry, where),

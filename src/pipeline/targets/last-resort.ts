@@ -68,7 +68,7 @@ export async function targetAgain(progress: Progress, { times, mayRetry }: Retry
   return found && 'permit' in found ? found : undefined
 }
 
-/** The unhealthy target when it is this request's turn to try it; otherwise the target's standing. */
+/** The unhealthy target when it is this request's turn to try it; otherwise the target's cooldown. */
 async function targetInTurn(route: Route, progress: Progress): Promise<Target | CooldownState | undefined> {
   const { context, client } = progress.request
   const left = new Promise<unknown>((leave) => client.follows({ cancel: leave }))
@@ -128,9 +128,9 @@ function waitBefore({ route, failure }: FailedAt, { health, clock, random, times
   const isUnsent = times === 0 && UNSENT.test(String(code))
   if (!isUnsent && !isInviting) return Number.POSITIVE_INFINITY
   if (isUnsent) return 0
-  const standing = health.cooldownOf(route.target)
-  const isLimited = standing?.isFirm || standing?.class === 'rate-limit'
-  return isLimited ? Math.max(retryAfterMs, standing.dueAt - clock.now()) : retryAfterMs
+  const cooldown = health.cooldownOf(route.target)
+  const isLimited = cooldown?.isFirm || cooldown?.class === 'rate-limit'
+  return isLimited ? Math.max(retryAfterMs, cooldown.dueAt - clock.now()) : retryAfterMs
 }
 
 /** There was no connection, so the provider has received nothing: the codes of Node, undici and Bun. */

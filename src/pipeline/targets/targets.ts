@@ -68,7 +68,7 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
     const { failures, request } = this.#progress
     if (this.#stop || failures.some(isClientsFault)) return undefined
     if (this.#attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.#outOfAttempts()
-    const found = await this.#nextWell()
+    const found = await this.#nextHealthy()
     if (hedge || !found) return this.#counted(found ?? (hedge ? undefined : await this.#lastResort()))
     return this.#counted(this.#affordable(found))
   }
@@ -113,7 +113,7 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
   /**
    * The next target that is not passed over. The last attempt is kept for one that is not more of the same, if there is one.
    */
-  async #nextWell(): Promise<Target | undefined> {
+  async #nextHealthy(): Promise<Target | undefined> {
     const progress = this.#progress
     const spares = this.#spares
     const { request, failures } = progress

@@ -74,7 +74,7 @@ test('every recorded stream ends normally and has a usage', () => {
   }
 })
 
-test('recorded answers and errors are told apart', () => {
+test('recorded answers and errors are distinguished', () => {
   const kinds = new Set<string>()
   for (const { name, url, status, answer } of recordedExchanges(['openai-responses'])) {
     if (!/\/responses$/.test(url) || answer === undefined) continue

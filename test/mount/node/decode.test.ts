@@ -84,7 +84,7 @@ test('hand out each event of a stream when it has come', async () => {
   assert.is(await textOf(body), 'data: 2\n\n')
 })
 
-test('that are cut or damaged reject', async () => {
+test('compressed answers that are cut or damaged reject', async () => {
   const whole = gzipSync(TEXT)
   const damaged = Uint8Array.from(whole)
   damaged.fill(7, 100, 200)
@@ -100,12 +100,12 @@ test('may be empty, and identity is no encoding', async () => {
   assert.is(await textOf(plain.body), 'plain')
 })
 
-test('in an encoding that nobody can read are refused, and their connection is cut', async () => {
+test('compressed answers in an encoding that nobody can read are refused, and their connection is cut', async () => {
   const error = await answering('x-unknown', Buffer.from('x')).catch((cause) => cause)
   assert.match(String(error), /content encoding "x-unknown"/)
 })
 
-test('that are cancelled stop their upstream', async () => {
+test('compressed answers that are cancelled stop their upstream', async () => {
   const closed = Promise.withResolvers<void>()
   const upstream = await httpUpstream((_, res) => {
     res.on('close', closed.resolve)

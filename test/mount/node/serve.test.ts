@@ -60,7 +60,7 @@ test('rejects with a sentence when the address is not one of this machine', asyn
   assert.match(error.message, /^Port 0 on 192\.0\.2\.1 cannot be opened: the address is not one of this machine\.$/)
 })
 
-test('on a loopback address, answers only hosts that no foreign page can have', async () => {
+test('serveNode on a loopback address, answers only hosts that no foreign page can have', async () => {
   const { port } = await serve(() => json('secret'))
   const status = async (host: string) => {
     const dialled = lab.dial(port, request(host))
@@ -99,7 +99,7 @@ test('says in a refusal how a host is let in, and lets in those that are named',
   assert.match(await letIn.until(/"ours"$/), /^HTTP\/1\.1 200 /)
 })
 
-test('on another address, answers every host unless they are named', async () => {
+test('serveNode on another address, answers every host unless they are named', async () => {
   const open = await serve(() => json('ours'), { hostname: '0.0.0.0' })
   await lab.dial(open.port, request('anything.example')).until(/"ours"$/)
   const named = await serve(() => json('ours'), { hostname: '0.0.0.0', allowedHosts: ['a.example'] })
@@ -140,7 +140,7 @@ test('close lets an answer under way finish, refuses new connections and ends id
   await busy.closed
 })
 
-test('close cuts what has not finished in time, and tells the gateway', async () => {
+test('close cuts what has not finished in time, and informs the gateway', async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const busy = lab.dial(server.port, request('localhost'))

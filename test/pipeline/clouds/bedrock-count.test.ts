@@ -133,7 +133,7 @@ test('the model behind a profile is the one that is asked for', async () => {
   }
 })
 
-test('thoughts are told of by the least budget, and nothing that only an answer needs', async () => {
+test('thoughts are counted by the least budget, and nothing that only an answer needs', async () => {
   const thinking = { type: 'enabled', budget_tokens: 20_000 }
   const { asked, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
   assert.equal(Object.keys(asked).sort(), ['additionalModelRequestFields', 'messages'])
@@ -141,7 +141,7 @@ test('thoughts are told of by the least budget, and nothing that only an answer 
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('a form of the answer is not counted, and that is told', async () => {
+test('a form of the answer is not counted, and that is reported', async () => {
   const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
   const { asked, response } = await count({ output_config: { format } })
   assert.equal(Object.keys(asked), ['messages'])

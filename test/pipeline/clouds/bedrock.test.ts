@@ -154,13 +154,13 @@ for (const [status, type, failure] of ofBedrock) {
   })
 }
 
-test('an exception behind the beginning is told', async () => {
+test('an exception behind the beginning is reported', async () => {
   const chunks = [...converseFrames().slice(0, 2), exceptionFrame('modelStreamErrorException', 'the model failed')]
   const { world } = await open({ answer: () => frames(chunks) })
   assert.match(await (await world.messages({ ...hello, stream: true })).text(), /event: error\n.*the model failed/)
 })
 
-test('an error is told in the words of the client', async () => {
+test('an error is reported in the words of the client', async () => {
   const body = { message: 'Input is too long for requested model.' }
   const { world } = await open({ answer: () => json(body, 400, { 'x-amzn-errortype': 'ValidationException' }) })
   const response = await world.chat(hello)
@@ -178,7 +178,7 @@ test('another address may stand before it, and the region is signed all the same
   assert.match(up.calls[0]?.headers.get('authorization') ?? '', /\/eu-west-1\/bedrock\/aws4_request/)
 })
 
-test('no secret is told when AWS quotes it', async () => {
+test('no secret is shown when AWS quotes it', async () => {
   const quoted: Answering = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
   const { world } = await open({ answer: quoted, apiKey: `${ACCESS}:${TOKEN}` })
   const text = await (await world.chat(hello)).text()

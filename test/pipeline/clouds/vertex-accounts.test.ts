@@ -34,7 +34,7 @@ test('a service account is given a token for many requests, and brings its proje
   }
 })
 
-test('a service account without a token is told of, and its key is not', async () => {
+test('a service account without a token is reported, and its key is not', async () => {
   const answer: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
   const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
   const response = await world.chat(hello)

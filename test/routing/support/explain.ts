@@ -12,7 +12,7 @@ export const catalog = {
 }
 
 /** `<provider> <use>: <why>` of each target. */
-export async function told({ world }: Pick<Pool, 'world'>, request: object = {}) {
+export async function linesOf({ world }: Pick<Pool, 'world'>, request: object = {}) {
   const { targets } = await world.api.explain({ model: 'pool', ...request })
   return targets.map(({ provider, use, why }) => `${provider} ${use}: ${why}`)
 }

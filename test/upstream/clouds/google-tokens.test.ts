@@ -92,7 +92,7 @@ test('are not waited for without end', async () => {
   assert.is((await thrown).code, 'UPSTREAM_TIMEOUT')
 })
 
-test('a private key that is none is told of', async () => {
+test('a private key that is none is reported', async () => {
   const { up, token } = open()
   const PEM = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
   const error = await token({ ...account, privateKey: PEM }).catch((thrown) => thrown)

@@ -58,7 +58,7 @@ test('the reason of a blocked prompt or answer is reported', () => {
   )
 })
 
-test("what Google's own tools ran is told of as a loss, like a call that has no name", () => {
+test("what Google's own tools ran is reported as a loss, like a call that has no name", () => {
   const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
   assert.equal(read([code, text('a'), stop]).responseWarnings, [
     'dropped:answer.executableCode',

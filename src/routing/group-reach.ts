@@ -1,7 +1,7 @@
 import { catalogModelOf } from '../providers/catalog-model.ts'
 import type { Catalog } from '../types.ts'
 import type { Group, GroupEntry, Inputs, Resolution, RouteTarget } from './group.ts'
-import type { Lookahead, Representatives } from './select.ts'
+import type { GroupReach, Representatives } from './select.ts'
 import { strategyOf } from './strategies.ts'
 import type { RouteTable } from './table.ts'
 
@@ -10,15 +10,15 @@ const MAX_DEPTH = 100
 
 /** Makes the look-up. It caches, so it must not outlive the routes it is made for. */
 export function createRepresentatives(catalog: Catalog, resolutionOf: (model: string) => Resolution): Representatives {
-  const firsts = new Map<string, RouteTarget | undefined>()
+  const representatives = new Map<string, RouteTarget | undefined>()
   const costs = new Map<RouteTarget, number | undefined>()
 
   function representativeOf({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
-    if (target || firsts.has(name) || depth > MAX_DEPTH) return target ?? firsts.get(name)
-    firsts.set(name, undefined) // for whoever comes here again in a circle
+    if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
+    representatives.set(name, undefined) // found when a circle of combos leads here again
     const meaning = resolutionOf(name)
     const first = meaning && 'strategy' in meaning ? firstOfGroup(meaning, depth + 1) : meaning?.[0]?.target
-    firsts.set(name, first)
+    representatives.set(name, first)
     return first
   }
 
@@ -58,14 +58,14 @@ function priceIn(catalog: Catalog, target: RouteTarget): number | undefined {
 /** How far `reach` looks. */
 const MAX_REACH = 100
 
-const lookaheads = new WeakMap<RouteTable, Lookahead>()
+const reaches = new WeakMap<RouteTable, GroupReach>()
 
 /** The look-ups about the entries of a table's groups. They cache, so each table has its own. */
-export function lookaheadOf(table: RouteTable): Lookahead {
-  const known = lookaheads.get(table)
+export function groupReachOf(table: RouteTable): GroupReach {
+  const known = reaches.get(table)
   if (known) return known
-  const made = createLookahead(table)
-  lookaheads.set(table, made)
+  const made = createGroupReach(table)
+  reaches.set(table, made)
   return made
 }
 
@@ -73,7 +73,7 @@ export function lookaheadOf(table: RouteTable): Lookahead {
 export const resolutionOfEntry = (table: RouteTable, { target, name }: GroupEntry, within?: Group): Resolution =>
   target ? [{ target }] : table.resolutionOf(name, within)
 
-function createLookahead(table: RouteTable): Lookahead {
+function createGroupReach(table: RouteTable): GroupReach {
   function* reach(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
     if (look.left-- <= 0) return // in a circle, too
     const meaning = resolutionOfEntry(table, entry)
