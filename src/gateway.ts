@@ -6,10 +6,11 @@ import { createFetchHandlers } from './http/fetch.ts'
 import { createHealthCheck } from './http/health-check.ts'
 import { listingPaths, modelsRoutes } from './http/listing-routes.ts'
 import { modelRoutes } from './http/model-routes.ts'
-import { settlesWithin } from './lib/deadline.ts'
+import { settlesWithin, startDeadline } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight } from './lib/in-flight.ts'
 import { createBackground, once } from './lib/promises.ts'
+import type { Pushes } from './management/cloud-pushes.ts'
 import { deferredManagement, type Management } from './management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import { createObserver, type Hooks } from './pipeline/hooks.ts'
@@ -26,6 +27,7 @@ import {
   platformFetch,
   platformRandom,
   requestTurn,
+  startIdleTimer,
   turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
@@ -154,9 +156,11 @@ export function createGatewayWith(
   const management = once(async () => {
     const { createManagementApi } = await import('./http/management.ts')
     const { routes, health, explain, choosing } = pipeline
-    const cloud = { fetch: upstream(), options: options.cloud ?? {} }
+    const startTimer = (ms: number, onTime: () => void) =>
+      clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime)
+    const cloud = { fetch: upstream(), options: options.cloud ?? {}, random: platformRandom, startTimer, onError }
     const rotation = { reset: async (group: string) => (await choosing()).rotation.reset(group) }
-    return createManagementApi(
+    const made = createManagementApi(
       { store, catalog, clock, rotation, routes, health, limits, explain, turnEnd, cloud },
       {
         management: options.management,
@@ -164,11 +168,37 @@ export function createGatewayWith(
         models: { endpoints, listingPaths, callerFormatsOf },
         basePath,
         admit,
+        resume,
         onError,
       },
     )
+    pushes = made.pushes
+    return made
   })
-  const api = deferredManagement(async () => (await management()).api)
+  const api = deferredManagement(async () => {
+    const loaded = await management()
+    await resume()
+    return loaded.api
+  })
+
+  let pushes: Pushes | undefined // once management is loaded
+  let isResumed = false
+  /** With the first request or call: goes on with the mirror, of which nothing is loaded while cloud mode is off. Waits for no cloud. */
+  async function resume(exchange?: Exchange): Promise<void> {
+    if (isResumed) {
+      if (pushes?.wake()) exchange?.waitUntil?.(pushes.settled())
+      return
+    }
+    isResumed = true
+    try {
+      if (!(await store.settings.mayMirror()) || !(await store.settings.read()).cloudEnabled) return
+      const loaded = await management()
+      loaded.pushes.begin()
+      exchange?.waitUntil?.(loaded.pushes.settled())
+    } catch {
+      isResumed = false // the storage is away: another request may be luckier
+    }
+  }
 
   const app = createApp({
     clock,
@@ -180,6 +210,7 @@ export function createGatewayWith(
     manage: async (path, exchange) => (await management()).serve(path, exchange),
     health: createHealthCheck({ settings: store.settings, clock, isClosed: () => isClosed, onError }),
     admit,
+    resume,
     onError,
   })
   const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, basePath)
@@ -203,7 +234,8 @@ export function createGatewayWith(
     async close({ graceMs = 10_000 } = {}) {
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
-      await settlesWithin(Promise.all([background.settled(), pipeline.close()]), LAST_WORK_MS, clock)
+      const mirroring = pushes?.close()
+      await settlesWithin(Promise.all([background.settled(), pipeline.close(), mirroring]), LAST_WORK_MS, clock)
       keyWatch?.close()
       store.close()
     },

@@ -12,6 +12,14 @@ const startTimer = (ms: number, onTime: () => void) => {
   return () => clearTimeout(timer)
 }
 
+/** The same as `setTimer` of the clock, but that it does not keep a process that has nothing else to do. */
+export function startIdleTimer(ms: number, onTime: () => void): () => void {
+  const timer: unknown = setTimeout(onTime, ms)
+  const node = timer as { unref?: () => void } // other platforms have a number
+  node.unref?.()
+  return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
+}
+
 /** The clock of the platform. On Workers no timer may outlive the request that started it. */
 export const platformClock: Clock = {
   now: () => Date.now(),

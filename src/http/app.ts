@@ -41,6 +41,8 @@ interface AppOptions {
   clock: Clock
   /** Throws `CLOSED` once the gateway has closed. Also called after each wait, during which the gateway may have closed. */
   admit(): void
+  /** Called with each request that may be served, when the settings have been read: goes on with what the gateway does by itself. Never rejects. */
+  resume?(exchange: Exchange): Promise<void>
   onError(error: unknown): void
 }
 
@@ -49,7 +51,7 @@ interface AppOptions {
  * (security.md, rule 2). Only `OPTIONS` under `/v1` needs no key (design.md, Client keys).
  */
 export function createApp(options: AppOptions): App {
-  const { basePath, store, allowedOrigins, clock, admit, onError } = options
+  const { basePath, store, allowedOrigins, clock, admit, resume, onError } = options
   const models = createRouter(options.modelRoutes)
 
   /** Pages of allowed origins may read the reply. */
@@ -74,6 +76,7 @@ export function createApp(options: AppOptions): App {
       const isTimed = exchange.header(TIMEOUT_HEADER) !== undefined
       request.key = await (isTimed ? unlessTimedOut(authenticating, exchange, clock) : authenticating)
       admit()
+      void resume?.(exchange)
     }
     return next()
   }

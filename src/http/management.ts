@@ -5,6 +5,7 @@ import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { type BodyLimits, timedBody } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
+import type { Pushes } from '../management/cloud-pushes.ts'
 import { createManagement, type ManagementDependencies } from '../management/management.ts'
 import { type Management, type ServedOperation, servedOperations } from '../management/operations.ts'
 import { createManagementGuard } from './management-guard.ts'
@@ -24,12 +25,15 @@ interface ServingOptions {
   /** This and the following: see `AppOptions`. */
   basePath: string
   admit(): void
+  resume(exchange: Exchange): Promise<void>
   onError(error: unknown): void
 }
 
 /** The management API, in process and under `/api`. */
 export interface ManagementApi {
   api: Management<unknown>
+  /** What mirrors the changes of the operations. */
+  pushes: Pushes
   /** Rejects with what the guard or an operation throws. */
   serve(path: string, exchange: Exchange): Promise<Reply>
 }
@@ -37,7 +41,7 @@ export interface ManagementApi {
 /** Makes all of the management API. This file is loaded with the first use of it: gateways that only route requests never need it. */
 export function createManagementApi(
   deps: Omit<ManagementDependencies, 'openapi'>,
-  { management, limits, models, basePath, admit, onError }: ServingOptions,
+  { management, limits, models, basePath, admit, resume, onError }: ServingOptions,
 ): ManagementApi {
   async function openapi() {
     const { describeGateway } = await import('./openapi/document.ts')
@@ -45,15 +49,19 @@ export function createManagementApi(
     return describeGateway({ routes: servedRoutes(), models, version: VERSION, basePath, isOpen })
   }
 
-  const api = createManagement({ ...deps, openapi })
+  const { api, pushes } = createManagement({ ...deps, openapi })
   const guard = createManagementGuard(management, { onError })
   const dispatch = createRouter(managementRoutes(api, limits))
   return {
     api,
+    pushes,
     async serve(path, exchange) {
       await guard(exchange)
       admit()
-      return dispatch(path, exchange)
+      await resume(exchange)
+      const reply = dispatch(path, exchange)
+      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(pushes.settled))
+      return reply
     },
   }
 }

@@ -1,12 +1,6 @@
 import * as v from 'valibot'
-import { gatewayError } from '../errors.ts'
-import { workWithin } from '../lib/deadline.ts'
-import type { UpstreamFetch } from '../lib/exchange.ts'
-import type { WritableStore } from '../store/writable-store.ts'
 import type { CloudSession } from '../sync/protocol.ts'
-import { greetProxy } from '../sync/proxy-calls.ts'
-import type { Clock } from '../types.ts'
-import { closed, fields, invalidInput, parseInput } from './input.ts'
+import { closed, fields } from './input.ts'
 
 /**
  * The mirror of the gateway's data at a cloud proxy (spec.md, Cloud sync). Besides what is said of each operation they reject with
@@ -115,87 +109,5 @@ export const cloudInputs = {
   sessions: {},
 }
 
-const nothing = closed({})
-
-/** What the operations depend on. */
-interface CloudDependencies {
-  store: WritableStore
-  clock: Clock
-  /** Calls the proxy. */
-  fetch: UpstreamFetch
-  options: CloudOptions
-}
-
-/** How long `check` may take, in ms (spec.md, Limits); clients wait as long. */
-const CHECK_MS = 8_000
-
-export function createCloudOperations({ store, clock, fetch }: CloudDependencies): CloudOperations<unknown> {
-  /** The address of the proxy and whether cloud mode is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
-  async function place() {
-    const { cloudUrl, cloudEnabled } = await store.settings.reread()
-    if (cloudUrl === '')
-      throw invalidInput('There is no cloud proxy yet. Send PATCH /api/settings with its address as "cloudUrl" first.')
-    return { cloudUrl, cloudEnabled }
-  }
-
-  async function placeWhileOn() {
-    const { cloudUrl, cloudEnabled } = await place()
-    if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
-    return cloudUrl
-  }
-
-  const notYet = () => gatewayError('CLOUD_FAILED', { message: 'This gateway cannot mirror its data yet.' })
-
-  return {
-    async get() {
-      const { cloudUrl, cloudEnabled } = await store.settings.read()
-      return { cloudEnabled, cloudUrl, lastSuccessAt: null, lagMs: 0, lastError: null, conflicts: [] }
-    },
-
-    async enable(input = {}) {
-      parseInput(cloudInputs.enable, input)
-      await place()
-      throw notYet()
-    },
-
-    async sync(input: unknown = {}) {
-      parseInput(nothing, input)
-      await placeWhileOn()
-      throw notYet()
-    },
-
-    async disable(input = {}) {
-      parseInput(cloudInputs.disable, input)
-      await placeWhileOn()
-      throw notYet()
-    },
-
-    async check(input: unknown = {}) {
-      parseInput(nothing, input)
-      return workWithin(
-        async (signal) => {
-          const { cloudUrl } = await place()
-          await greetProxy({ cloudUrl, fetch, signal })
-          return { message: `The cloud proxy at ${cloudUrl} is running.` }
-        },
-        { clock, ms: CHECK_MS, late: () => late(CHECK_MS) },
-      )
-    },
-
-    sessions: {
-      async list() {
-        await placeWhileOn()
-        throw notYet()
-      },
-      async revoke() {
-        await placeWhileOn()
-        throw notYet()
-      },
-    },
-  }
-}
-
-const OFF = 'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
-
-const late = (ms: number) =>
-  gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not answer within ${ms / 1_000} s. Try again.` })
+/** For operations that take no input. */
+export const noInput = closed({})

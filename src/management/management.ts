@@ -1,5 +1,4 @@
 import type { GenericSchema } from 'valibot'
-import type { UpstreamFetch } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
@@ -9,7 +8,10 @@ import type { RouteTable } from '../routing/table.ts'
 import type { Store } from '../store/store.ts'
 import { createWritableStore } from '../store/writable-store.ts'
 import type { Catalog, Clock } from '../types.ts'
-import { type CloudOptions, cloudInputs, createCloudOperations } from './cloud.ts'
+import { cloudInputs } from './cloud.ts'
+import { createCloudOperations } from './cloud-actions.ts'
+import { createMirror, type MirrorDependencies } from './cloud-mirror.ts'
+import { createPushes, type PushDependencies, type Pushes } from './cloud-pushes.ts'
 import { comboInputs } from './combo-input.ts'
 import { createComboOperations } from './combos.ts'
 import { connectionInputs } from './connection-input.ts'
@@ -34,34 +36,49 @@ export interface ManagementDependencies {
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>
-  cloud: {
-    /** Calls the proxy. */
-    fetch: UpstreamFetch
-    options: CloudOptions
-  }
+  cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
   /** Describes what is served over HTTP. */
   openapi(): Promise<OpenApiDocument>
 }
 
-/** Makes the functions of the operations. Each validates its own input, so that calls in process are checked as those over HTTP are. */
-export function createManagement(given: ManagementDependencies): Management<unknown> {
-  const deps = { ...given, store: createWritableStore(given.store, given.clock) }
+/**
+ * Makes the functions of the operations. Each validates its own input, so that calls in process are checked as those over HTTP are. `pushes` mirrors
+ * what they change.
+ */
+export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
+  const deps = { ...given, ...given.cloud, store: createWritableStore(given.store, given.clock) }
   const inTurn = createMutex() // combos and aliases: what the cycle check saw must still hold when it is written
-  return {
-    keys: createKeyOperations(deps),
-    settings: createSettingsOperations(deps),
-    combos: createComboOperations({ ...deps, inTurn }),
-    connections: createConnectionOperations(deps),
-    customModels: createCustomModelOperations(deps),
-    aliases: createAliasOperations({ ...deps, inTurn }),
-    providers: createProviderOperations(deps),
+  const mirror = createMirror(deps)
+  const pushes = createPushes({ ...deps, mirror })
+  const keys = createKeyOperations(deps)
+  const mirrored = <Resource extends object>(resource: Resource) => telling(resource, pushes.changed)
+  const api = {
+    keys: mirrored(keys),
+    settings: mirrored(createSettingsOperations(deps)),
+    combos: mirrored(createComboOperations({ ...deps, inTurn })),
+    connections: mirrored(createConnectionOperations(deps)),
+    customModels: mirrored(createCustomModelOperations(deps)),
+    aliases: mirrored(createAliasOperations({ ...deps, inTurn })),
+    providers: mirrored(createProviderOperations(deps)),
     health: createHealthOperations(deps),
-    damagedRecords: createDamagedRecordOperations(deps),
-    cloud: createCloudOperations({ ...deps, ...deps.cloud }),
+    damagedRecords: mirrored(createDamagedRecordOperations(deps)),
+    cloud: createCloudOperations({ ...deps, mirror, pushes, keys }),
     explain: createExplain(deps.explain),
     openapi: () => deps.openapi(),
   }
+  return { api, pushes }
 }
+
+/** The operations of a resource, of which all but those that read tell when they have ended; one that has failed may have changed something, too. */
+function telling<Resource extends object>(resource: Resource, changed: () => Promise<void>): Resource {
+  const told = Object.entries(resource).map(([name, call]) => [
+    name,
+    READS.has(name) ? call : (...args: unknown[]) => call(...args).finally(changed),
+  ])
+  return Object.fromEntries(told) as Resource // with the same members
+}
+
+const READS: ReadonlySet<string> = new Set(['list', 'get'])
 
 /** The schema that validates the input of each operation which has one. */
 export const inputs: { readonly [Resource in keyof Management]: PerInput<Management[Resource], GenericSchema> } = {

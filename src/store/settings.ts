@@ -22,6 +22,8 @@ export interface SettingsStore {
    * when they are missing in a storage that has had some, or cannot be read; model requests are refused then.
    */
   read(): Promise<StoredSettings>
+  /** Could cloud mode be on? Reads one record at most, and opens no vault: `read` decides. Rejects as `read` does. */
+  mayMirror(): Promise<boolean>
   /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
   reread(): Promise<StoredSettings>
   /**
@@ -58,14 +60,26 @@ export function createSettingsStore(deps: {
     return isProven ? settingsIn(members) : shut(members)
   }, deps)
 
+  const glance = createCached(async () => {
+    const stored = await storage.get(SETTINGS).catch(failedTo('read', SETTINGS))
+    return stored !== undefined && parse(stored.value)?.cloudEnabled === true
+  }, deps)
+
+  function expire() {
+    cached.expire()
+    glance.expire()
+  }
+
   freshness.onChange((key) => {
-    if (key === SETTINGS) cached.expire()
+    if (key === SETTINGS) expire()
   })
-  freshness.onGap(cached.expire)
+  freshness.onGap(expire)
 
   return {
     read: cached.current,
     reread: cached.reread,
+
+    mayMirror: glance.current,
 
     update: (patchFor) =>
       retryLostRace(async () => {
@@ -82,7 +96,7 @@ export function createSettingsStore(deps: {
           mac: await proofOfSettings(await vault(), next),
         })
         const writing = storage.set(SETTINGS, value, { ifVersion: version }).catch(failedTo('write', SETTINGS))
-        if ((await writing.finally(cached.expire)) === false) return false
+        if ((await writing.finally(expire)) === false) return false
         cached.replace(settingsIn(parse(value) ?? {}), true)
         return { ...stored, ...patch }
       }),

@@ -1,5 +1,5 @@
-/** What a proxy, or whatever is in its place, does with a call. */
-export type Answering = (url: string, init: RequestInit) => Promise<Response>
+/** What a proxy, or whatever is in its place, does with a call; `answer`: what it would have answered, if it has done what it was asked for. */
+export type Answering = (url: string, init: RequestInit, answer?: Response) => Promise<Response>
 
 const never = () => new Promise<never>(() => {})
 

@@ -1,0 +1,288 @@
+import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
+import { workWithin } from '../lib/deadline.ts'
+import { isObject } from '../lib/json.ts'
+import { openKey } from '../store/vault.ts'
+import type { WritableStore } from '../store/writable-store.ts'
+import { type CloudSession, paths } from '../sync/protocol.ts'
+import { greetProxy, invalidAnswer, isRefusal, statusOfModels } from '../sync/proxy-calls.ts'
+import {
+  type CloudConflict,
+  type CloudOperations,
+  cloudInputs,
+  type EnabledCloud,
+  noInput,
+  type SyncedCloud,
+} from './cloud.ts'
+import {
+  allMirrored,
+  EXCHANGE_MS,
+  late,
+  type Mirror,
+  type MirrorDependencies,
+  refuseHttp,
+  type Talk,
+} from './cloud-mirror.ts'
+import type { Pushes } from './cloud-pushes.ts'
+import { invalidInput, parseInput } from './input.ts'
+import type { KeyOperations } from './keys.ts'
+
+/** How long `check` may take, in ms (spec.md, Limits). */
+const CHECK_MS = 8_000
+/** When the mirror must have been verified, and what is done at the proxy before cloud mode is turned off by force. */
+const VERIFIED_MS = 14_000
+const PROXY_MS = 12_000
+
+type Created = NonNullable<EnabledCloud['createdKey']>
+
+/** The operations of cloud mode. `pushes` is told when cloud mode is on. */
+export function createCloudOperations(
+  deps: MirrorDependencies & {
+    mirror: Mirror
+    pushes: Pushes
+    keys: Pick<KeyOperations<unknown>, 'create' | 'delete'>
+  },
+): CloudOperations<unknown> {
+  const { store, clock, fetch, options, mirror, pushes, keys } = deps
+
+  /** The address of the proxy and whether cloud mode is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
+  async function place() {
+    const { cloudUrl, cloudEnabled } = await store.settings.reread()
+    if (cloudUrl === '') throw invalidInput(NO_ADDRESS)
+    return { cloudUrl, cloudEnabled }
+  }
+
+  async function placeWhileOn(): Promise<string> {
+    const { cloudUrl, cloudEnabled } = await place()
+    if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+    return cloudUrl
+  }
+
+  /** Turns cloud mode on or off, unless it is so already. */
+  async function turn(cloudEnabled: boolean, { cloudUrl, signal }: Talk): Promise<void> {
+    const { cloudEnabled: isOn } = await store.settings.reread()
+    if (isOn === cloudEnabled) return
+    await store.settings.update((stored) => {
+      signal.throwIfAborted()
+      if (stored.cloudUrl !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: MOVED })
+      return { cloudEnabled }
+    })
+  }
+
+  /** A key for the clients of the cloud, when this gateway has none at all. */
+  const createKeyIfNone = ({ signal }: Talk) =>
+    store.alone('keys', async (ready): Promise<Created | undefined> => {
+      if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
+      signal.throwIfAborted()
+      ready()
+      return keys.create({ name: 'cloud' })
+    })
+
+  /** Mirrors a key that was just made; without its mirror it would be of no use, and is removed again. */
+  async function mirrorKey({ id }: Created, talk: Talk): Promise<CloudConflict[]> {
+    try {
+      return allMirrored(await mirror.exchange(talk))
+    } catch (error) {
+      await keys.delete(id)
+      throw error
+    }
+  }
+
+  async function mirrorAll(talk: Talk) {
+    await greetProxy({ ...talk, fetch })
+    const conflicts = allMirrored(await mirror.exchange(talk, { create: true }))
+    const createdKey = await createKeyIfNone(talk)
+    const more = createdKey ? await mirrorKey(createdKey, talk) : []
+    return { createdKey, conflicts: [...conflicts, ...more] }
+  }
+
+  /** What the cloud's listing answers to one of the active keys: why that is no proof of the mirror, or `undefined`. */
+  async function problemOfMirror({ cloudUrl, signal }: Talk, leftMs: number): Promise<string | undefined> {
+    const found = await activeKey(store)
+    if (!found) return 'There is no active key that this gateway can open.'
+    const models = `GET ${cloudUrl}/v1/models`
+    try {
+      const status = await workWithin((inTime) => statusOfModels(found.key, { cloudUrl, fetch, signal: inTime }), {
+        clock,
+        ms: leftMs,
+        late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} was not answered in time.` }),
+        signal,
+      })
+      return status === 200 ? undefined : `${models} answered ${status} to the key "${found.name}".`
+    } catch (error) {
+      if (signal.aborted || !isCloudError(error)) throw error
+      return error.message
+    }
+  }
+
+  const talkOf = (cloudUrl: string, signal: AbortSignal, enrolment?: string): Talk => ({ cloudUrl, signal, enrolment })
+
+  return {
+    async get() {
+      const { cloudUrl, cloudEnabled } = await store.settings.read()
+      const { lastSuccessAt, lastError, lagMs, conflicts } = await pushes.state()
+      return {
+        cloudEnabled,
+        cloudUrl,
+        lastSuccessAt,
+        lagMs: cloudEnabled ? lagMs : 0,
+        lastError: cloudEnabled ? lastError : null,
+        conflicts,
+      }
+    },
+
+    async enable(input = {}) {
+      const { enrolment = options.enrolment } = parseInput(cloudInputs.enable, input)
+      const startedAt = clock.now()
+      return mirror.alone(
+        async (signal) => {
+          const { cloudUrl, cloudEnabled } = await place()
+          refuseHttp(cloudUrl, options)
+          const talk = talkOf(cloudUrl, signal, enrolment)
+          const { createdKey, conflicts } = await pushes.recorded(() => mirrorAll(talk), { isOn: cloudEnabled })
+          await turn(true, talk)
+          pushes.begin()
+          const verifyError = await problemOfMirror(talk, VERIFIED_MS - (clock.now() - startedAt))
+          return {
+            success: true,
+            verified: verifyError === undefined,
+            ...(verifyError !== undefined && { verifyError }),
+            ...(createdKey && { createdKey }),
+            conflicts,
+          }
+        },
+        { ms: EXCHANGE_MS },
+      )
+    },
+
+    async sync(input: unknown = {}) {
+      parseInput(noInput, input)
+      return mirror.alone(
+        async (signal) => {
+          const talk = talkOf(await placeWhileOn(), signal)
+          const conflicts = await pushes.recorded(() => mirror.sync(talk), { isOn: true })
+          return synced(conflicts)
+        },
+        { ms: EXCHANGE_MS },
+      )
+    },
+
+    async disable(input = {}) {
+      const { force = false } = parseInput(cloudInputs.disable, input)
+      return mirror
+        .alone(
+          async (signal) => {
+            const cloudUrl = await placeWhileOn()
+            const conflicts = await workWithin((inTime) => removeMirror(mirror, talkOf(cloudUrl, inTime)), {
+              clock,
+              ms: force ? PROXY_MS : EXCHANGE_MS,
+              late: () =>
+                gatewayError('CLOUD_TIMEOUT', {
+                  message: `The cloud proxy did not answer within ${PROXY_MS / 1_000} s.`,
+                }),
+              signal,
+            }).catch((error: unknown): CloudConflict[] => {
+              if (force && !signal.aborted && isCloudError(error)) return []
+              throw error
+            })
+            await turn(false, talkOf(cloudUrl, signal))
+            mirror.forgetSession()
+            await pushes.end()
+            return synced(conflicts)
+          },
+          { ms: EXCHANGE_MS },
+        )
+        .catch((error: unknown) => {
+          throw force ? error : withWayOut(error)
+        })
+    },
+
+    async check(input: unknown = {}) {
+      parseInput(noInput, input)
+      return workWithin(
+        async (signal) => {
+          const { cloudUrl } = await place()
+          await greetProxy({ cloudUrl, fetch, signal })
+          return { message: `The cloud proxy at ${cloudUrl} is running.` }
+        },
+        { clock, ms: CHECK_MS, late: () => late(CHECK_MS) },
+      )
+    },
+
+    sessions: {
+      list: () =>
+        mirror.alone(
+          async (signal) => {
+            const talk = talkOf(await placeWhileOn(), signal)
+            const { sessions } = await mirror.call({ method: 'GET', path: paths.sessions }, talk)
+            if (!Array.isArray(sessions) || !sessions.every(isSession)) throw invalidAnswer(talk)
+            return { sessions: sessions.map(({ id, createdAt, lastUsedAt }) => ({ id, createdAt, lastUsedAt })) }
+          },
+          { ms: EXCHANGE_MS },
+        ),
+
+      revoke: (id) =>
+        mirror.alone(
+          async (signal) => {
+            const talk = talkOf(await placeWhileOn(), signal)
+            try {
+              await mirror.call({ method: 'DELETE', path: paths.session(id) }, talk)
+            } catch (error) {
+              if (isRefusal(error, 'NOT_FOUND')) throw gatewayError('NOT_FOUND', { message: 'Session not found' })
+              throw error
+            }
+            mirror.forgetSession(id)
+            return { success: true }
+          },
+          { ms: EXCHANGE_MS },
+        ),
+    },
+  }
+}
+
+/**
+ * Takes over what has changed at the cloud, and removes the mirror with all sessions. One that is gone already, as after an answer that was lost, is
+ * as good.
+ */
+async function removeMirror(mirror: Mirror, talk: Talk): Promise<CloudConflict[]> {
+  const unlessGone = (error: unknown) => {
+    if (!isRefusal(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
+    return undefined
+  }
+  const last = await mirror.exchange(talk).catch(unlessGone)
+  await mirror.call({ method: 'DELETE', path: paths.mirror }, talk).catch(unlessGone)
+  return last?.conflicts ?? []
+}
+
+/** The first of the keys that clients can use and whose value this gateway can open. */
+async function activeKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
+  const vault = await store.vault()
+  for (const { id, record } of await store.keys.entries()) {
+    if (record.isActive === false || !(await store.isProvenKey(id, record))) continue
+    const key = await openKey(vault, record)
+    if (key) return { key, name: record.name }
+  }
+  return undefined
+}
+
+const synced = (conflicts: CloudConflict[]): SyncedCloud => ({ success: true, conflicts })
+
+const isCloudError = (error: unknown): error is GatewayError =>
+  isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
+
+/** The failure to turn cloud mode off, with how to do it all the same. */
+function withWayOut(error: unknown): unknown {
+  if (!isCloudError(error)) return error
+  const { code, message, data } = error
+  return gatewayError(code, { message: `${message} ${WAY_OUT}`, cause: error, data })
+}
+
+function isSession(session: unknown): session is CloudSession {
+  if (!isObject(session)) return false
+  return [session.id, session.createdAt, session.lastUsedAt].every((member) => typeof member === 'string')
+}
+
+const NO_ADDRESS = 'There is no cloud proxy yet. Send PATCH /api/settings with its address as "cloudUrl" first.'
+const OFF = 'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
+const MOVED = '"cloudUrl" was changed meanwhile. Send the action again.'
+const WAY_OUT =
+  'To turn cloud mode off here all the same, send "force": true with the action; the mirror may then stay at the proxy.'

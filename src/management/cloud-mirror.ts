@@ -1,0 +1,189 @@
+import * as v from 'valibot'
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { workWithin } from '../lib/deadline.ts'
+import type { UpstreamFetch } from '../lib/exchange.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { createMutex } from '../lib/promises.ts'
+import type { WritableStore } from '../store/writable-store.ts'
+import { createSignedCalls, type SignedCall } from '../sync/calls.ts'
+import { exchange } from '../sync/exchange.ts'
+import { identityAt } from '../sync/identity.ts'
+import { collections, paths, type SyncAnswer } from '../sync/protocol.ts'
+import { invalidAnswer, isRefusal } from '../sync/proxy-calls.ts'
+import { createReplica } from '../sync/replica.ts'
+import type { Exchanged } from '../sync/types.ts'
+import type { Clock } from '../types.ts'
+import type { CloudConflict, CloudOptions } from './cloud.ts'
+import { createMirrorMemory, type MirrorMemory } from './cloud-state.ts'
+import { invalidInput } from './input.ts'
+import { parseMirrored } from './mirror-input.ts'
+
+/** How long an exchange may take, in ms: as long as the action of an operator (spec.md, Limits). */
+export const EXCHANGE_MS = 15_000
+
+/** What the mirror of a gateway depends on. */
+export interface MirrorDependencies {
+  store: WritableStore
+  clock: Clock
+  /** Calls the proxy. */
+  fetch: UpstreamFetch
+  options: CloudOptions
+}
+
+/** Who talks to the proxy: the signal ends it, and is looked at before each write here. */
+export interface Talk {
+  cloudUrl: string
+  signal: AbortSignal
+  /** The enrolment credential, for a gateway that has not enrolled. */
+  enrolment?: string | undefined
+}
+
+/** The mirror of a gateway, as its actions and its own exchanges use it. */
+export interface Mirror {
+  /**
+   * Does work that talks to the proxy, alone; rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. Work of
+   * the gateway's own (`isOwn`) gives way to what its operator asks for.
+   */
+  alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; isOwn?: boolean }): Promise<T>
+  /** Exchanges all that has changed on either side; `create`: also with a proxy that has no mirror, and whatever both remember. */
+  exchange(talk: Talk, options?: { create?: boolean }): Promise<Exchanged>
+  /**
+   * The same with a proxy that should have the mirror: resolves to the conflicts. Rejects when a record was refused, which is named; all others are
+   * mirrored then.
+   */
+  sync(talk: Talk): Promise<CloudConflict[]>
+  /** A signed call; resolves to the body of its answer. */
+  call(call: SignedCall, talk: Talk): ReturnType<ReturnType<typeof createSignedCalls>['call']>
+  /** The session in use is over, if it is this one; without an id any. */
+  forgetSession(id?: string): void
+  memory: ReturnType<typeof createMirrorMemory>
+  /** Ends what is under way. */
+  close(): void
+}
+
+export function createMirror({ store, clock, fetch, options }: MirrorDependencies): Mirror {
+  const memory = createMirrorMemory(store.storage)
+  const calls = createSignedCalls({ identityAt: (cloudUrl) => identityAt(cloudUrl, store) })
+  const inTurn = createMutex()
+  const closing = new AbortController()
+  let own = new AbortController()
+
+  const call: Mirror['call'] = (one, talk) => {
+    refuseHttp(talk.cloudUrl, options)
+    return calls.call(one, { ...talk, fetch })
+  }
+
+  /** What is remembered of the mirror at this address: of one at another address nothing. */
+  const stateAt = ({ cloudUrl, mirror, stamp }: MirrorMemory, address: string) =>
+    cloudUrl === address ? { mirror, stamp } : { mirror: null, stamp: null }
+
+  const exchangeWith: Mirror['exchange'] = async (talk, { create = false } = {}) => {
+    const { cloudUrl, signal } = talk
+    return exchange({
+      replica: (mirror) =>
+        createReplica({ store, side: 'home', mirror, validate: parseMirrored, clock, keepsSecrets: true }),
+      send: async (body) => syncAnswer(await call({ method: 'POST', path: paths.mirror, body }, talk), talk),
+      state: stateAt(await memory.read(), cloudUrl),
+      save: async (state) => void (await memory.change(() => ({ cloudUrl, ...state }), signal)),
+      onConflict: async (conflict) =>
+        void (await memory.change(({ conflicts }) => ({ conflicts: withConflict(conflicts, conflict) }), signal)),
+      create,
+      signal,
+    })
+  }
+
+  return {
+    memory,
+    call,
+    exchange: exchangeWith,
+    sync: async (talk) => allMirrored(await exchangeWith(talk).catch(adviseEnable)),
+    forgetSession: (id = calls.session()) => {
+      if (id === calls.session()) calls.forget()
+    },
+    close() {
+      for (const one of [closing, own]) one.abort(gatewayError('CLOSED'))
+    },
+
+    alone(work, { ms, isOwn = false }) {
+      if (!isOwn) {
+        own.abort(GAVE_WAY)
+        own = new AbortController()
+      }
+      const inOrder = (both: AbortSignal) =>
+        inTurn(async () => {
+          both.throwIfAborted()
+          return work(both)
+        })
+      return workWithin(inOrder, { clock, ms, late: () => late(ms), signal: (isOwn ? own : closing).signal })
+    },
+  }
+}
+
+/** Why work of the gateway's own has ended: its operator asks for the same or more. */
+export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another exchange with the cloud proxy has begun.' })
+
+/** It is told again when the write of its result has failed. */
+function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
+  const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
+  const last = known.findLast(isSame)
+  const { collection, id, kept, at } = conflict
+  return last?.at === at ? [...known] : [...known, { collection, id, kept, at }]
+}
+
+export const late = (ms: number): GatewayError =>
+  gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not answer within ${ms / 1_000} s. Try again.` })
+
+function adviseEnable(error: unknown): never {
+  if (!isRefusal(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
+  const { message, code, data } = error
+  throw gatewayError(code, { message: `${message} ${ENABLE_AGAIN}`, cause: error, data })
+}
+
+const ENABLE_AGAIN = 'Make both sides equal again: POST /api/sync/cloud with the action "enable".'
+
+/** Bodies are sealed, but not against whoever sits between both ends when the session is opened. */
+export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
+  const { protocol, hostname } = new URL(cloudUrl)
+  const isLoopback = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  if (protocol === 'https:' || isLoopback || allowHttp) return
+  throw invalidInput(
+    '"cloudUrl" must begin with https:// beyond this machine: by http, whoever is on the way could read all that is mirrored. Change it, or make the gateway with cloud: { allowHttp: true }',
+  )
+}
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const revision = v.tuple([count, count])
+const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
+
+/** The records of the states are read by the schemas of their collections, when they are taken. */
+const answerSchema = v.object({
+  mirror: v.string(),
+  stamp: v.string(),
+  verdicts: v.array(v.union([v.picklist(['taken', 'known', 'concurrent']), refused])),
+  changes: v.array(
+    v.object({
+      collection: v.picklist(collections),
+      id: v.string(),
+      revision,
+      record: v.nullable(v.custom<JsonObject>(isObject)),
+      active: v.exactOptional(v.object({ isActive: v.boolean(), revision })),
+    }),
+  ),
+  more: v.boolean(),
+})
+
+function syncAnswer(body: JsonObject, talk: Talk): SyncAnswer {
+  const answer = v.safeParse(answerSchema, body)
+  if (!answer.success) throw invalidAnswer(talk)
+  return answer.output
+}
+
+/** The conflicts of an exchange. Throws when a record was refused, which is named; all others are mirrored then. */
+export function allMirrored({ conflicts, refused }: Exchanged): CloudConflict[] {
+  const [first] = refused
+  if (!first) return conflicts
+  const { collection, id, message, code } = first
+  throw gatewayError(code === 'KEY_TAKEN' ? 'CLOUD_CONFLICT' : 'CLOUD_FAILED', {
+    message: `The record ${id} of ${collection} is not mirrored: ${message} All else is.`,
+  })
+}

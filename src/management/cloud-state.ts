@@ -1,0 +1,72 @@
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { failedTo, retryLostRace } from '../store/storage-access.ts'
+import type { Storage } from '../types.ts'
+import type { CloudConflict } from './cloud.ts'
+
+/** What the gateways on a storage remember of their mirror. */
+export interface MirrorMemory {
+  /** The address of the proxy that the mirror is at. */
+  cloudUrl: string
+  mirror: string | null
+  stamp: string | null
+  /** ISO 8601. */
+  lastSuccessAt: string | null
+  /** Of the last exchange; `null` when it succeeded. */
+  lastError: string | null
+  /** Since when a change could not be mirrored, in ISO 8601. */
+  waitingSince: string | null
+  /** The last `MAX_CONFLICTS`, the oldest first. */
+  conflicts: CloudConflict[]
+}
+
+/** The memory in the storage. Rejects with `STORAGE_FAILED`; what is damaged counts as forgotten, and is sent anew. */
+export interface MirrorMemoryStore {
+  read(): Promise<MirrorMemory>
+  /** Writes what `change` makes of it, again when another gateway was faster, unless `signal` is aborted before; nothing when nothing changes. */
+  change(change: (memory: MirrorMemory) => Partial<MirrorMemory>, signal?: AbortSignal): Promise<MirrorMemory>
+}
+
+const MEMORY = 'cloud/mirror'
+const MAX_CONFLICTS = 100
+
+export function createMirrorMemory(storage: Storage): MirrorMemoryStore {
+  const load = async () => storage.get(MEMORY).catch(failedTo('read', MEMORY))
+
+  return {
+    read: async () => parse((await load())?.value),
+
+    change: (change, signal) =>
+      retryLostRace(async () => {
+        const stored = await load()
+        const memory = parse(stored?.value)
+        const { conflicts, ...next } = { ...memory, ...change(memory) }
+        const value = JSON.stringify({ ...next, conflicts: conflicts.slice(-MAX_CONFLICTS) })
+        signal?.throwIfAborted()
+        if (value !== stored?.value) {
+          const ifVersion = stored?.version ?? null
+          if (!(await storage.set(MEMORY, value, { ifVersion }).catch(failedTo('write', MEMORY)))) return false
+        }
+        return { ...next, conflicts }
+      }),
+  }
+}
+
+function parse(text: string | undefined): MirrorMemory {
+  const stored = text === undefined ? {} : tryParseJson(text)
+  const members = isObject(stored) ? stored : {}
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
+  return {
+    cloudUrl: textOf(members.cloudUrl) ?? '',
+    mirror: textOf(members.mirror),
+    stamp: textOf(members.stamp),
+    lastSuccessAt: textOf(members.lastSuccessAt),
+    lastError: textOf(members.lastError),
+    waitingSince: textOf(members.waitingSince),
+    conflicts: Array.isArray(members.conflicts) ? members.conflicts.filter(isObject).flatMap(conflictIn) : [],
+  }
+}
+
+function conflictIn({ collection, id, kept, at }: JsonObject): CloudConflict[] {
+  if (typeof collection !== 'string' || typeof id !== 'string' || typeof at !== 'string') return []
+  return kept === 'home' || kept === 'cloud' ? [{ collection, id, kept, at }] : []
+}

@@ -1,0 +1,255 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import type { GatewayOptions } from '../../../src/options.ts'
+import type { Storage } from '../../../src/types.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { openDoor } from '../door.ts'
+import { CLOUD, ENROLMENT, fakeProxy } from './fake-proxy.ts'
+
+const test = suite('the cloud actions')
+
+const SYNC = '/api/sync/cloud'
+
+async function open(options: Partial<GatewayOptions> = {}, proxy = fakeProxy()) {
+  const door = openDoor({ fetch: proxy.fetch, cloud: { enrolment: ENROLMENT }, ...options })
+  await door.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
+  const act = (action: string, more = {}) => door.call('POST', SYNC, { action, ...more })
+  return { ...door, proxy, act, api: door.gateway.api }
+}
+
+test('enable mirrors the data, turns cloud mode on, and verifies the mirror with an active key', async () => {
+  const { api, act, proxy, expect } = await open()
+  await api.keys.create({ name: 'mine' })
+  const { status, body } = await act('enable')
+  assert.equal([status, body], [200, { success: true, verified: true, conflicts: [] }])
+  assert.is((await api.settings.get()).cloudEnabled, true)
+  const names = proxy.seen.map(({ name }) => name)
+  assert.is(names.at(-1), 'GET /v1/models')
+  const state = await expect(200, 'GET', SYNC)
+  assert.equal(state, {
+    cloudEnabled: true,
+    cloudUrl: CLOUD,
+    lastSuccessAt: '2026-01-01T00:00:00.000Z',
+    lagMs: 0,
+    lastError: null,
+    conflicts: [],
+  })
+  assert.is(proxy.open(), 0)
+})
+
+test('enable makes a key when there is none, and no second one', async () => {
+  const { act, api, proxy } = await open()
+  const { body } = await act('enable')
+  const { createdKey } = body as unknown as { createdKey: { key: string; id: string; name: string; createdAt: string } }
+  assert.equal(Object.keys(createdKey), ['key', 'id', 'name', 'createdAt'])
+  assert.is((await api.keys.list()).keys[0]?.key, createdKey.key)
+  assert.is(Object.hasOwn((await act('enable')).body, 'createdKey'), false)
+  assert.is((await api.keys.list()).keys.length, 1)
+  assert.ok(proxy.tenant()?.states.has(`keys ${createdKey.id}`), 'the key is mirrored')
+})
+
+test('the enrolment credential goes into the message that enrols, and nowhere else', async () => {
+  const storage = memoryStorage()
+  const { act, proxy, gateway } = await open({ storage, cloud: {} })
+  const refused = await act('enable')
+  assert.is(refused.status, 502)
+  assert.match(refused.body.error, /refused: Send the enrolment credential\./)
+  assert.is((await gateway.api.settings.get()).cloudEnabled, false)
+  assert.is((await act('enable', { enrolment: ENROLMENT })).status, 200)
+  assert.is((await act('enable', { enrolment: ENROLMENT })).status, 200)
+  const withCredential = proxy.calls.filter(({ url, init }) =>
+    JSON.stringify([url, init.body, [...new Headers(init.headers)]]).includes(ENROLMENT),
+  )
+  assert.equal(
+    withCredential.map(({ url }) => url),
+    [`${CLOUD}/cloud/1/sessions`],
+  )
+  assert.not.match(await textOf(storage), new RegExp(ENROLMENT))
+})
+
+test('the identity is sealed, is made once for each address, and no other address gets it', async () => {
+  const storage = memoryStorage()
+  const secret = 'a-secret-of-more-than-thirty-two-characters'
+  const { act, api, proxy } = await open({ storage, secret })
+  await act('enable')
+  await act('disable')
+  await act('enable')
+  assert.is(proxy.enrolled.size, 1)
+  assert.not.match(await textOf(storage), /privateKey/)
+  const again = await open({ storage, secret }, proxy)
+  assert.is((await again.act('sync')).status, 200)
+  assert.is(proxy.enrolled.size, 1, 'a gateway on the same data is the same to the proxy')
+  await act('disable')
+  await api.settings.update({ cloudUrl: `${CLOUD}/other` })
+  const { status } = await act('enable')
+  assert.is(status, 502) // nothing is there
+  const identities = JSON.parse((await storage.get('cloud/identity'))?.value ?? '{}')
+  assert.equal(Object.keys(identities), [CLOUD])
+})
+
+test('sync opens another session when the proxy has discarded the one before', async () => {
+  const { act, proxy } = await open()
+  await act('enable')
+  proxy.sessions.clear()
+  assert.equal((await act('sync')).body, { success: true, conflicts: [] })
+  assert.is(proxy.sessions.size, 1)
+})
+
+for (const gone of ['the mirror', 'everything']) {
+  test(`sync with a proxy that has lost ${gone} says to enable again, which makes both sides equal`, async () => {
+    const { act, proxy, api } = await open()
+    const { id } = await api.keys.create({ name: 'mine' })
+    await act('enable')
+    if (gone === 'everything') proxy.reset()
+    else proxy.tenants.clear()
+    const { status, body } = await act('sync')
+    assert.is(status, 502)
+    assert.match(body.error, /POST \/api\/sync\/cloud with the action "enable"\.$/)
+    assert.is((await api.cloud.get()).lastError, body.error)
+    assert.is((await act('enable')).status, 200)
+    assert.ok(proxy.tenant()?.states.has(`keys ${id}`))
+    assert.is((await api.cloud.get()).lastError, null)
+  })
+}
+
+test('disable removes the mirror and the sessions; repeated after a lost answer it succeeds', async () => {
+  const { act, proxy, api } = await open()
+  await act('enable')
+  proxy.failAt('DELETE /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { isAfter: true })
+  const lost = await act('disable')
+  assert.is(lost.status, 502)
+  assert.match(lost.body.error, /"force": true/)
+  assert.is((await api.settings.get()).cloudEnabled, true)
+  assert.equal((await act('disable')).body, { success: true, conflicts: [] })
+  assert.is((await api.settings.get()).cloudEnabled, false)
+  assert.equal([proxy.tenants.size, proxy.sessions.size], [0, 0])
+  assert.is((await act('disable')).status, 409)
+})
+
+test('disable by force turns cloud mode off when the proxy is away, and within 15 s when it is silent', async () => {
+  for (const answer of [() => Promise.reject(new TypeError('fetch failed')), () => new Promise<never>(() => {})]) {
+    const { act, proxy, api, clock } = await open()
+    await act('enable')
+    proxy.failAt('POST /cloud/1/mirror', answer)
+    const before = clock.now()
+    const acting = act('disable', { force: true })
+    if (answer.length === 0) await Promise.race([acting, clock.untilPending(2).then(() => clock.advance(12_000))])
+    assert.equal((await acting).body, { success: true, conflicts: [] })
+    assert.ok(clock.now() - before < 15_000)
+    assert.is((await api.settings.get()).cloudEnabled, false)
+    assert.is(proxy.open(), 0)
+  }
+})
+
+test('http beyond this machine is a 400 that says what to do, unless it is allowed', async () => {
+  for (const [cloudUrl, allowHttp, status] of [
+    ['http://cloud.example', false, 400],
+    ['http://127.0.0.2.example', false, 400],
+    ['http://10.0.0.1', false, 400],
+    ['http://cloud.example', true, 502],
+    ['http://localhost:1', false, 502],
+    ['http://127.0.0.1:1', false, 502],
+    ['http://[::1]:1', false, 502],
+  ] as const) {
+    const { act, expect, proxy } = await open({ cloud: { allowHttp } })
+    await expect(200, 'PATCH', '/api/settings', { cloudUrl })
+    const calls = proxy.calls.length
+    const answer = await act('enable')
+    assert.is(answer.status, status, cloudUrl)
+    if (status === 400) {
+      assert.match(answer.body.error, /https:\/\/.*allowHttp: true/)
+      assert.is(proxy.calls.length, calls)
+    }
+  }
+})
+
+test('cloudUrl cannot be changed while cloud mode is on', async () => {
+  const { act, refuses, expect } = await open()
+  await act('enable')
+  const error =
+    '"cloudUrl" cannot be changed while cloud mode is on: the mirror is there. Send POST /api/sync/cloud with the action "disable" first.'
+  for (const cloudUrl of ['https://other.example', ''])
+    await refuses(409, error, ['PATCH', '/api/settings', { requireApiKey: true, cloudUrl }])
+  assert.is((await expect(200, 'PATCH', '/api/settings', { cloudUrl: `${CLOUD}/v1/` })).requireApiKey, false)
+  await act('disable')
+  await expect(200, 'PATCH', '/api/settings', { cloudUrl: 'https://other.example' })
+})
+
+test('a key that another gateway has is a 409, and what else is refused a 502; all else is mirrored', async () => {
+  for (const [code, status] of [
+    ['KEY_TAKEN', 409],
+    ['INVALID', 502],
+    ['NO_SECRET', 502],
+  ] as const) {
+    const { act, api, proxy } = await open()
+    const taken = await api.keys.create({ name: 'taken' })
+    const other = await api.keys.create({ name: 'other' })
+    proxy.judge(({ id }) => (id === taken.id ? { refused: 'Another gateway has it.', code } : 'taken'))
+    const { status: answered, body } = await act('enable')
+    assert.is(answered, status)
+    assert.match(body.error, new RegExp(`^The record ${taken.id} of keys is not mirrored: .*All else is\\.$`))
+    assert.is((await api.settings.get()).cloudEnabled, false)
+    assert.ok(proxy.tenant()?.states.has(`keys ${other.id}`))
+  }
+})
+
+test('an enable that could not be verified counts as done, and says why', async () => {
+  const failures = [
+    [
+      () => Promise.resolve(new Response('no', { status: 401 })),
+      /GET .*\/v1\/models answered 401 to the key "mine"\.$/,
+    ],
+    [() => Promise.reject(new TypeError('fetch failed')), /cannot be reached/],
+    [() => new Promise<never>(() => {}), /was not answered in time/],
+  ] as const
+  for (const [answer, why] of failures) {
+    const { act, api, proxy, clock } = await open()
+    await api.keys.create({ name: 'mine' })
+    proxy.failAt('GET /v1/models', answer)
+    const before = clock.now()
+    const acting = act('enable')
+    if (why.source.includes('time')) {
+      while (!proxy.calls.some(({ url }) => url.endsWith('/v1/models')))
+        await new Promise((resolve) => setTimeout(resolve))
+      await clock.advance(14_000)
+    }
+    const body = (await acting).body as unknown as { verified: boolean; verifyError: string }
+    assert.is(body.verified, false)
+    assert.match(body.verifyError, why)
+    assert.ok(clock.now() - before < 15_000)
+    assert.is((await api.settings.get()).cloudEnabled, true)
+    assert.is(proxy.open(), 0)
+  }
+})
+
+test('with paused keys alone there is nothing to verify by, and no key is made', async () => {
+  const { act, api } = await open()
+  const { id } = await api.keys.create({ name: 'mine' })
+  await api.keys.update(id, { isActive: false })
+  assert.equal((await act('enable')).body, {
+    success: true,
+    verified: false,
+    verifyError: 'There is no active key that this gateway can open.',
+    conflicts: [],
+  })
+})
+
+test('sessions are listed and revoked', async () => {
+  const { act, expect, api, proxy, refuses } = await open()
+  await act('enable')
+  const { sessions } = await api.cloud.sessions.list()
+  assert.equal(
+    sessions,
+    [{ id: 'session-2', createdAt: '2026-01-01T00:00:00.000Z', lastUsedAt: '2026-01-01T00:00:00.000Z' }].map(
+      (session) => ({ ...session, id: [...proxy.sessions.keys()][0] ?? '' }),
+    ),
+  )
+  assert.equal(await expect(200, 'GET', `${SYNC}/sessions`), { sessions })
+  await refuses(404, 'Session not found', ['DELETE', `${SYNC}/sessions/nobody`])
+  assert.equal(await expect(200, 'DELETE', `${SYNC}/sessions/${sessions[0]?.id}`), { success: true })
+  assert.is(proxy.sessions.size, 0)
+  assert.is((await act('sync')).status, 200)
+})
+
+async function textOf(storage: Storage): Promise<string> {
+  return JSON.stringify(await storage.list(''))
+}

@@ -1,0 +1,102 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { openDoor } from '../door.ts'
+import { type CallName, CLOUD, ENROLMENT, fakeProxy } from './fake-proxy.ts'
+import { faults } from './faults.ts'
+
+const test = suite('a cloud action that fails')
+
+type Action = 'enable' | 'sync' | 'disable'
+
+/** A gateway in the state in which the action is sent: after a start, so that it opens a session. */
+async function open(action: Action) {
+  const storage = memoryStorage()
+  const proxy = fakeProxy()
+  const options = { storage, fetch: proxy.fetch, cloud: { enrolment: ENROLMENT } }
+  const first = openDoor(options)
+  await first.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
+  if (action !== 'enable') {
+    await first.expect(200, 'POST', '/api/sync/cloud', { action: 'enable' })
+    await first.gateway.close()
+    proxy.sessions.clear()
+  }
+  const door = openDoor(options)
+  if (action !== 'enable') await door.gateway.api.keys.create({ name: 'another' })
+  const act = () => door.call('POST', '/api/sync/cloud', { action })
+  const count = async () => (await storage.list('keys/')).length
+  const isOn = async () => (await door.gateway.api.settings.get()).cloudEnabled
+  return { ...door, storage, proxy, act, count, isOn }
+}
+
+/** Each call that the action makes, by name and number, in their order; the one that verifies the mirror may fail. */
+async function callsOf(action: Action): Promise<[name: CallName, nth: number][]> {
+  const { proxy, act } = await open(action)
+  const before = proxy.names().length
+  assert.is((await act()).status, 200)
+  const names = proxy.names().slice(before)
+  return names
+    .map((name, at): [CallName, number] => [name, names.slice(0, at + 1).filter((other) => other === name).length])
+    .filter(([name]) => name !== 'GET /v1/models')
+}
+
+/** Turns of the event loop, in which whatever does not wait for time comes to its end. */
+async function turns(count = 40) {
+  for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
+}
+
+for (const action of ['enable', 'sync', 'disable'] as const) {
+  test(`answers 502 or 504 within 15 s, whichever call of "${action}" fails and how, and can be repeated`, async () => {
+    const calls = await callsOf(action)
+    assert.ok(calls.length >= 4, `${calls.length} calls`)
+    for (const [name, nth] of calls) {
+      for (const [what, fault] of Object.entries(faults)) {
+        for (const isAfter of [false, true]) {
+          if (isAfter && !/nobody listens|silence in the body/.test(what)) continue
+          const where = `${action}: ${what} ${isAfter ? 'after' : 'at'} ${name}, ${nth}.`
+          const { proxy, act, count, isOn, clock } = await open(action)
+          const [keys, before, wasOn] = [await count(), clock.now(), await isOn()]
+          const met = proxy.failAt(name, fault.answer, { nth, isAfter })
+          const acting = act()
+          await met
+          if (fault.status === 504) await clock.advance(15_000)
+          const { status, body } = await acting
+          assert.is(status, fault.status, `${where} ${JSON.stringify(body)}`)
+          assert.is(clock.now() - before, fault.status === 504 ? 15_000 : 0, where)
+          assert.ok(body.error.length > 20 && !/secret|sbx_|enrolment-cred/.test(body.error), `${where} ${body.error}`)
+          await turns(3)
+          for (let left = 100; left > 0 && proxy.open() > 0; left--) await turns(5) // of an exchange of its own
+          assert.is(proxy.open(), 0, `${where} a call is left open`)
+          assert.equal([await isOn(), await count()], [wasOn, keys], `${where} half is changed`)
+          const again = await act()
+          assert.is(again.status, 200, `${where} again: ${JSON.stringify(again.body)}`)
+          assert.equal([await isOn(), await count()], [action !== 'disable', Math.max(1, keys)], where)
+          assert.is(proxy.tenant() === undefined, action === 'disable', where)
+        }
+      }
+    }
+  })
+}
+
+test('changes nothing any more when an answer comes after the time-out', async () => {
+  for (const [name, nth] of await callsOf('enable')) {
+    const { proxy, act, storage, clock, isOn } = await open('enable')
+    const met = proxy.failAt(
+      name,
+      async (_url, _init, answer) => {
+        await clock.sleep(16_000)
+        return answer ?? Response.error()
+      },
+      { nth, isAfter: true },
+    )
+    const acting = act()
+    await met
+    await clock.advance(15_000)
+    assert.is((await acting).status, 504, name)
+    await turns()
+    const before = JSON.stringify(await storage.list(''))
+    await clock.advance(10_000)
+    await turns()
+    assert.is(JSON.stringify(await storage.list('')), before, `${name}, ${nth}.`)
+    assert.equal([await isOn(), (await storage.list('keys/')).length], [false, 0])
+  }
+})

@@ -1,0 +1,201 @@
+import {
+  createExchangeHalf,
+  digestOfText,
+  gatewayId,
+  isSigned,
+  openBody,
+  sealBody,
+  sessionKey,
+  sessionSecret,
+} from '../../../src/sync/cryptography.ts'
+import {
+  answerPlace,
+  headers,
+  type MirrorState,
+  type OpenSession,
+  openingText,
+  requestPlace,
+  type SyncRequest,
+  signedText,
+  type Verdict,
+} from '../../../src/sync/protocol.ts'
+import { type Answering, counting } from './faults.ts'
+
+export const CLOUD = 'https://cloud.example/proxy'
+export const ENROLMENT = 'enrolment-credential-of-forty-characters'
+
+interface Session {
+  tenant: string
+  publicKey: string
+  key: CryptoKey
+  counter: number
+}
+
+/** What a proxy remembers of one gateway. */
+interface Tenant {
+  mirror?: { id: string; stamp: string }
+  /** By collection and id. */
+  states: Map<string, MirrorState>
+  /** To be sent with the next answer. */
+  changes: MirrorState[]
+}
+
+/** A call as the proxy meets it: `POST /cloud/1/mirror`, the 1st, 2nd, … with this method and path. */
+export type CallName = `${'GET' | 'POST' | 'DELETE'} ${string}`
+
+const refuse = (status: number, code: string, error = code) => Response.json({ error, code }, { status })
+
+/** A proxy of the protocol without storage and merges, whose every call can be made to fail. */
+export function fakeProxy() {
+  const challenges = new Set<string>()
+  const enrolled = new Set<string>()
+  const sessions = new Map<string, Session>()
+  const tenants = new Map<string, Tenant>()
+  const seen: { name: CallName; body: string; plain?: unknown }[] = []
+  const faults: { name: CallName; nth: number; answer: Answering; isAfter: boolean; met(): void }[] = []
+  let verdictOf: (state: MirrorState) => Verdict = () => 'taken'
+  let serial = 0
+  const uses = new Map<CallName, number>()
+
+  const tenantOf = (id: string) => {
+    const tenant: Tenant = tenants.get(id) ?? { states: new Map(), changes: [] }
+    tenants.set(id, tenant)
+    return tenant
+  }
+
+  async function open(body: string): Promise<Response> {
+    const { signature, ...opening }: OpenSession = JSON.parse(body)
+    const isFresh = challenges.delete(opening.challenge)
+    if (!isFresh || !(await isSigned(opening.publicKey, openingText(opening), signature)))
+      return refuse(401, 'SESSION_INVALID')
+    const tenant = await gatewayId(opening.publicKey)
+    if (opening.enrolment === ENROLMENT) enrolled.add(tenant)
+    if (!enrolled.has(tenant)) return refuse(401, 'NOT_ENROLLED', 'Send the enrolment credential.')
+    const half = await createExchangeHalf()
+    const key = await sessionKey(await sessionSecret(half, opening.exchangeKey, opening.challenge))
+    const session = `session-${++serial}`
+    sessions.set(session, { tenant, publicKey: opening.publicKey, key, counter: 0 })
+    return Response.json({ session, exchangeKey: half.publicKey })
+  }
+
+  function act(name: CallName, tenant: string, plain: unknown): Response | object {
+    const of = tenantOf(tenant)
+    if (name === 'GET /cloud/1/sessions') {
+      const at = '2026-01-01T00:00:00.000Z'
+      return { sessions: [...sessions.keys()].map((id) => ({ id, createdAt: at, lastUsedAt: at })) }
+    }
+    if (name.startsWith('DELETE /cloud/1/sessions/')) {
+      const id = decodeURIComponent(name.slice('DELETE /cloud/1/sessions/'.length))
+      return sessions.delete(id) ? { success: true } : refuse(404, 'NOT_FOUND')
+    }
+    if (name === 'DELETE /cloud/1/mirror') {
+      tenants.delete(tenant)
+      for (const [id, one] of sessions) if (one.tenant === tenant) sessions.delete(id)
+      return { success: true }
+    }
+    const { mirror, create, stamp, full, changes } = plain as SyncRequest
+    if (create) of.mirror ??= { id: `mirror-${++serial}`, stamp: `stamp-${++serial}` }
+    if (!of.mirror || (!create && of.mirror.id !== mirror)) return refuse(409, 'MIRROR_GONE')
+    if (of.mirror.id === mirror && stamp !== of.mirror.stamp && !full) return refuse(409, 'HISTORY_DIVERGED')
+    const verdicts = changes.map((state) => {
+      const verdict = verdictOf(state)
+      if (verdict === 'taken') of.states.set(`${state.collection} ${state.id}`, state)
+      return verdict
+    })
+    if (changes.length > 0) of.mirror.stamp = `stamp-${++serial}`
+    return { mirror: of.mirror.id, stamp: of.mirror.stamp, verdicts, changes: of.changes.splice(0), more: false }
+  }
+
+  async function signed(name: CallName, request: Request, body: string): Promise<Response> {
+    const id = request.headers.get(headers.session) ?? ''
+    const counter = Number(request.headers.get(headers.counter))
+    const session = sessions.get(id)
+    const path = name.slice(name.indexOf(' ') + 1)
+    const text = signedText({
+      method: request.method,
+      path,
+      session: id,
+      counter,
+      bodyDigest: await digestOfText(body),
+    })
+    const signature = request.headers.get(headers.signature) ?? ''
+    if (!session || counter <= session.counter || !(await isSigned(session.publicKey, text, signature)))
+      return refuse(401, 'SESSION_INVALID')
+    session.counter = counter
+    const plain =
+      body === ''
+        ? undefined
+        : JSON.parse(await openBody(session.key, requestPlace(id, counter), JSON.parse(body).sealed))
+    seen.push({ name, body, plain })
+    const answer = act(name, session.tenant, plain)
+    if (answer instanceof Response) return answer
+    return Response.json({ sealed: await sealBody(session.key, answerPlace(id, counter), JSON.stringify(answer)) })
+  }
+
+  const serve: Answering = async (url, init) => {
+    const request = new Request(url, init)
+    const name = `${request.method} ${url.slice(CLOUD.length)}` as CallName
+    const nth = (uses.get(name) ?? 0) + 1
+    uses.set(name, nth)
+    const fault = faults.find((one) => one.name === name && one.nth === nth)
+    if (fault && !fault.isAfter) {
+      fault.met()
+      return fault.answer(url, init)
+    }
+    const answer = await answerTo(name, request, await request.text())
+    fault?.met()
+    return fault ? fault.answer(url, init, answer) : answer
+  }
+
+  async function answerTo(name: CallName, request: Request, body: string): Promise<Response> {
+    if (name === 'GET /cloud/1') return Response.json({ service: 'signalbox-cloud', protocol: 1 })
+    if (name === 'GET /v1/models') {
+      seen.push({ name, body: '' })
+      const digest = request.headers.get('authorization')
+      return Response.json({ object: 'list', data: [] }, { status: digest?.startsWith('Bearer sbx_') ? 200 : 401 })
+    }
+    if (name === 'POST /cloud/1/challenges') {
+      const challenge = `challenge-${++serial}`
+      challenges.add(challenge)
+      seen.push({ name, body })
+      return Response.json({ challenge })
+    }
+    if (name === 'POST /cloud/1/sessions') {
+      seen.push({ name, body })
+      return open(body)
+    }
+    return signed(name, request, body)
+  }
+
+  const counted = counting(serve)
+  const names = () => counted.calls.map(({ url, init }) => `${init.method} ${url.slice(CLOUD.length)}` as CallName)
+  return {
+    fetch: counted.fetch,
+    calls: counted.calls,
+    /** Of all calls. */
+    names,
+    open: counted.open,
+    /** What has reached the proxy, with the bodies that it has opened. */
+    seen,
+    sessions,
+    tenants,
+    enrolled,
+    /** Of the only gateway. */
+    tenant: () => [...tenants.values()][0],
+    /**
+     * Has the `nth` call of this name from now on answered otherwise; `isAfter`: once the proxy has done what it asks for. Resolves when it is
+     * there.
+     */
+    failAt(name: CallName, answer: Answering, { nth = 1, isAfter = false } = {}): Promise<void> {
+      return new Promise((met) => void faults.push({ name, nth: (uses.get(name) ?? 0) + nth, answer, isAfter, met }))
+    },
+    /** What the proxy does with changes. */
+    judge(verdict: typeof verdictOf) {
+      verdictOf = verdict
+    },
+    /** Forgets everything. */
+    reset() {
+      for (const kept of [challenges, enrolled, sessions, tenants]) kept.clear()
+    },
+  }
+}
