@@ -16,8 +16,8 @@ import {
 import {
   allMirrored,
   EXCHANGE_MS,
+  type HomeMirror,
   late,
-  type Mirror,
   type MirrorDependencies,
   refuseHttp,
   type Talk,
@@ -37,7 +37,7 @@ type Created = NonNullable<EnabledCloud['createdKey']>
 /** The operations of cloud mode. `pushes` is told when cloud mode is on. */
 export function createCloudOperations(
   deps: MirrorDependencies & {
-    mirror: Mirror
+    mirror: HomeMirror
     pushes: Pushes
     keys: Pick<KeyOperations<unknown>, 'create' | 'delete'>
   },
@@ -243,7 +243,7 @@ export function createCloudOperations(
  * Takes over what has changed at the cloud, and removes the mirror with all sessions. One that is gone already, as after an answer that was lost, is
  * as good.
  */
-async function removeMirror(mirror: Mirror, talk: Talk): Promise<CloudConflict[]> {
+async function removeMirror(mirror: HomeMirror, talk: Talk): Promise<CloudConflict[]> {
   const unlessGone = (error: unknown) => {
     if (!isRefusal(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
     return undefined

@@ -39,7 +39,7 @@ export interface Talk {
 }
 
 /** The mirror of a gateway, as its actions and its own exchanges use it. */
-export interface Mirror {
+export interface HomeMirror {
   /**
    * Does work that talks to the proxy, alone; rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. Work of
    * the gateway's own (`isOwn`) gives way to what its operator asks for.
@@ -61,14 +61,14 @@ export interface Mirror {
   close(): void
 }
 
-export function createMirror({ store, clock, fetch, options }: MirrorDependencies): Mirror {
+export function createMirror({ store, clock, fetch, options }: MirrorDependencies): HomeMirror {
   const memory = createMirrorMemory(store.storage)
   const calls = createSignedCalls({ identityAt: (cloudUrl) => identityAt(cloudUrl, store) })
   const inTurn = createMutex()
   const closing = new AbortController()
   let own = new AbortController()
 
-  const call: Mirror['call'] = (one, talk) => {
+  const call: HomeMirror['call'] = (one, talk) => {
     refuseHttp(talk.cloudUrl, options)
     return calls.call(one, { ...talk, fetch })
   }
@@ -77,7 +77,7 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
   const stateAt = ({ cloudUrl, mirror, stamp }: MirrorMemory, address: string) =>
     cloudUrl === address ? { mirror, stamp } : { mirror: null, stamp: null }
 
-  const exchangeWith: Mirror['exchange'] = async (talk, { create = false } = {}) => {
+  const exchangeWith: HomeMirror['exchange'] = async (talk, { create = false } = {}) => {
     const { cloudUrl, signal } = talk
     return exchange({
       replica: (mirror) =>

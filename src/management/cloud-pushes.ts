@@ -4,7 +4,7 @@ import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, KEYS, PROVIDERS, SETTINGS 
 import type { WritableStore } from '../store/writable-store.ts'
 import type { Clock } from '../types.ts'
 import type { CloudState } from './cloud.ts'
-import { EXCHANGE_MS, GAVE_WAY, type Mirror } from './cloud-mirror.ts'
+import { EXCHANGE_MS, GAVE_WAY, type HomeMirror } from './cloud-mirror.ts'
 
 /** The exchanges that a gateway begins by itself while cloud mode is on, and how the last ones have ended. */
 export interface Pushes {
@@ -42,7 +42,7 @@ const NOTE_MS = 60_000
 const DROPPED_MS = 1_000
 
 /** Changes that are not mirrored; epoch ms. */
-interface Waiting {
+interface WaitingChanges {
   since: number
   latest: number
 }
@@ -58,7 +58,7 @@ interface Planned {
 export interface PushDependencies {
   store: WritableStore
   clock: Clock
-  mirror: Mirror
+  mirror: HomeMirror
   /** From 0 to 1. */
   random(): number
   /** Starts a timer that does not keep the process. */
@@ -70,8 +70,8 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   let isClosed = false
   let isFollowing = false
   let planned: Planned | undefined
-  let waiting: Waiting | undefined
-  let sending: Waiting | undefined
+  let waiting: WaitingChanges | undefined
+  let sending: WaitingChanges | undefined
   let running: Promise<void> | undefined
   let noting: Promise<unknown> = Promise.resolve()
   let succeededAt = Number.NEGATIVE_INFINITY
@@ -101,7 +101,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     else plan(clock.now() + IDLE_MS, false)
   }
 
-  function planChange({ since, latest }: Waiting): void {
+  function planChange({ since, latest }: WaitingChanges): void {
     const at = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
     if (failures === 0) plan(at, true)
     else if (!planned || planned.at > failedAt + CHANGE_RETRY_MS) plan(Math.max(at, failedAt + CHANGE_RETRY_MS), false)

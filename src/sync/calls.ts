@@ -37,7 +37,7 @@ export interface SignedCalls {
   forget(): void
 }
 
-interface Session {
+interface SignedSession {
   cloudUrl: string
   id: string
   identity: Identity
@@ -49,10 +49,10 @@ interface Session {
 /** `identityAt`: this gateway's at the proxy of an address. */
 export function createSignedCalls({ identityAt }: { identityAt(cloudUrl: string): Promise<Identity> }): SignedCalls {
   const inTurn = createMutex() // the proxy refuses a counter that is smaller than one before
-  let session: Session | undefined
+  let session: SignedSession | undefined
 
   /** The session at this address, opened when there is none. */
-  async function sessionAt(options: SignedCallOptions): Promise<Session> {
+  async function sessionAt(options: SignedCallOptions): Promise<SignedSession> {
     if (session?.cloudUrl === options.cloudUrl) return session
     const identity = await identityAt(options.cloudUrl)
     const opened = await openSession(identity, options).catch((error: unknown) => {
@@ -90,7 +90,7 @@ export function createSignedCalls({ identityAt }: { identityAt(cloudUrl: string)
   }
 }
 
-async function openSession(identity: Identity, options: CallOptions, enrolment?: string): Promise<Session> {
+async function openSession(identity: Identity, options: CallOptions, enrolment?: string): Promise<SignedSession> {
   const { challenge } = await callProxy({ method: 'POST', path: paths.challenge, body: '{}' }, options)
   if (typeof challenge !== 'string') throw invalidAnswer(options)
   const half = await createExchangeHalf()
@@ -112,7 +112,11 @@ async function openSession(identity: Identity, options: CallOptions, enrolment?:
 
 const isHeaderText = (text: string) => /^[\x21-\x7e]{1,200}$/.test(text)
 
-async function callIn(session: Session, { method, path, body }: SignedCall, options: CallOptions): Promise<JsonObject> {
+async function callIn(
+  session: SignedSession,
+  { method, path, body }: SignedCall,
+  options: CallOptions,
+): Promise<JsonObject> {
   const counter = ++session.counter
   const { id, key, identity } = session
   const text =
