@@ -177,12 +177,21 @@ const PER_KIND = 40
  * Does hundreds of kinds of damage to a record of each kind in a store, and has a gateway answer with it. `create` makes an empty storage. The
  * gateway reads by age: how soon a store tells of a change is tested elsewhere.
  */
-export function damagedRecords(
-  name: string,
-  create: () => Promise<{ storage: Storage; destroy(): Promise<void> | void }>,
-): void {
-  const test = suite(`damaged records in ${name}`)
+export function damagedRecords(name: string, create: () => Promise<Damageable>): void {
+  damagedRecordsTests(suite(`damaged records in ${name}`), create)
+}
 
+/** An empty storage, and what removes it. */
+interface Damageable {
+  storage: Storage
+  destroy(): Promise<void> | void
+}
+
+/** Declares the tests. */
+export function damagedRecordsTests(
+  test: (title: string, body: () => Promise<void>) => void,
+  create: () => Promise<Damageable>,
+): void {
   for (const prefix of Object.keys(damagedKinds) as DamagedPrefix[])
     test(`of ${prefix} hide no other, are named, and are removed`, async () => {
       const { storage: opened, destroy } = await create()

@@ -1,6 +1,7 @@
 // Runs tests of the conformance suite in this page, in its service worker, or in both at once; and what the tests of the adapter do in a page.
 import { indexeddbStorage } from '../../../adapters/storage/indexeddb.ts'
-import { runTest, setElsewhere } from '../indexeddb/conformance.ts'
+import { setElsewhere } from '../indexeddb/conformance.ts'
+import { runTest } from '../indexeddb/run.ts'
 
 async function ask(message) {
   const { active } = await navigator.serviceWorker.ready
@@ -67,14 +68,17 @@ globalThis.actions = {
 
   release: () => opened.database.close(),
 
-  /** Keeps a transaction going until `release` was called. */
-  occupy() {
+  /** Keeps a transaction going until `leave` is called; resolves once it has begun. */
+  async occupy() {
     const records = opened.database.transaction('records', 'readwrite').objectStore('records')
     opened.isOver = false
     const turn = () => {
-      records.get('').onsuccess = () => opened.isOver || turn()
+      const request = records.get('')
+      request.onsuccess = () => opened.isOver || turn()
+      return request
     }
-    turn()
+    const first = turn()
+    await new Promise((resolve) => first.addEventListener('success', resolve))
   },
 
   leave() {

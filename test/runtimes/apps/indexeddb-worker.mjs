@@ -1,5 +1,6 @@
 // Runs tests of the conformance suite in a service worker, or does what those in a page ask.
-import { answer, runTest } from '../indexeddb/conformance.ts'
+import { answer } from '../indexeddb/conformance.ts'
+import { runTest } from '../indexeddb/run.ts'
 
 addEventListener('install', () => skipWaiting())
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))

@@ -2,7 +2,7 @@ import { indexeddbStorage } from '../../../adapters/storage/indexeddb.ts'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { Storage } from '../../../src/index.ts'
 import { storageConformance } from '../../conformance/storage.ts'
-import { tests } from './suite.ts'
+import { deleteDatabase } from './run.ts'
 
 /* The conformance suite of the stores of a browser: of IndexedDB in a page or in a worker, of memory in a page. */
 
@@ -23,18 +23,6 @@ let sendElsewhere: (call: RemoteCall) => Promise<unknown> = () => Promise.reject
 /** Names where the tests of the suite `shared` open their database once more. */
 export function setElsewhere(send: (call: RemoteCall) => Promise<unknown>): void {
   sendElsewhere = send
-}
-
-/** Runs one test; answers why it has failed. */
-export async function runTest(name: string): Promise<string | undefined> {
-  try {
-    const body = tests.get(name)
-    if (!body) throw new Error(`there is no test "${name}"`)
-    await body()
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
-  }
 }
 
 for (const suite of ['alone', 'shared'])
@@ -93,12 +81,3 @@ function open(id: string, name: string) {
   opened.set(id, entry)
   return entry
 }
-
-/** Fails when a connection was left open that does not let go. */
-const deleteDatabase = (name: string) =>
-  new Promise<void>((resolve, reject) => {
-    const request = indexedDB.deleteDatabase(name)
-    request.onsuccess = () => resolve()
-    request.onblocked = () => reject(new Error('the database is still open'))
-    request.onerror = () => reject(request.error)
-  })

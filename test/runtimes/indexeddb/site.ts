@@ -1,5 +1,6 @@
 import { type BuildOptions, build } from 'esbuild'
 import type { Page } from 'playwright-core'
+import { portableBoom } from '../../../tsup.config.ts'
 import { startServer } from '../browser/server.ts'
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
@@ -32,7 +33,7 @@ async function bundle(name: string): Promise<string> {
     write: false,
     format: 'iife',
     logLevel: 'error',
-    plugins: [standIns],
+    plugins: [portableBoom, standIns],
   })
   return outputFiles[0]?.text ?? ''
 }
@@ -41,6 +42,6 @@ const standIns: NonNullable<BuildOptions['plugins']>[number] = {
   name: 'stand-ins',
   setup(build) {
     build.onResolve({ filter: /support\/suite\.ts$/ }, () => ({ path: at('runtimes/indexeddb/suite.ts') }))
-    build.onResolve({ filter: /^node:timers\/promises$/ }, () => ({ path: at('runtimes/indexeddb/sleep.ts') }))
+    build.onResolve({ filter: /^node:(?:timers\/promises|util)$/ }, () => ({ path: at('runtimes/indexeddb/node.ts') }))
   },
 }
