@@ -1,0 +1,162 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { gatewayError } from '../../src/errors.ts'
+import { createGatewayWith } from '../../src/gateway.ts'
+import { parseMirrored } from '../../src/management/mirror-input.ts'
+import { createWritableStore } from '../../src/store/writable-store.ts'
+import { gatewayId } from '../../src/sync/cryptography.ts'
+import { exchange } from '../../src/sync/exchange.ts'
+import { paths, type SyncAnswer, type SyncRequest } from '../../src/sync/protocol.ts'
+import { createReplica } from '../../src/sync/replica.ts'
+import type { ExchangeState } from '../../src/sync/types.ts'
+import type { Storage } from '../../src/types.ts'
+import { plant } from '../support/canaries.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openProxy } from './support/proxy.ts'
+
+const test = suite('an exchange of a gateway and a cloud proxy')
+
+const PROVIDER_KEY = 'sk-provider-key-of-the-connection'
+
+/** A gateway whose store is mirrored at a proxy. */
+async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
+  plant(PROVIDER_KEY)
+  const world = openProxy(options)
+  const client = await world.enrolled()
+  const { gateway, store: plain } = createGatewayWith(
+    { storage: memoryStorage(), clock: world.clock, logger: false },
+    { afterKey: [], aroundAttempt: [], atEnd: [] },
+  )
+  const store = createWritableStore(plain, world.clock)
+  const id = await gatewayId(client.kept.publicKey)
+  let state: ExchangeState = { mirror: null, stamp: null }
+  const requests: SyncRequest[] = []
+
+  async function send(request: SyncRequest): Promise<SyncAnswer> {
+    requests.push(request)
+    const { status, body } = await client.call('POST', paths.mirror, request)
+    if (status !== 200)
+      throw gatewayError('CLOUD_FAILED', { message: String(body.error), data: { refusal: body.code } })
+    return body as unknown as SyncAnswer // the proxy's own type
+  }
+
+  const sync = (create = false) =>
+    exchange({
+      replica: (mirror) =>
+        createReplica({
+          store,
+          side: 'home',
+          mirror,
+          validate: parseMirrored,
+          clock: world.clock,
+          keepsSecrets: true,
+        }),
+      send,
+      state,
+      save: async (next) => {
+        state = next
+      },
+      create,
+      signal: new AbortController().signal,
+    })
+
+  const statusOf = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await world.current().fetch(new Request('http://proxy.test/v1/models', { headers }))).status
+  }
+
+  const cloud = () => world.current().tenant(id).api
+  return { ...world, client, id, home: gateway.api, cloud, sync, statusOf, requests }
+}
+
+async function filled() {
+  const world = await openWorld()
+  const { home, sync } = world
+  const { key, id } = await home.keys.create({ name: 'first' })
+  await home.connections.create({ provider: 'openai', name: 'main', apiKey: PROVIDER_KEY })
+  await home.combos.create({ name: 'fast', models: ['openai/gpt-5-mini'] })
+  await home.aliases.set({ alias: 'quick', model: 'openai/gpt-5-mini' })
+  await home.settings.update({ requireApiKey: true })
+  assert.equal(await sync(true), { conflicts: [], refused: [] })
+  return { ...world, key, id }
+}
+
+test('brings the records of home to the cloud, whose host sees them', async () => {
+  const { cloud, home, key, statusOf } = await filled()
+  assert.is(await statusOf(key), 200)
+  const [here, there] = await Promise.all([home, cloud()].map((api) => api.connections.list()))
+  assert.equal(there, here)
+  assert.equal(await cloud().combos.list(), await home.combos.list())
+  assert.equal(await cloud().aliases.list(), await home.aliases.list())
+  assert.is((await cloud().settings.get()).requireApiKey, true)
+})
+
+test('brings what the host of the proxy changes home: a key with its value, of which the proxy then keeps the digest alone', async () => {
+  const { cloud, home, id, key, sync, statusOf, restart } = await filled()
+  const made = await cloud().keys.create({ name: 'made at the cloud' })
+  await cloud().keys.update(id, { isActive: false })
+  await cloud().combos.create({ name: 'slow', models: ['openai/gpt-5'] })
+  assert.is((await cloud().keys.get(made.id)).key.key, made.key)
+  restart()
+  assert.equal(await sync(), { conflicts: [], refused: [] })
+  assert.is((await home.keys.get(made.id)).key.key, made.key)
+  assert.is((await home.keys.get(id)).key.isActive, false)
+  assert.is((await home.combos.list()).combos.length, 2)
+  assert.equal((await cloud().keys.get(made.id)).key, { ...(await home.keys.get(made.id)).key, key: '' })
+  assert.equal([await statusOf(made.key), await statusOf(key)], [200, 403])
+})
+
+test('releases the keys that are deleted on either side', async () => {
+  const { cloud, home, id, key, sync, statusOf, storage } = await filled()
+  const made = await cloud().keys.create({ name: 'made at the cloud' })
+  await sync()
+  await home.keys.delete(made.id)
+  await sync()
+  assert.is(await statusOf(made.key), 401)
+  await cloud().keys.delete(id)
+  assert.is(await statusOf(key), 401)
+  await sync()
+  assert.equal((await home.keys.list()).keys, [])
+  for (const prefix of ['directory/', 'claims/']) assert.equal(await storage.list(prefix), [])
+})
+
+test('moves nothing when nothing has changed, with one request', async () => {
+  const { sync, requests } = await filled()
+  requests.length = 0
+  await sync()
+  assert.is(requests.length, 1)
+  assert.equal([requests[0]?.changes, requests[0]?.seen], [[], []])
+})
+
+const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list']>>) => {
+  for (const { key } of await storage.list('')) await storage.delete(key)
+  for (const { key, value } of copy) await storage.set(key, value)
+}
+
+test('takes nothing from home when the proxy got an old copy back, and brings the copy up to date', async () => {
+  const { cloud, home, id, key, sync, statusOf, storage, restart } = await filled()
+  const copy = await storage.list('')
+  const later = await home.keys.create({ name: 'later' })
+  await home.keys.update(id, { isActive: false })
+  await sync()
+  await restore(storage, copy)
+  restart()
+  assert.is(await statusOf(key), 200)
+  assert.equal((await sync()).refused, [])
+  assert.equal([await statusOf(key), await statusOf(later.key)], [403, 200])
+  assert.is((await home.keys.list()).keys.length, 2)
+  assert.is((await cloud().keys.list()).keys.length, 2)
+})
+
+test('takes nothing from home when the proxy lost its storage: enabling makes both equal again', async () => {
+  const { cloud, home, key, client, sync, statusOf, storage, restart } = await filled()
+  await restore(storage, [])
+  restart()
+  assert.is((await client.open()).body.code, 'NOT_ENROLLED')
+  assert.is((await client.open('enrolment-credential-of-forty-characters')).status, 200)
+  const refused = await sync().catch((error: Error) => error)
+  assert.instance(refused, Error)
+  assert.is((await home.keys.list()).keys.length, 1)
+  await sync(true)
+  assert.is(await statusOf(key), 200)
+  assert.equal(await cloud().combos.list(), await home.combos.list())
+})
