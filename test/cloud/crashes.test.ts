@@ -33,6 +33,9 @@ interface Case {
   after(world: World): Promise<void>
 }
 
+/** The value of a key that the host brings. */
+const BROUGHT = 'sbx_a-key-of-the-host-of-forty-characters--'
+
 const enabled = async ({ home, states }: World) => {
   await home.open()
   await home.enable(states)
@@ -93,6 +96,34 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
 
+  'while the host makes a key': {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ name: 'two', key: BROUGHT }),
+    async after({ models, proxy, id }) {
+      assert.is(await models(BROUGHT), 200)
+      assert.is((await proxy.tenant(id).api.keys.list()).keys.length, 2)
+    },
+  },
+
+  'while the host replaces the value of a key': {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ id: 'one', name: 'one', key: BROUGHT }),
+    async after({ models, proxy, id }) {
+      assert.equal([await models(), await models(BROUGHT)], [401, 200])
+      assert.is((await proxy.tenant(id).api.keys.list()).keys.length, 1)
+    },
+  },
+
+  'while the host deletes a key': {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenant(id).api.keys.delete('one'),
+    async after({ models, home, proxy, id }) {
+      assert.is(await models(), 401)
+      await home.sync([])
+      assert.equal((await proxy.tenant(id).api.keys.list()).keys, [])
+    },
+  },
+
   'while a tenant is deleted': {
     before: enabled,
     work: ({ proxy, id }) => proxy.tenants.delete(id),
@@ -130,5 +161,5 @@ for (const [name, { before, work, after }] of Object.entries(cases))
 /** What was done already may be said to be gone. */
 function assertGone(name: string, error: unknown): void {
   const isGone = error instanceof Error && 'code' in error && error.code === 'NOT_FOUND'
-  assert.ok(isGone && name === 'while a tenant is deleted', String(error))
+  assert.ok(isGone && /the host deletes a key|a tenant is deleted/.test(name), String(error))
 }

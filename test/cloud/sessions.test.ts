@@ -1,3 +1,4 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createIdentity, gatewayId } from '../../src/sync/cryptography.ts'
 import { paths, SESSION_MS } from '../../src/sync/protocol.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -120,6 +121,29 @@ test('are forgotten a day after their last use, by the clock of the proxy', asyn
   const { status, body } = await client.call('GET', paths.sessions)
   assert.equal([status, body.code], [401, 'SESSION_INVALID'])
   assert.is((await client.open()).status, 200)
+})
+
+test('are forgotten then also where the storage keeps what has expired', async () => {
+  const { set, ...storage } = memoryStorage()
+  const world = openProxy({
+    storage: { ...storage, set: (key, value, { ttlMs: _, ...rest } = {}) => set(key, value, rest) },
+  })
+  const client = await world.enrolled()
+  await world.clock.advance(SESSION_MS)
+  assert.is((await client.call('GET', paths.sessions)).body.code, 'SESSION_INVALID')
+  await client.open()
+  const { body } = await client.call('GET', paths.sessions)
+  assert.is(Array.isArray(body.sessions) && body.sessions.length, 1)
+})
+
+test('are of the gateway that enrolled, whatever public key a writer to the storage puts there', async () => {
+  const world = openProxy()
+  const [client, stranger] = [await world.enrolled(), await world.enrolled()]
+  const [own, other] = await Promise.all([client, stranger].map(({ kept }) => gatewayId(kept.publicKey)))
+  const theirs = await world.storage.get(`enrolments/${other}`)
+  await world.storage.set(`enrolments/${own}`, theirs?.value ?? '')
+  const message = await stranger.signed('GET', paths.sessions, undefined, client.session())
+  assert.is((await stranger.send(message)).body.code, 'SESSION_INVALID')
 })
 
 test('are listed and revoked by their own gateway alone', async () => {
