@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
+import { fieldWords } from '../../src/http/openapi/field-words.ts'
 import type { OpenApiDocument } from '../../src/management/operations.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -59,6 +60,25 @@ test('each operation has an id of its own, a summary, and a tag that is declared
   const used = new Set(operations.flatMap(({ tags }) => tags))
   assert.equal([...used].sort(), document.tags.map(({ name }) => name).sort())
   assert.ok(ids.includes('keysList') && ids.includes('cloudSessionsRevoke') && ids.includes('chatCompletions'))
+})
+
+test('the words for members are those of members that schemas have', async () => {
+  const { components } = await describe()
+  const described = new Set<string>()
+  for (const [name, { properties }] of Object.entries(components.schemas ?? {}))
+    for (const [field, property] of Object.entries(Object(properties)))
+      if (Object(property).description) described.add(`${name}.${field}: ${Object(property).description}`)
+  for (const [name, fields] of Object.entries(fieldWords))
+    for (const [field, words] of Object.entries(fields))
+      assert.ok(
+        [...described].some((one) => one.startsWith(name) && one.endsWith(`.${field}: ${words}`)),
+        `${name}.${field}`,
+      )
+  for (const one of ['Combo.hedge', 'CombosCreateInput.hedge', 'SettingsUpdateInput.health', 'AliasesSetInput.model'])
+    assert.ok(
+      [...described].some((line) => line.startsWith(`${one}:`)),
+      one,
+    )
 })
 
 test('the description is served under the guard of /api, and is the same in process', async () => {

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../lib/json-schema.ts'
 import type { OpenApiDocument } from '../../management/operations.ts'
+import { describeFields } from './field-words.ts'
 import { type ManagementRoute, managementPaths, managementSchemaNames } from './management-paths.ts'
 import { answerHeaders, clientParameters, clientSecuritySchemes, type ModelSurface, modelPaths } from './model-paths.ts'
 import { modelSchemaNames } from './model-schemas.ts'
@@ -33,6 +34,7 @@ export function describeGateway({ routes, models, version, basePath, isOpen }: D
   const builder = createBuilder({ convert }, responses)
   const managed = managementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
   const paths: Paths = { ...managed, ...modelPaths(models, builder), '/health': { get: healthCheck() } }
+  describeFields(definitions)
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags)))
 
   function healthCheck() {
@@ -44,6 +46,7 @@ export function describeGateway({ routes, models, version, basePath, isOpen }: D
       security: [],
       responses: {
         200: { description: 'It can.', content },
+        ...builder.errors([400], 'Error', { $ref: '#/components/schemas/Error' }),
         503: { description: 'It shuts down, or cannot read its storage.', content },
       },
     }

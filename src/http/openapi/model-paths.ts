@@ -152,7 +152,7 @@ function callOf({ path, format, operation, streams, stateful = [] }: Endpoint, b
     operationId: idOf(path.replace('{model}', '')),
     tags: ['inference'],
     summary: `${summaries[operation.name as OperationName]}${streams === 'always' ? ' as a stream' : ''} (${title})`,
-    description: 'The bodies are those of the vendor; what the gateway does not know passes.',
+    description: inPath ? `${BODIES} Before a name with a slash, \`models/\` may be left out.` : BODIES,
     externalDocs: { url: reference },
     security: clientSecurity,
     parameters: [
@@ -187,6 +187,8 @@ const BY_HEADERS =
   'The answer has the form of the API whose clients send the headers of the request; by default that of OpenAI.'
 
 const OPEN_OBJECT: JsonObject = { type: 'object', additionalProperties: true }
+
+const BODIES = 'The bodies are those of the vendor; what the gateway does not know passes.'
 
 const MODEL = 'The name of a model in the listing, of an alias or of a combo.'
 
