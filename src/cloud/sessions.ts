@@ -83,13 +83,13 @@ export function createSessions(deps: {
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 
-  /** The part of a challenge that is its own; `undefined` when it is none of this proxy, or too old. */
-  async function openChallenge(challenge: string): Promise<string | undefined> {
+  /** The part of a challenge that is its own, and when it was made; `undefined` when it is none of this proxy, or too old. */
+  async function openChallenge(challenge: string): Promise<{ random: string; madeAt: number } | undefined> {
     const [, random, expiresAt, mac] = CHALLENGE.exec(challenge) ?? []
     if (random === undefined || !(await (await vault()).verify(placeOfChallenge, `${random}.${expiresAt}`, mac)))
       return undefined
     const left = Number(expiresAt) - clock.now()
-    return left > 0 && left <= CHALLENGE_MS ? random : undefined
+    return left > 0 && left <= CHALLENGE_MS ? { random, madeAt: Number(expiresAt) - CHALLENGE_MS } : undefined
   }
 
   async function isRightEnrolment(presented: string | undefined): Promise<boolean> {
@@ -103,7 +103,7 @@ export function createSessions(deps: {
     return presented === undefined ? refusal('NOT_ENROLLED') : refusal('NOT_ENROLLED', WRONG_ENROLMENT)
   }
 
-  const isEnrolled = async (tenant: string) => (await documents.read(enrolmentOf(tenant), parseEnrolment)) !== undefined
+  const enrolmentRecord = async (tenant: string) => (await documents.read(enrolmentOf(tenant), parseEnrolment))?.value
 
   /** Makes room for one more session: those that were not used for longest go. */
   async function discardOldest(tenant: string): Promise<void> {
@@ -123,20 +123,27 @@ export function createSessions(deps: {
 
     async open({ signature, ...opening }) {
       const { challenge, publicKey, exchangeKey, enrolment: presented } = opening
-      const random = await openChallenge(challenge)
-      if (random === undefined || !(await isSigned(publicKey, openingText(opening), signature)))
+      const made = await openChallenge(challenge)
+      if (!made || !(await isSigned(publicKey, openingText(opening), signature)))
         throw refusal('SESSION_INVALID', OPENING_INVALID)
       const tenant = await gatewayId(publicKey)
-      const isKnown = await isEnrolled(tenant)
-      if (!isKnown && !(await isRightEnrolment(presented))) throw notEnrolled(presented)
+      const enrolled = await enrolmentRecord(tenant)
+      if ((!enrolled || made.madeAt < enrolled.createdAt) && !(await isRightEnrolment(presented))) {
+        // A message that was refused before the gateway enrolled has used up no challenge, and may have been recorded.
+        throw enrolled ? refusal('SESSION_INVALID', OPENING_INVALID) : notEnrolled(presented)
+      }
 
       const half = await createExchangeHalf()
       const secret = await sessionSecret(half, exchangeKey, challenge).catch(() => {
         throw refusal('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
       })
-      const isFirst = await documents.write(usedChallenge(random), {}, { ifVersion: null, ttlMs: 2 * CHALLENGE_MS })
+      const isFirst = await documents.write(
+        usedChallenge(made.random),
+        {},
+        { ifVersion: null, ttlMs: 2 * CHALLENGE_MS },
+      )
       if (!isFirst) throw refusal('SESSION_INVALID', OPENING_INVALID)
-      if (!isKnown)
+      if (!enrolled)
         await documents.write(enrolmentOf(tenant), { publicKey, createdAt: clock.now() }, { ifVersion: null })
       await discardOldest(tenant)
       const name = toHex(randomBytes(16))
@@ -198,7 +205,7 @@ export function createSessions(deps: {
     },
 
     revokeAll: (tenant) => documents.removeAll(sessionsOf(tenant)),
-    isEnrolled,
+    isEnrolled: async (tenant) => (await enrolmentRecord(tenant)) !== undefined,
     unenrol: async (tenant) => void (await documents.remove(enrolmentOf(tenant))),
   }
 }
@@ -223,4 +230,5 @@ function parseSession({ createdAt, lastUsedAt, counter, sealedSecret }: JsonObje
   return { createdAt: Number(createdAt), lastUsedAt: Number(lastUsedAt), counter: Number(counter), sealedSecret }
 }
 
-const parseEnrolment = ({ publicKey }: JsonObject) => (typeof publicKey === 'string' ? { publicKey } : undefined)
+const parseEnrolment = ({ publicKey, createdAt }: JsonObject) =>
+  typeof publicKey === 'string' && typeof createdAt === 'number' ? { publicKey, createdAt } : undefined
