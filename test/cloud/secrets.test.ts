@@ -1,0 +1,187 @@
+import { inspect } from 'node:util'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { digestOfKey } from '../../src/sync/cryptography.ts'
+import type { Logger, Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import {
+  type BothEnds,
+  CLOUD_URL,
+  HOME_SECRET,
+  openBothEnds,
+  PROVIDER_KEY,
+  type Recorded,
+} from './support/both-ends.ts'
+import { ENROLMENT, SECRET } from './support/proxy.ts'
+
+const test = suite('the secrets of a mirror')
+
+const WRONG_ENROLMENT = 'a-wrong-credential-of-forty-characters--'
+const ROTATED = 'sk-second-key-of-the-provider-0123456789'
+
+/** Keeps all that it is told, at all levels. */
+function keepingLogger(lines: string[]): Logger {
+  const keep = (...line: unknown[]) => void lines.push(inspect(line, { depth: null, showHidden: true }))
+  return Object.assign({ warn: keep, error: keep }, { debug: keep, info: keep })
+}
+
+/** All that a mirror does, failures included, and what can be known of it: messages, storages, logs, and the secrets that they must not hold. */
+async function live() {
+  const lines: string[] = []
+  const logger = keepingLogger(lines)
+  const storages = { home: memoryStorage(), cloud: memoryStorage() }
+  /** What both storages held after each step. */
+  const copies: Array<{ home: string; cloud: string }> = []
+  const ends = openBothEnds({
+    home: { storage: storages.home, logger, cloud: {} },
+    cloud: { storage: storages.cloud, logger },
+  })
+  const copy = async () => {
+    copies.push({ home: await textOf(storages.home), cloud: await textOf(storages.cloud) })
+  }
+  const step = async (work: () => Promise<unknown>) => {
+    await work().catch((error: unknown) => void lines.push(inspect(error, { depth: null, showHidden: true })))
+    await copy()
+  }
+  const { api } = ends.home
+  await api.connections.put({ id: 'openai', provider: 'openai', apiKey: PROVIDER_KEY })
+  const { key, id } = await api.keys.create({ name: 'app' })
+  await api.settings.update({ cloudUrl: CLOUD_URL })
+  await step(() => api.cloud.enable())
+  await step(() => api.cloud.enable({ enrolment: WRONG_ENROLMENT }))
+  await step(() => api.cloud.enable({ enrolment: ENROLMENT }))
+  assert.is((await api.settings.get()).cloudEnabled, true)
+
+  const cloud = (await ends.tenant()).api
+  const atCloud = await cloud.keys.create({ name: 'made at the cloud' })
+  await copy()
+  await step(() => api.connections.update('openai', { apiKey: ROTATED }))
+  await step(() => api.cloud.sync())
+  for (const one of [key, atCloud.key]) assert.is((await ends.chat(one)).status, 200)
+  await step(() => api.keys.update(id, { isActive: false }))
+  ends.setAway(true)
+  await step(() => api.cloud.sync())
+  ends.setAway(false)
+  ends.restart()
+  await step(() => ends.home.api.cloud.sync())
+  await step(() => ends.home.api.cloud.sessions.list())
+  return { ends, lines, copies, storages, keys: [key, atCloud.key] }
+}
+
+/** Each secret as it is, and as an encoding shows it. */
+const spellings = (secrets: string[]): string[] =>
+  secrets.flatMap((secret) => {
+    const bytes = Buffer.from(secret)
+    return [secret, bytes.toString('hex'), bytes.toString('base64').replace(/=*$/, ''), bytes.toString('base64url')]
+  })
+
+const isOpening = ({ method, path }: Recorded) => method === 'POST' && path === '/cloud/1/sessions'
+
+test('no message, storage or log line holds one, but the enrolment credential its message and a client key its own request', async () => {
+  const { ends, lines, copies, keys } = await live()
+  const secrets = spellings([PROVIDER_KEY, ROTATED, SECRET, HOME_SECRET, ENROLMENT, WRONG_ENROLMENT, ...keys])
+  const digests = spellings(await Promise.all(keys.map((key) => digestOfKey(key))))
+  const inText = (text: string) => [...secrets, ...digests].filter((secret) => text.includes(secret))
+
+  assert.ok(ends.recorded.length > 15, `${ends.recorded.length} messages`)
+  for (const { status, ...message } of ends.recorded) {
+    const where = `${message.method} ${message.path}, which was answered ${status}`
+    const text = JSON.stringify(message)
+    const enrolling = JSON.stringify({ ...message, body: message.body.replace(/"enrolment":"[^"]+"/, '') })
+    const verifying = JSON.stringify({ ...message, headers: { ...message.headers, authorization: '' } })
+    const isClients = message.path === '/v1/models'
+    assert.equal(inText(isOpening({ ...message, status }) ? enrolling : isClients ? verifying : text), [], where)
+  }
+  const told = ends.recorded.filter(({ body }) => body.includes(ENROLMENT))
+  assert.equal(
+    told.map(({ path, status }) => [path, status]),
+    [['/cloud/1/sessions', 200]],
+    'the enrolment credential is told once',
+  )
+
+  for (const { home, cloud } of copies) {
+    assert.equal(inText(home), [], "a copy of home's storage")
+    const atCloud = inText(cloud).filter((secret) => !digests.includes(secret)) // it keeps digests of keys, which open nothing
+    assert.equal(atCloud, [], "a copy of the cloud's storage")
+  }
+  assert.ok(lines.length > 0)
+  for (const line of lines) assert.equal(inText(line), [], line)
+  await ends.close()
+})
+
+test('the keys of a gateway and of its sessions lie in neither storage in clear', async () => {
+  const { ends, copies } = await live()
+  for (const copy of copies.flatMap(({ home, cloud }) => [home, cloud])) {
+    assert.not.match(copy, /"(?:privateKey|secret|d)\\*":/)
+    assert.not.match(copy, /"kty|PRIVATE KEY/)
+  }
+  await ends.close()
+})
+
+test('whoever has a client key, all messages and a copy of the storage opens nothing with them', async () => {
+  const { ends, storages, keys } = await live()
+  const held = [...ends.recorded]
+  const stolen = await textOf(storages.cloud)
+  for (const restarted of [false, true]) {
+    if (restarted) ends.restart()
+    for (const { method, path, headers, body } of held) {
+      if (path === '/v1/models') continue // the key itself, which opens the models
+      const answer = await again(ends, { method, path, headers, body })
+      if (path === '/cloud/1' || path === '/cloud/1/challenges') assert.is(answer.status, 200)
+      else assert.is(answer.status, 401, `${method} ${path}: ${answer.text}`)
+    }
+  }
+
+  const sessions = [...stolen.matchAll(/sessions\/[^/"\\]+\/([^"\\]+)/g)].map(([, name]) => name ?? '')
+  assert.ok(sessions.length > 0)
+  const credentials = [...keys, ...keysIn(stolen)]
+  for (const credential of credentials)
+    for (const [method, path] of [
+      ['GET', '/cloud/1/sessions'],
+      ['DELETE', '/cloud/1/mirror'],
+      ['POST', '/cloud/1/mirror'],
+    ] as const) {
+      const session = sessions[0] ?? ''
+      for (const headers of [
+        { authorization: `Bearer ${credential}` },
+        { 'x-api-key': credential, 'x-signalbox-session': session, 'x-signalbox-counter': '9999' },
+        {
+          'x-signalbox-session': session,
+          'x-signalbox-counter': '9999',
+          'x-signalbox-signature': Buffer.from(credential).toString('base64'),
+        },
+      ]) {
+        const body = method === 'POST' ? '{"sealed":"AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAA"}' : ''
+        const answer = await again(ends, { method, path, headers, body })
+        assert.is(answer.status, 401, answer.text)
+      }
+    }
+
+  // What the storage shows is no client key.
+  for (const credential of keysIn(stolen)) {
+    const answer = await again(ends, {
+      method: 'GET',
+      path: '/v1/models',
+      headers: { authorization: `Bearer ${credential}` },
+      body: '',
+    })
+    assert.is(answer.status, 401, credential)
+  }
+  await ends.close()
+})
+
+async function again(
+  { proxy }: BothEnds,
+  { method, path, headers, body }: Pick<Recorded, 'method' | 'path' | 'headers' | 'body'>,
+): Promise<{ status: number; text: string }> {
+  const response = await proxy.fetch(
+    new Request(`${CLOUD_URL}${path}`, { method, headers, ...(body !== '' && { body }) }),
+  )
+  return { status: response.status, text: await response.text() }
+}
+
+async function textOf(storage: Storage): Promise<string> {
+  return JSON.stringify(await storage.list(''))
+}
+
+/** All that looks as though it could open something: long words of a storage, each once. */
+const keysIn = (text: string): string[] => [...new Set(text.match(/[\w+/=-]{32,400}/g))].slice(0, 200)

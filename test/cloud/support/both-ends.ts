@@ -1,0 +1,150 @@
+import { HttpResponse, http } from 'msw'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { type CloudProxyOptions, createCloudProxy } from '../../../src/cloud/proxy.ts'
+import { createGateway } from '../../../src/gateway.ts'
+import type { GatewayOptions } from '../../../src/options.ts'
+import { plant, watchfulLogger } from '../../support/canaries.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { upstream } from '../../support/upstream.ts'
+import { ENROLMENT, SECRET } from './proxy.ts'
+
+export const CLOUD_URL = 'https://cloud.test'
+export const HOME_SECRET = 'secret-of-the-home-of-forty-characters--'
+export const PROVIDER_KEY = 'sk-key-of-the-provider-0123456789abcdef'
+
+const HOUR = 3_600_000
+
+/** A message between home and cloud, as whoever sits between them sees it. */
+export interface Recorded {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body: string
+  status: number
+  answerHeaders: Record<string, string>
+  answer: string
+}
+
+export interface BothEndsOptions {
+  home?: Partial<GatewayOptions>
+  cloud?: Partial<CloudProxyOptions>
+}
+
+/**
+ * A gateway and a cloud proxy, joined by msw: what home sends to `https://cloud.test` goes to the proxy and is recorded, and both call one
+ * mocked provider, by openai-chat. Their clocks are an hour apart; a message takes a millisecond of the proxy's.
+ */
+export function openBothEnds({ home: homeOptions = {}, cloud: cloudOptions = {} }: BothEndsOptions = {}) {
+  for (const canary of [ENROLMENT, SECRET, HOME_SECRET, PROVIDER_KEY]) plant(canary)
+  const homeClock = fakeClock()
+  const cloudClock = fakeClock(homeClock.now() + HOUR)
+  const homeStorage = homeOptions.storage ?? memoryStorage({ clock: homeClock })
+  const cloudStorage = cloudOptions.storage ?? memoryStorage({ clock: cloudClock })
+  const logger = watchfulLogger()
+  const recorded: Recorded[] = []
+  /** Who called the provider, with which credential. */
+  const provided: Array<{ by: 'home' | 'cloud'; authorization: string | null }> = []
+  let isAway = false
+
+  const provider = (by: 'home' | 'cloud') =>
+    http.post('https://api.openai.com/v1/chat/completions', ({ request }) => {
+      provided.push({ by, authorization: request.headers.get('authorization') })
+      return new HttpResponse(STREAM, { headers: { 'content-type': 'text/event-stream' } })
+    })
+
+  const makeProxy = () =>
+    createCloudProxy({
+      clock: cloudClock,
+      secret: SECRET,
+      enrolment: ENROLMENT,
+      logger,
+      fetch: upstream(provider('cloud')),
+      ...cloudOptions,
+      storage: cloudStorage,
+    })
+  let proxy = makeProxy()
+
+  const throughMsw = upstream(
+    http.all(`${CLOUD_URL}/*`, async ({ request }) => {
+      if (isAway) return HttpResponse.error()
+      await cloudClock.advance(1)
+      const body = await request.clone().text()
+      const response = await proxy.fetch(request)
+      const answer = await response.clone().arrayBuffer() // not as text, which the canaries watch
+      recorded.push({
+        method: request.method,
+        path: new URL(request.url).pathname,
+        headers: Object.fromEntries(request.headers),
+        body,
+        status: response.status,
+        answerHeaders: Object.fromEntries(response.headers),
+        answer: new TextDecoder().decode(answer),
+      })
+      return response
+    }),
+    provider('home'),
+  )
+
+  const makeHome = () =>
+    createGateway({
+      clock: homeClock,
+      secret: HOME_SECRET,
+      fetch: throughMsw,
+      cloud: { enrolment: ENROLMENT },
+      logger,
+      ...homeOptions,
+      storage: homeStorage,
+    })
+  let home = makeHome()
+
+  return {
+    homeClock,
+    cloudClock,
+    homeStorage,
+    cloudStorage,
+    recorded,
+    provided,
+    get home() {
+      return home
+    },
+    get proxy() {
+      return proxy
+    },
+    /** Both in new processes, on the data that they have. */
+    restart() {
+      home = makeHome()
+      proxy = makeProxy()
+    },
+    /** Whether the proxy cannot be reached. */
+    setAway(away: boolean) {
+      isAway = away
+    },
+    /** The tenant that home is. */
+    async tenant() {
+      const [tenant] = (await proxy.tenants.list()).tenants
+      return proxy.tenant(tenant?.id ?? '')
+    },
+    /** A streamed chat at the cloud with a client key. */
+    async chat(key: string, model = 'openai/gpt-5-mini') {
+      const response = await proxy.fetch(`${CLOUD_URL}/v1/chat/completions`, chatRequest(key, model))
+      return { status: response.status, text: await response.text() }
+    },
+    async close() {
+      await Promise.all([home.close({ graceMs: 0 }), proxy.close({ graceMs: 0 })])
+    },
+  }
+}
+
+export type BothEnds = ReturnType<typeof openBothEnds>
+
+/** A streamed chat with a client key. */
+export const chatRequest = (key: string, model: string): RequestInit => ({
+  method: 'POST',
+  headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
+})
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+
+const STREAM = `${chunk({ role: 'assistant', content: 'Hel' })}${chunk({ content: 'lo' })}${chunk({}, 'stop')}data: [DONE]\n\n`
